@@ -1,0 +1,74 @@
+# Every target makes what it needs in .venv; beforehand only make and Python 3.11 or newer must be there.
+#
+#   PYTHON   the interpreter that makes .venv     make setup PYTHON=python3.12
+#   DATA     folder with LoCoMo and MuSiQue       make bench DATA=~/data
+#   ARGS     more arguments for pytest            make test ARGS='-k tokenise'
+
+PYTHON ?= python3
+DATA   ?= ../shared/data
+ARGS   ?=
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: setup demo test check fix bench docs soak clean help
+
+setup: $(READY) ## make .venv with the package and all development tools
+
+# pip knows dependency groups from 25.1 on; `--seed` because `models pull` fetches by pip.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "simonides needs Python 3.11 or newer, but '$(PYTHON)' is '$$($(PYTHON) --version 2>&1)'."; \
+	  echo "Name another interpreter: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12"; exit 1; } >&2
+	@echo "Setting up $(VENV): this takes a minute or two, once." >&2
+	@set -e; if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --seed --allow-existing --python '$(PYTHON)' $(VENV); \
+	  uv pip install --quiet --python $(BIN)/python -e '.[eval]' --group dev; \
+	else \
+	  $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'; \
+	  $(BIN)/python -m pip install --quiet -e '.[eval]' --group dev; \
+	fi
+	@touch $@
+
+demo: $(READY) ## retain a year's journal, ask it ten questions, show one trace
+	@$(BIN)/simonides demo
+
+# The tests that need the default embedder are skipped without it; in CI that would hide them.
+test: $(READY) ## fetch the default embedder if it is missing, run all tests but the soak tests
+	@$(BIN)/simonides models pull || { \
+	  echo "The default embedder could not be fetched."; \
+	  [ "$$CI" != true ] || exit 1; \
+	  echo "Tests that need it will be skipped."; } >&2
+	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+
+check: $(READY) ## format, lint, types, import direction, generated docs: changes nothing
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+fix: $(READY) ## mend what ruff can mend, then format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY) ## measure recall quality on the data in DATA, into bench/results/
+	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+
+docs: $(READY) ## write docs/reference/ from the command line's own descriptions
+	$(BIN)/python docs/generate.py
+
+soak: $(READY) ## the tests that run for minutes
+	$(BIN)/pytest -m soak $(ARGS)
+
+clean: ## remove .venv, caches and build outputs
+	rm -rf $(VENV) dist build .coverage .coverage.* .hypothesis .mypy_cache .ruff_cache .pytest_cache \
+	  .import_linter_cache
+	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name what; do \
+	  printf '  make %-6s  %s\n' "$$name" "$$what"; done

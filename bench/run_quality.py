@@ -1,0 +1,89 @@
+"""Measure recall quality on each data set with each profile; one file per pair in bench/results/.
+
+A file holds ``run`` (what was measured where: command, version, commit, date, machine, libraries) and
+``result`` (the JSON of ``simonides bench quality``). Run it by ``make bench``, which hands in the date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+DATASETS = ("locomo", "musique")
+PROFILES = ("default", "lexical")
+LIBRARIES = ("simonides", "numpy", "onnxruntime", "apsw", "ir-measures")
+
+
+def main() -> int:
+    """Run all pairs; 1 as soon as one cannot be measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/ and musique/")
+    parser.add_argument("--date", required=True, help="today as YYYY-MM-DD")
+    parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
+    parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
+    given = parser.parse_args()
+
+    if not given.data.is_dir():
+        print(f"nothing to measure: there is no folder {given.data}; name one by DATA=…", file=sys.stderr)
+        return 1
+    given.results.mkdir(parents=True, exist_ok=True)
+    for dataset in DATASETS:
+        for profile in PROFILES:
+            arguments = ["bench", "quality", "--dataset", dataset, "--profile", profile, "--json"]
+            arguments += ["--limit", str(given.limit)] if given.limit else []
+            result = measure(arguments, given.data)
+            if result is None:
+                return 1
+            run = describe_run(["simonides", *arguments, "--data", "DATA"], given.date)
+            page = json.dumps({"run": run, "result": result}, indent=2, ensure_ascii=False)
+            (given.results / f"quality-{dataset}-{profile}.json").write_text(f"{page}\n", encoding="utf-8")
+    return 0
+
+
+def measure(arguments: list[str], data: Path) -> dict[str, Any] | None:
+    """What the command prints, or ``None`` when it fails (it has said why on stderr)."""
+    print("simonides", *arguments, file=sys.stderr)
+    program = Path(sys.executable).with_name("simonides")
+    answer = subprocess.run([program, *arguments, "--data", data], stdout=subprocess.PIPE, check=False)
+    if answer.returncode:
+        return None
+    result: dict[str, Any] = json.loads(answer.stdout)
+    print("  ", json.dumps(result.get("metrics")), file=sys.stderr)
+    return result
+
+
+def describe_run(command: list[str], date: str) -> dict[str, Any]:
+    """What a reader needs to judge or repeat the numbers."""
+    return {
+        "command": " ".join(command),
+        "date": date,
+        "commit": commit(),
+        "machine": {"cpus": os.cpu_count(), "platform": platform.platform(), "arch": platform.machine()},
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in LIBRARIES},
+    }
+
+
+def commit() -> str:
+    """The commit that is measured, with ``+changes`` when the working tree differs from it."""
+
+    def git(*arguments: str) -> str:
+        answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+        return answer.stdout.strip()
+
+    head = git("rev-parse", "HEAD") or "unknown"
+    # Results of this very run are written beside the code and do not change what is measured.
+    changed = git("status", "--porcelain", "--", "src", "bench/run_quality.py", "pyproject.toml")
+    return f"{head}+changes" if changed else head
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One folder per bank: SQLite for the rows, array files for speed."""

@@ -1,0 +1,286 @@
+"""A bank in one folder: ``memory.db`` for the rows, ``index/`` for the arrays.
+
+Several threads and several processes may use one bank at once. Writers queue at BEGIN IMMEDIATE; a reader
+never waits for a writer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simonides.backends.embedded.catch_up import Position, catch_up
+from simonides.backends.embedded.change_log import create_meta, read_meta
+from simonides.backends.embedded.connection import Connections, translated, write_transaction
+from simonides.backends.embedded.merge import merge, merge_due
+from simonides.backends.embedded.migrations import migrate
+from simonides.backends.embedded.reading import read_memories, read_versions
+from simonides.backends.embedded.reanalysis import reanalyse
+from simonides.backends.embedded.verification import VerifyReport, verify
+from simonides.backends.embedded.writing import Written, erase_memories, insert_items
+from simonides.errors import SimonidesError, UnavailableError
+from simonides.index.files import FileLayer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import apsw
+
+    from simonides.backends.embedded.change_log import Meta
+    from simonides.index.snapshot import IndexSnapshot
+    from simonides.protocols import Analyser, Embedder
+    from simonides.records.draft import Prepared
+    from simonides.records.memory import Memory
+
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One read transaction: a snapshot and the rows behind it, both at the same change."""
+
+    connection: apsw.Connection
+    meta: Meta
+    snapshot: IndexSnapshot
+
+    def memories(self, ordinals: Sequence[int]) -> list[Memory]:
+        """Records by ordinal, in the order asked for."""
+        return read_memories(self.connection, ordinals)
+
+    def versions(self, memory: str) -> list[Memory]:
+        """Every version of one memory, oldest first."""
+        return read_versions(self.connection, memory)
+
+    def embedder(self) -> tuple[str, int, str]:
+        """Name, dimension and fingerprint of the bank's embedder; empty before the first vector."""
+        row = self.connection.execute(
+            "SELECT name, dimension, fingerprint FROM embedders WHERE number IS ?", (self.meta.embedder,)
+        ).fetchone()
+        return (str(row[0]), int(row[1]), str(row[2])) if row else ("", 0, "")
+
+
+class EmbeddedBank:
+    """The rows and arrays of one bank.
+
+    Args:
+        folder: the bank's folder; made when it is missing and *create* is true.
+        analyser: what makes terms; a bank whose terms another version made is analysed anew once.
+        create: whether a missing bank is made.
+        new_id: gives the identity of a new bank.
+        files: the file layer of the index.
+
+    Raises:
+        UnavailableError: the folder cannot be used.
+        NewerSchemaError, DamagedError, SqliteVersionError: see ``errors``.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        analyser: Analyser,
+        *,
+        create: bool = True,
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+        files: FileLayer | None = None,
+    ) -> None:
+        self.folder = folder
+        self._files = files or FileLayer()
+        self._index = folder / "index"
+        self._lock = threading.Lock()
+        self._merging = threading.Lock()
+        self._position: Position | None = None
+        self._merge_problem = ""
+        database = folder / "memory.db"
+        if not database.is_file():
+            if not create:
+                raise UnavailableError(f"{folder}: holds no bank; retain something first, or check --store")
+            _make_private(folder)
+        self._connections = Connections(database)
+        migrate(self._connections)
+        self._settle(analyser, new_id)
+
+    def _settle(self, analyser: Analyser, new_id: Callable[[], str]) -> None:
+        with translated(self._connections.path):
+            found = self._connections.get().execute("SELECT analyser FROM meta").fetchone()
+        if self._connections.read_only or (found and found[0] == analyser.fingerprint):
+            return
+        with write_transaction(self._connections) as connection:
+            create_meta(connection, new_id(), new_id(), analyser.fingerprint)
+            if read_meta(connection).analyser != analyser.fingerprint:
+                reanalyse(connection, analyser, new_id())
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """Open a read transaction and a snapshot at exactly its change.
+
+        Raises:
+            UnavailableError, DamagedError: the rows cannot be read.
+        """
+        with translated(self._connections.path):
+            connection = self._connections.get()
+            meta, snapshot = self._begin(connection)
+            try:
+                yield Reading(connection, meta, snapshot)
+            finally:
+                if not connection.get_autocommit():
+                    connection.execute("COMMIT")
+        self._publish_rebuilt()
+
+    def _publish_rebuilt(self) -> None:
+        """Save others the work: an index that had to be rebuilt from rows is written once."""
+        with self._lock:
+            position = self._position
+            unpublished = position is not None and bool(position.problem or position.rebuilt)
+        if unpublished and not self._merge_problem and not self._connections.read_only:
+            self.merge_if_due()
+
+    def _begin(self, connection: apsw.Connection) -> tuple[Meta, IndexSnapshot]:
+        """Begin a read transaction and catch up; on success the transaction stays open."""
+        missing: int | None = None
+        with self._lock:
+            for _ in range(_TRIES):
+                connection.execute("BEGIN")
+                try:
+                    meta = read_meta(connection)
+                    self._position = catch_up(
+                        connection, meta, self._position, self._files, self._index, missing
+                    )
+                except FileNotFoundError:
+                    connection.execute("ROLLBACK")
+                    missing = meta.generation
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+                else:
+                    return meta, self._position.snapshot
+        raise UnavailableError(f"{self._index}: was replaced {_TRIES} times while it was opened; try again")
+
+    def write(self, items: Sequence[Prepared], now: int, embedder: Embedder | None) -> Written:
+        """Store items in one durable transaction, then merge the index if that is due.
+
+        Args:
+            items: checked, analysed and encoded.
+            now: the clock, microseconds UTC.
+            embedder: what made the vectors.
+        """
+        with write_transaction(self._connections) as connection:
+            written = insert_items(connection, items, now, embedder)
+        self.merge_if_due()
+        return written
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Erase memories with every version; returns how many were there."""
+        with write_transaction(self._connections) as connection:
+            erased = erase_memories(connection, ids)
+        self.merge_if_due()
+        return erased
+
+    def merge_if_due(self, *, force: bool = False) -> bool:
+        """Seal the tail when it is large; returns whether a generation was published.
+
+        What was stored is safe before this begins, so a failure is remembered (see ``problems``) and the
+        arrays stay in memory.
+        """
+        if not self._merging.acquire(blocking=False):
+            return False
+        try:
+            return self._merge(force=force)
+        except (SimonidesError, OSError) as error:
+            self._merge_problem = f"the index could not be written: {error}"
+            return False
+        finally:
+            self._merging.release()
+
+    def _merge(self, *, force: bool) -> bool:
+        with translated(self._connections.path):
+            connection = self._connections.get()
+            meta, snapshot = self._begin(connection)
+            try:
+                with self._lock:
+                    position = self._position
+                    # Another thread may have moved on already; its own merge will come.
+                    if position is None or position.snapshot is not snapshot:
+                        return False
+                    if not (force or merge_due(position)):
+                        return False
+                    generation = position.generation
+                won = merge(
+                    connection, self._connections, meta, snapshot, generation, self._files, self._index
+                )
+                self._merge_problem = ""
+                return won
+            finally:
+                if not connection.get_autocommit():
+                    connection.execute("ROLLBACK")
+
+    def problems(self) -> list[str]:
+        """What is wrong with the index right now; recall works all the same."""
+        with self._lock:
+            found = self._position.problem if self._position else ""
+        return [problem for problem in (found, self._merge_problem) if problem]
+
+    def stats(self) -> Mapping[str, Any]:
+        """Counts and sizes; see ``bank.Bank.stats``."""
+        with self.reading() as reading:
+            counts = reading.connection.execute(
+                "SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),"
+                " (SELECT count(*) FROM episodes),"
+                " (SELECT count(*) FROM vectors WHERE embedder IS ?)",
+                (reading.meta.embedder,),
+            ).fetchone() or (0, 0, 0, 0)
+            name, dimension, _ = reading.embedder()
+            with self._lock:
+                tail = self._position.tail.rows if self._position else 0
+            return {
+                "memories": counts[0],
+                "versions": counts[1],
+                "episodes": counts[2],
+                "with_vector": counts[3],
+                "embedder": name,
+                "dimension": dimension,
+                "sequence": reading.meta.sequence,
+                "generation": reading.meta.generation,
+                "blocks": len(reading.snapshot.blocks),
+                "tail_rows": tail,
+                "read_only": self._connections.read_only,
+                "disk_bytes": _disk_bytes(self.folder),
+                "problems": self.problems(),
+            }
+
+    def verify(self) -> VerifyReport:
+        """Check rows, change log, index files and arrays; changes nothing."""
+        with self.reading() as reading:
+            report = verify(reading, self._files, self._index)
+        found = [problem for problem in self.problems() if problem not in report.problems]
+        return VerifyReport(report.checked, (*report.problems, *found), report.notes)
+
+    def close(self) -> None:
+        """Close every connection; the bank cannot be used afterwards."""
+        self._connections.close()
+        with self._lock:
+            self._position = None
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(folder / "memory.db", os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise UnavailableError(
+            f"{folder}: cannot be created ({error.strerror}); choose another --store"
+        ) from error
+
+
+def _disk_bytes(folder: Path) -> int:
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            # Another process may merge meanwhile and delete what was listed a moment ago.
+            with contextlib.suppress(FileNotFoundError):
+                size += os.stat(os.path.join(place, name)).st_size  # noqa: PTH116, PTH118 os.walk gives texts
+    return size

@@ -1,0 +1,212 @@
+"""Bring a snapshot to exactly the change that a read transaction sees.
+
+The sealed blocks come from the generation that ``meta`` names; rows after them are replayed from their
+stored blobs into an in-memory tail; later expiries and erasures are laid over. Nothing is re-encoded or
+re-tokenised. A generation that is missing, damaged, or of another bank, epoch or log is rebuilt from rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, Meta, hash_at
+from simonides.backends.embedded.labels import read_label_sets, read_labels
+from simonides.backends.embedded.reading import read_index_rows
+from simonides.errors import DamagedError
+from simonides.index.block import LARGEST_BLOCK, Block, Tail, join_blocks
+from simonides.index.generation import Generation, Origin, read_generation
+from simonides.index.snapshot import IndexSnapshot
+from simonides.records.interval import BEGINNING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import apsw
+
+    from simonides.index.files import FileLayer
+
+
+@dataclass
+class Position:
+    """How far one process has come with one bank; guarded by the bank's lock.
+
+    Attributes:
+        snapshot: what readers get; replaced, never changed.
+        generation: the opened generation, ``None`` when the blocks were rebuilt or there are none.
+        rebuilt: sealed blocks that no generation holds yet; the next merge publishes them.
+        problem: why the index on disk was not used; empty when it was.
+    """
+
+    snapshot: IndexSnapshot
+    epoch: str
+    analyser: str
+    embedder: int | None
+    generation: Generation | None
+    rebuilt: tuple[Block, ...]
+    tail: Tail
+    problem: str = ""
+    labels: list[str] = field(default_factory=list)
+    label_sets: list[frozenset[str]] = field(default_factory=list)
+
+    @property
+    def sealed(self) -> tuple[Block, ...]:
+        return self.generation.blocks if self.generation else self.rebuilt
+
+
+def catch_up(
+    connection: apsw.Connection,
+    meta: Meta,
+    position: Position | None,
+    files: FileLayer,
+    index: Path,
+    missing: int | None,
+) -> Position:
+    """The position at this read transaction's change; *position* itself may be moved on.
+
+    Args:
+        connection: in a read transaction.
+        meta: as that transaction sees it.
+        position: where this process stood before; ``None`` = the bank was just opened.
+        files: the file layer.
+        index: the bank's index folder.
+        missing: a generation that is known to be missing: rebuild instead of opening it.
+
+    Raises:
+        FileNotFoundError: a file of the generation is gone, perhaps because a newer one was published since
+            the transaction began: begin a new one and try again.
+    """
+    if position is None or _outdated(position, meta):
+        position = _open(connection, meta, files, index, missing)
+    snapshot = position.snapshot
+    if snapshot.sequence == meta.sequence:
+        return position
+    position.labels += read_labels(connection, len(position.labels))
+    position.label_sets += read_label_sets(connection, len(position.label_sets))
+    expired = dict(snapshot.expired)
+    for operation, ordinal, stamp in connection.execute(
+        "SELECT operation, ordinal, stamp FROM changes WHERE sequence > ? ORDER BY sequence",
+        (snapshot.sequence,),
+    ):
+        if operation in {EXPIRE, ERASE}:
+            expired[int(ordinal)] = BEGINNING if operation == ERASE else int(stamp)
+        elif operation != ADD:
+            raise DamagedError(f"the change log holds the unknown operation {operation!r}")
+    _extend_tail(connection, meta, position.tail)
+    position.snapshot = _snapshot(position, meta, expired)
+    return position
+
+
+def _outdated(position: Position, meta: Meta) -> bool:
+    number = position.generation.number if position.generation else position.snapshot.generation
+    return (
+        meta.epoch != position.epoch
+        or meta.analyser != position.analyser
+        or meta.embedder != position.embedder
+        or meta.generation != number
+    )
+
+
+def _snapshot(position: Position, meta: Meta, expired: dict[int, int]) -> IndexSnapshot:
+    blocks = position.sealed + ((position.tail.frozen(),) if position.tail.rows else ())
+    return IndexSnapshot(
+        sequence=meta.sequence,
+        generation=meta.generation,
+        dimension=position.tail.dimension,
+        blocks=blocks,
+        expired=expired,
+        labels=position.labels,
+        label_sets=position.label_sets,
+        last_ingested=meta.last_ingested,
+    )
+
+
+def _open(
+    connection: apsw.Connection, meta: Meta, files: FileLayer, index: Path, missing: int | None
+) -> Position:
+    generation, problem = _opened_generation(connection, meta, files, index, missing)
+    dimension, _ = embedder_identity(connection, meta)
+    rebuilt = () if generation else rebuild_blocks(connection, meta, dimension)
+    sealed = generation.blocks if generation else rebuilt
+    position = Position(
+        snapshot=IndexSnapshot(
+            sequence=generation.origin.sequence if generation else meta.sequence,
+            generation=meta.generation,
+            dimension=dimension,
+            blocks=sealed,
+            expired=generation.expired if generation else {},
+            labels=(),
+            label_sets=(),
+            last_ingested=meta.last_ingested,
+        ),
+        epoch=meta.epoch,
+        analyser=meta.analyser,
+        embedder=meta.embedder,
+        generation=generation,
+        rebuilt=rebuilt,
+        tail=Tail(sealed[-1].stop if sealed else 0, dimension),
+        problem=problem,
+        labels=read_labels(connection, 0),
+        label_sets=read_label_sets(connection, 0),
+    )
+    if position.snapshot.sequence == meta.sequence:
+        _extend_tail(connection, meta, position.tail)
+        position.snapshot = _snapshot(position, meta, dict(position.snapshot.expired))
+    return position
+
+
+def _extend_tail(connection: apsw.Connection, meta: Meta, tail: Tail) -> None:
+    for row in read_index_rows(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
+        tail.append(row)
+
+
+def _opened_generation(
+    connection: apsw.Connection, meta: Meta, files: FileLayer, index: Path, missing: int | None
+) -> tuple[Generation | None, str]:
+    if meta.generation == 0:
+        return None, ""
+    if meta.generation == missing:
+        return None, f"generation {missing} of the index is missing"
+    try:
+        generation = read_generation(files, index, meta.generation)
+    except FileNotFoundError:
+        raise
+    except (DamagedError, OSError) as error:
+        return None, str(error)
+    if generation.origin != origin_of(connection, meta, sequence=generation.origin.sequence):
+        return None, f"generation {meta.generation} of the index was made from other rows"
+    return generation, ""
+
+
+def rebuild_blocks(connection: apsw.Connection, meta: Meta, dimension: int) -> tuple[Block, ...]:
+    """Full sealed blocks straight from rows; the rows after the last full block are the tail's."""
+    whole = meta.next_ordinal - meta.next_ordinal % LARGEST_BLOCK
+    blocks = []
+    for start in range(0, whole, LARGEST_BLOCK):
+        tail = Tail(start, dimension)
+        for row in read_index_rows(connection, meta.embedder, start, start + LARGEST_BLOCK):
+            tail.append(row)
+        blocks.append(join_blocks([tail.frozen()], {}, dimension))
+    return tuple(blocks)
+
+
+def origin_of(connection: apsw.Connection, meta: Meta, *, sequence: int) -> Origin:
+    """What a generation made at *sequence* must say of itself."""
+    dimension, fingerprint = embedder_identity(connection, meta)
+    return Origin(
+        bank=meta.bank,
+        epoch=meta.epoch,
+        sequence=sequence,
+        log_hash=hash_at(connection, sequence).hex(),
+        dimension=dimension,
+        embedder=fingerprint,
+        analyser=meta.analyser,
+    )
+
+
+def embedder_identity(connection: apsw.Connection, meta: Meta) -> tuple[int, str]:
+    """Dimension and fingerprint of the bank's embedder; (0, "") before the first vector."""
+    row = connection.execute(
+        "SELECT dimension, fingerprint FROM embedders WHERE number IS ?", (meta.embedder,)
+    ).fetchone()
+    return (int(row[0]), str(row[1])) if row else (0, "")

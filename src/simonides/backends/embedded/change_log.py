@@ -1,0 +1,75 @@
+"""The counters of a bank and its change log: what happened, in order, chained by a running hash."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from simonides.records.interval import BEGINNING
+
+if TYPE_CHECKING:
+    import apsw
+
+ADD, EXPIRE, ERASE = "add", "expire", "erase"
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """The bank's one row of identity and counters; see the schema for each field."""
+
+    bank: str
+    epoch: str
+    sequence: int
+    log_hash: bytes
+    generation: int
+    next_ordinal: int
+    last_ingested: int
+    embedder: int | None
+    analyser: str
+
+
+def create_meta(connection: apsw.Connection, bank: str, epoch: str, analyser: str) -> None:
+    """Give a new bank its identity; a bank that has one keeps it."""
+    connection.execute(
+        "INSERT OR IGNORE INTO meta VALUES (1, ?, ?, 0, ?, 0, 0, ?, NULL, ?)",
+        (bank, epoch, bytes(16), BEGINNING, analyser),
+    )
+
+
+def read_meta(connection: apsw.Connection) -> Meta:
+    """The counters as this transaction sees them."""
+    row = connection.execute(
+        "SELECT bank, epoch, sequence, log_hash, generation, next_ordinal, last_ingested, embedder, analyser"
+        " FROM meta"
+    ).fetchone()
+    if row is None:
+        raise LookupError("meta has no row")
+    return Meta(*row)
+
+
+def write_counters(connection: apsw.Connection, meta: Meta) -> None:
+    """Store the counters that a write moves on (never the generation: that is the merge's)."""
+    connection.execute(
+        "UPDATE meta SET sequence=?, log_hash=?, next_ordinal=?, last_ingested=?, embedder=?",
+        (meta.sequence, meta.log_hash, meta.next_ordinal, meta.last_ingested, meta.embedder),
+    )
+
+
+def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:
+    """Append one change; returns the counters after it (store them before the commit)."""
+    sequence = meta.sequence + 1
+    link = meta.log_hash + f"{sequence} {operation} {ordinal} {stamp}".encode()
+    log_hash = hashlib.blake2b(link, digest_size=16).digest()
+    connection.execute(
+        "INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (sequence, operation, ordinal, stamp, log_hash)
+    )
+    return replace(meta, sequence=sequence, log_hash=log_hash)
+
+
+def hash_at(connection: apsw.Connection, sequence: int) -> bytes:
+    """The running hash after change *sequence*; empty when the log has no such change."""
+    if sequence == 0:
+        return bytes(16)
+    row = connection.execute("SELECT log_hash FROM changes WHERE sequence=?", (sequence,)).fetchone()
+    return bytes(row[0]) if row else b""

@@ -1,0 +1,58 @@
+"""Short hashes of rows: one finds identical items, one finds damage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simonides.records.draft import Draft
+
+IMMUTABLE = (
+    "ordinal", "id", "version", "kind", "layer", "text", "context", "relation", "path", "project", "tags",
+    "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision", "ingested_at",
+    "occurred_from", "occurred_to", "occurred_precision", "salience", "confidence", "proof_count", "source",
+    "metadata", "terms", "content_key",
+)  # fmt: skip
+"""Columns of ``memories`` that never change after they were written."""
+
+
+def row_digest(row: Mapping[str, Any], scale: float = 0.0, codes: bytes = b"") -> bytes:
+    """16 bytes over the ``IMMUTABLE`` columns of a row and its vector.
+
+    Args:
+        row: a row of ``memories`` by column name.
+        scale: factor of the vector that was stored with it; 0 when it has none.
+        codes: its int8 codes; empty when it has none.
+    """
+    plain = [row[name].hex() if isinstance(row[name], bytes) else row[name] for name in IMMUTABLE]
+    body = json.dumps([*plain, scale], ensure_ascii=False, separators=(",", ":")).encode()
+    return hashlib.blake2b(body + b"\0" + codes, digest_size=16).digest()
+
+
+def content_key(draft: Draft) -> bytes:
+    """Equal for two items that say the same in every respect, so that retaining one again changes nothing."""
+    body = json.dumps(
+        [
+            draft.text, draft.context, draft.relation, draft.kind, draft.layer, draft.path, draft.project,
+            draft.tags, draft.acl, draft.source, draft.metadata_json,
+            draft.occurred and (draft.occurred.start, draft.occurred.end, draft.occurred.precision),
+            draft.valid_from and (draft.valid_from.start, draft.valid_from.precision),
+            draft.valid_to and (draft.valid_to.start, draft.valid_to.precision),
+            draft.salience, draft.confidence,
+        ],
+        ensure_ascii=False,
+    )  # fmt: skip
+    return hashlib.blake2b(body.encode(), digest_size=16).digest()
+
+
+def memory_id(bank: str, ingested_at: int, text: str, attempt: int) -> str:
+    """16 hex digits from what was written where and when; *attempt* counts up past a taken id.
+
+    It depends on no other memory, so what others write changes nobody's ids.
+    """
+    body = f"{bank} {ingested_at} {attempt} ".encode() + text.encode()
+    return hashlib.blake2b(body, digest_size=8).hexdigest()

@@ -1,0 +1,49 @@
+"""Names behind the codes in columns: projects, paths, and sets of tags or principals.
+
+Codes are dense, handed out in order and never changed, so the index keeps them as integers.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+
+def label_code(connection: apsw.Connection, text: str) -> int:
+    """The code of a name, made when it is new (inside a write transaction)."""
+    return _code(connection, "labels", "text", text)
+
+
+def label_set_code(connection: apsw.Connection, names: Iterable[str]) -> int:
+    """The code of a set of names, made when it is new (inside a write transaction)."""
+    listed = json.dumps(sorted(set(names)), ensure_ascii=False)
+    return _code(connection, "label_sets", "names", listed)
+
+
+def _code(connection: apsw.Connection, table: str, column: str, value: str) -> int:
+    row = connection.execute(f"SELECT number FROM {table} WHERE {column}=?", (value,)).fetchone()  # noqa: S608 the names are constants above
+    if row is None:
+        row = connection.execute(
+            f"INSERT INTO {table} SELECT max(number) + 1, ? FROM {table} RETURNING number",  # noqa: S608 same
+            (value,),
+        ).fetchone()
+    if row is None:
+        raise LookupError(f"{table} gave no code")
+    return int(row[0])
+
+
+def read_labels(connection: apsw.Connection, known: int) -> list[str]:
+    """Names from code *known* on, in order of their codes."""
+    rows = connection.execute("SELECT text FROM labels WHERE number >= ? ORDER BY number", (known,))
+    return [text for (text,) in rows]
+
+
+def read_label_sets(connection: apsw.Connection, known: int) -> list[frozenset[str]]:
+    """Sets from code *known* on, in order of their codes."""
+    rows = connection.execute("SELECT names FROM label_sets WHERE number >= ? ORDER BY number", (known,))
+    return [frozenset(json.loads(names)) for (names,) in rows]

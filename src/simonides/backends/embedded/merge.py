@@ -1,0 +1,140 @@
+"""Seal the tail: write a new generation and publish it by compare-and-swap.
+
+A merge takes the tail and those last blocks that are no larger than what has been taken so far (as a binary
+counter does), so a row is written about log2(65,536 / 2,000) ≈ 5 times before it rests in a full block: that
+is the write amplification. A block that holds an erased row is written anew without it. Whoever publishes
+first wins; the other deletes its own files. Losing a merge costs nothing but work: readers keep their tails
+in memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simonides.backends.embedded.catch_up import origin_of
+from simonides.backends.embedded.change_log import Meta, read_meta
+from simonides.backends.embedded.connection import write_transaction
+from simonides.index.block import LARGEST_BLOCK, Block, join_blocks
+from simonides.index.generation import read_generation, remove_unused, write_generation
+from simonides.records.interval import BEGINNING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import apsw
+
+    from simonides.backends.embedded.catch_up import Position
+    from simonides.backends.embedded.connection import Connections
+    from simonides.index.files import FileLayer
+    from simonides.index.generation import BlockFile, Generation
+    from simonides.index.snapshot import IndexSnapshot
+
+SMALLEST_MERGE = 2_000
+"""Rows the tail may hold before it is merged, or 2 % of the bank if that is more."""
+
+
+def merge_due(position: Position) -> bool:
+    """Whether the tail, the newer stamps, an erased row in a file or an unusable index ask for a merge."""
+    snapshot = position.snapshot
+    allowed = _allowed(snapshot)
+    waiting = position.tail.rows + sum(block.rows for block in position.rebuilt)
+    if waiting > allowed or len(snapshot.expired) > allowed or position.problem:
+        return True
+    sealed = position.generation.rows if position.generation else 0
+    return any(ordinal < sealed for ordinal in _erased(snapshot))
+
+
+def _allowed(snapshot: IndexSnapshot) -> int:
+    return max(SMALLEST_MERGE, snapshot.rows // 50)
+
+
+def merge(
+    connection: apsw.Connection,
+    connections: Connections,
+    meta: Meta,
+    snapshot: IndexSnapshot,
+    generation: Generation | None,
+    files: FileLayer,
+    index: Path,
+) -> bool:
+    """Publish a generation that holds everything in *snapshot*.
+
+    Args:
+        connection: in the read transaction that *meta* and *snapshot* belong to; it is ended here, between
+            reading and publishing.
+        connections: for the publishing write transaction.
+        meta: as the read transaction sees it.
+        snapshot: at the same change.
+        generation: what the snapshot's first blocks were opened from; ``None`` = nothing on disk is usable.
+        files: the file layer.
+        index: the bank's index folder.
+
+    Returns:
+        whether this merge won; the loser's files are deleted.
+    """
+    parts = _parts(snapshot, generation)
+    sealed = [part for part in parts if isinstance(part, Block)]
+    inside = {o for block in sealed for o in snapshot.expired if block.start <= o < block.stop}
+    expired = {o: stamp for o, stamp in snapshot.expired.items() if o not in inside}
+    origin = origin_of(connection, meta, sequence=snapshot.sequence)
+    connection.execute("COMMIT")
+    number = _free_number(files, index, meta.generation)
+    try:
+        write_generation(files, index, number, origin, parts, expired)
+        won = _publish(connections, meta, number)
+    except BaseException:
+        files.remove_folder(index / str(number))
+        raise
+    if not won:
+        files.remove_folder(index / str(number))
+        return False
+    remove_unused(files, index, read_generation(files, index, number))
+    return True
+
+
+def _parts(snapshot: IndexSnapshot, generation: Generation | None) -> list[BlockFile | Block]:
+    """What the new generation is made of, ascending: files that stay, and newly sealed blocks."""
+    if generation is None or len(snapshot.expired) > _allowed(snapshot):
+        return [join_blocks([block], snapshot.expired, snapshot.dimension) for block in snapshot.blocks]
+    files, blocks = list(generation.files), list(generation.blocks)
+    group = list(snapshot.blocks[len(blocks) :])
+    while blocks and blocks[-1].rows <= _rows(group) and blocks[-1].rows + _rows(group) <= LARGEST_BLOCK:
+        group = [blocks.pop(), *group]
+        files.pop()
+    erased = _erased(snapshot)
+    parts: list[BlockFile | Block] = [
+        join_blocks([block], snapshot.expired, snapshot.dimension)
+        if any(block.start <= ordinal < block.stop for ordinal in erased)
+        else file
+        for file, block in zip(files, blocks, strict=True)
+    ]
+    return parts + ([join_blocks(group, snapshot.expired, snapshot.dimension)] if group else [])
+
+
+def _erased(snapshot: IndexSnapshot) -> list[int]:
+    """Rows that were erased and whose terms and vectors may still lie in a file."""
+    return [ordinal for ordinal, stamp in snapshot.expired.items() if stamp == BEGINNING]
+
+
+def _rows(blocks: Sequence[Block]) -> int:
+    return sum(block.rows for block in blocks)
+
+
+def _free_number(files: FileLayer, index: Path, current: int) -> int:
+    taken = [int(name) for name in files.names(index) if name.isdecimal()]
+    return max([current, *taken]) + 1
+
+
+def _publish(connections: Connections, meta: Meta, number: int) -> bool:
+    with write_transaction(connections) as transaction:
+        now = read_meta(transaction)
+        if (now.generation, now.epoch, now.embedder, now.analyser) != (
+            meta.generation,
+            meta.epoch,
+            meta.embedder,
+            meta.analyser,
+        ):
+            return False
+        transaction.execute("UPDATE meta SET generation=?", (number,))
+        return True

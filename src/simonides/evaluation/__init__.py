@@ -1,0 +1,1 @@
+"""Measured quality: datasets with known answers, the measures, and the comparison of two runs."""

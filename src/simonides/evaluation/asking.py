@@ -1,0 +1,123 @@
+"""Retains a dataset's corpora and asks its questions, through the public contract alone.
+
+Anything with the same few methods can be asked, so other engines are compared on equal terms. A hit
+that stands for no item (something the engine wrote by itself) keeps its place in the ranking and counts
+as not found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simonides.evaluation.report import QuestionResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+
+    # Called with the phase ("retain" or "recall"), how many are done, and how many there are in all.
+    Progress = Callable[[str, int, int], None]
+
+DEPTH = 20
+BATCH_ITEMS = 256
+
+
+class AskedHit(Protocol):
+    """One hit of an answer."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def score(self) -> float: ...
+
+
+class Answer(Protocol):
+    """Hits, best first."""
+
+    @property
+    def no_match(self) -> bool: ...
+
+    def __iter__(self) -> Iterator[AskedHit]: ...
+
+
+class AskedBank(Protocol):
+    """The part of a bank that a measurement needs."""
+
+    def retain(self, items: list[dict[str, Any]], /, *, deduplicate: bool) -> list[str]: ...
+
+    def recall(self, query: str, /, *, limit: int, max_tokens: None, profile: str) -> Answer: ...
+
+
+class AskedStore(Protocol):
+    """The part of a store that a measurement needs."""
+
+    def bank(self, name: str, /) -> AskedBank: ...
+
+
+def ask_all(
+    dataset: Dataset, store: AskedStore, *, profile: str, progress: Progress | None = None
+) -> tuple[QuestionResult, ...]:
+    """Retain each corpus in a bank of its own, then ask its questions.
+
+    Items are not deduplicated and answers are not cut to a token budget: the ranking is measured, nothing
+    else.
+
+    Args:
+        dataset: what to retain and ask.
+        store: a store without banks of the corpora's names.
+        profile: name or path of the profile to recall with.
+        progress: told after each batch and each question.
+
+    Returns:
+        one result per question, in order, ranked to depth 20.
+    """
+    report = progress or _silent
+    items = sum(len(corpus.items) for corpus, _ in dataset.corpora)
+    questions = len(dataset.questions)
+    retained = 0
+    results: list[QuestionResult] = []
+    for corpus, asked in dataset.corpora:
+        bank = store.bank(corpus.name)
+        keys: dict[str, str] = {}
+        for batch in _batches(corpus):
+            ids = bank.retain([_mapping(item) for item in batch], deduplicate=False)
+            keys.update(zip(ids, (item.key for item in batch), strict=True))
+            retained += len(batch)
+            report("retain", retained, items)
+        for question in asked:
+            answer = bank.recall(question.text, limit=DEPTH, max_tokens=None, profile=profile)
+            results.append(_result(question, answer, keys))
+            report("recall", len(results), questions)
+    return tuple(results)
+
+
+def _batches(corpus: Corpus) -> Iterator[tuple[Item, ...]]:
+    for start in range(0, len(corpus.items), BATCH_ITEMS):
+        yield corpus.items[start : start + BATCH_ITEMS]
+
+
+def _mapping(item: Item) -> dict[str, Any]:
+    if item.event_time is None:
+        return {"text": item.text}
+    return {"text": item.text, "event_time": item.event_time}
+
+
+def _result(question: Question, answer: Answer, keys: Mapping[str, str]) -> QuestionResult:
+    hits = list(answer)
+    # Items that share a key count once, at their best rank.
+    ranked = tuple(dict.fromkeys(keys.get(hit.id, hit.id) for hit in hits))
+    return QuestionResult(
+        qid=question.qid,
+        category=question.category,
+        answerable=question.answerable,
+        gold=question.gold,
+        ranked=ranked,
+        top_score=hits[0].score if hits else None,
+        no_match=answer.no_match,
+    )
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""

@@ -1,0 +1,75 @@
+"""One measured run: a fresh store, a dataset retained and asked, a report."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Literal
+
+from simonides.errors import InputError
+from simonides.evaluation.asking import ask_all
+from simonides.evaluation.measures import load_ir_measures, measure_each
+from simonides.evaluation.report import QualityReport
+from simonides.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from simonides.evaluation.asking import Progress
+    from simonides.evaluation.dataset import Dataset
+    from simonides.protocols import Embedder
+
+
+def run_quality(
+    dataset: Dataset,
+    *,
+    store_path: Path,
+    timer: Callable[[], float],
+    profile: str = "default",
+    limit: int | None = None,
+    embedder: Embedder | Literal["auto"] | None = "auto",
+    progress: Progress | None = None,
+) -> QualityReport:
+    """Measure how well a profile recalls a dataset's gold items.
+
+    One bank per corpus, retained without deduplication, each question asked to depth 20 without a token
+    budget and judged by hit order.
+
+    Args:
+        dataset: what to retain and ask.
+        store_path: an empty or missing folder; what is retained stays there.
+        timer: seconds from a monotone clock, such as ``time.perf_counter``.
+        profile: name or path of the profile to recall with.
+        limit: how many answerable questions to ask, from the first; ``None`` = all.
+        embedder: as for opening a store.
+        progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
+
+    Raises:
+        InputError: the limit is below 1, the folder is not empty, or no question can be scored.
+        MissingExtraError: the extra ``eval`` is not installed.
+    """
+    load_ir_measures()  # A missing extra is told before the work, not after it.
+    chosen = dataset.first(limit)
+    gold = {question.qid: question.gold for question in chosen.questions if question.answerable}
+    if not gold:
+        raise InputError("dataset", f"{dataset.name} holds no question with a known answer to measure")
+    if store_path.exists() and (not store_path.is_dir() or any(store_path.iterdir())):
+        raise InputError(
+            "store_path",
+            f"{store_path} is not an empty folder; give a new one, so that nothing else is found",
+        )
+    started = timer()
+    with open_store(store_path, embedder=embedder) as store:
+        results = ask_all(chosen, store, profile=profile, progress=progress)
+        embedder_name = store.embedder.name if store.embedder else None
+    return QualityReport(
+        dataset=dataset.name,
+        profile=profile,
+        embedder=embedder_name,
+        version=version("simonides"),
+        results=results,
+        scores=measure_each(gold, {result.qid: result.ranked for result in results}),
+        ignored_evidence=dataset.ignored_evidence,
+        unscored_questions=dataset.unscored_questions,
+        seconds=timer() - started,
+    )

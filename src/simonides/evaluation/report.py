@@ -1,0 +1,133 @@
+"""What a quality run found: per question, per category, in all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from simonides.errors import UnavailableError
+from simonides.evaluation.measures import mean_measures, position_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionResult:
+    """One question's answer.
+
+    Attributes:
+        qid, category, answerable, gold: as in the dataset.
+        ranked: keys found, best first, without repeats.
+        top_score: the first hit's score on the profile's own scale, or ``None`` without hits.
+        no_match: whether the engine said that nothing relevant was found.
+    """
+
+    qid: str
+    category: str
+    answerable: bool
+    gold: tuple[str, ...]
+    ranked: tuple[str, ...]
+    top_score: float | None = None
+    no_match: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QualityReport:
+    """A whole run.
+
+    Attributes:
+        dataset: the dataset's name.
+        profile: the profile asked with.
+        embedder: the embedder's name, or ``None`` when there was none.
+        version: the version of simonides measured.
+        results: every question asked, in order.
+        scores: per answerable question id, each measure's value in [0, 1].
+        ignored_evidence: gold references of the original dataset that match no item.
+        unscored_questions: answerable questions of the original left out for want of gold.
+        seconds: time to retain and ask everything.
+    """
+
+    dataset: str
+    profile: str
+    embedder: str | None
+    version: str
+    results: tuple[QuestionResult, ...]
+    scores: Mapping[str, Mapping[str, float]] = field(repr=False)
+    ignored_evidence: int
+    unscored_questions: int
+    seconds: float
+
+    def metrics(self, category: str | None = None) -> dict[str, float]:
+        """Mean of each measure over the answerable questions, of one category or of all.
+
+        Raises:
+            InputError: there are none.
+        """
+        return mean_measures(
+            self.scores[result.qid]
+            for result in self.results
+            if result.answerable and category in {None, result.category}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready summary; measures rounded to 6 places, seconds to 3."""
+        answerable = [result for result in self.results if result.answerable]
+        by_category = {
+            category: {
+                "questions": sum(result.category == category for result in answerable),
+                **_rounded(self.metrics(category)),
+            }
+            for category in sorted({result.category for result in answerable})
+        }
+        return {
+            "dataset": self.dataset,
+            "profile": self.profile,
+            "embedder": self.embedder,
+            "version": self.version,
+            "questions": len(answerable),
+            "metrics": _rounded(self.metrics()),
+            "by_category": by_category,
+            "unanswerable": self._unanswerable(),
+            "ignored_evidence": self.ignored_evidence,
+            "unscored_questions": self.unscored_questions,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def write_run(self, path: Path) -> None:
+        """Write the rankings of the answerable questions as a TREC run.
+
+        A line is ``qid Q0 key rank score tag``, rank from 1. Scores are made from positions, so that every
+        tool reads the order that was measured.
+
+        Raises:
+            UnavailableError: the file cannot be written.
+        """
+        lines = [
+            f"{result.qid} Q0 {key} {rank} {score} simonides\n"
+            for result in self.results
+            if result.answerable
+            for rank, (key, score) in enumerate(position_scores(result.ranked), start=1)
+        ]
+        try:
+            path.write_text("".join(lines), encoding="utf-8")
+        except OSError as error:
+            raise UnavailableError(
+                f"the run cannot be written to {path} ({error.strerror}); give a file in a folder that "
+                "exists and can be written"
+            ) from error
+
+    def _unanswerable(self) -> dict[str, Any]:
+        asked = [result for result in self.results if not result.answerable]
+        top_scores = [result.top_score for result in asked if result.top_score is not None]
+        return {
+            "questions": len(asked),
+            "no_match": sum(result.no_match for result in asked),
+            "mean_top_score": round(fmean(top_scores), 6) if top_scores else None,
+        }
+
+
+def _rounded(metrics: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in metrics.items()}

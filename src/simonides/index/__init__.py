@@ -1,0 +1,1 @@
+"""The array structures: columns, vectors, postings, and the segments that keep them. No SQL."""

@@ -1,0 +1,165 @@
+"""Neighbouring rows with everything the index keeps of them: sealed on disk, or the tail in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simonides.index.columns import COLUMNS, ERASED, Growable, Row
+from simonides.index.postings import FIELDS, SealedPostings, TailPostings, Vocabulary, merge_postings
+from simonides.index.vectors import VectorBlock, sign_bits
+from simonides.records.interval import BEGINNING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from simonides.index.postings import FrozenTail
+
+LARGEST_BLOCK = 65_536
+"""Rows in a sealed block at most; a full block is never rewritten by a merge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows ``start`` to ``start + rows``, immutable.
+
+    Attributes:
+        start: first ordinal.
+        columns: one array per name in ``COLUMNS``.
+        vectors: codes, scales and sign bits.
+        postings: per lexical field.
+    """
+
+    start: int
+    columns: Mapping[str, NDArray[Any]]
+    vectors: VectorBlock
+    postings: Mapping[str, SealedPostings | FrozenTail]
+
+    @property
+    def rows(self) -> int:
+        return len(self.columns["kind"])
+
+    @property
+    def stop(self) -> int:
+        return self.start + self.rows
+
+
+class Tail:
+    """The newest rows, in memory. Appending leaves earlier frozen blocks as they were."""
+
+    def __init__(self, start: int, dimension: int) -> None:
+        self.start = start
+        self.dimension = dimension
+        self.rows = 0
+        self._columns = {name: Growable(dtype) for name, dtype in COLUMNS.items()}
+        self._codes = Growable(np.dtype("i1"), (dimension,))
+        self._scales = Growable(np.dtype("f4"))
+        self._bits = Growable(np.dtype("u8"), (-(-dimension // 64),))
+        self._lengths = {field: Growable(np.dtype("i4")) for field in FIELDS}
+        self._postings = {field: TailPostings() for field in FIELDS}
+
+    def append(self, row: Row) -> None:
+        """Add the next row; gaps left by erased rows are filled with erased ones."""
+        while self.start + self.rows < row.ordinal:
+            self._append(Row(self.start + self.rows, None, {}, None, 0.0))
+        self._append(row)
+
+    def _append(self, row: Row) -> None:
+        values = ERASED if row.values is None else row.values
+        for name, column in self._columns.items():
+            column.append(values[name])
+        codes = row.codes if row.codes is not None and len(row.codes) == self.dimension else None
+        self._codes.append(0 if codes is None else codes)
+        self._scales.append(0.0 if codes is None else row.scale)
+        self._bits.append(0 if codes is None else sign_bits(codes[np.newaxis, :])[:, 0])
+        for field in FIELDS:
+            terms = row.terms.get(field, {})
+            self._lengths[field].append(sum(terms.values()))
+            self._postings[field].append(self.rows, terms)
+        self.rows += 1
+
+    def frozen(self) -> Block:
+        """The rows so far, as an immutable block that shares memory with the tail."""
+        return Block(
+            start=self.start,
+            columns={name: column.view() for name, column in self._columns.items()},
+            vectors=VectorBlock(self._codes.view(), self._scales.view(), self._bits.view().T),
+            postings={field: self._postings[field].frozen(self._lengths[field].view()) for field in FIELDS},
+        )
+
+
+def join_blocks(blocks: Sequence[Block], expired: Mapping[int, int], dimension: int) -> Block:
+    """Join neighbouring blocks into one sealed block.
+
+    Args:
+        blocks: ascending, without gaps, at least one.
+        expired: newer ``expired_at`` stamps by ordinal; ``BEGINNING`` = erased: its content goes.
+        dimension: of the vectors; a block of another dimension comes in without vectors.
+    """
+    start = blocks[0].start
+    columns = {name: np.concatenate([block.columns[name] for block in blocks]) for name in COLUMNS}
+    rows = len(columns["kind"])
+    for ordinal, stamp in expired.items():
+        if start <= ordinal < start + rows:
+            columns["expired_at"][ordinal - start] = stamp
+    kept = columns["expired_at"] != BEGINNING
+    for name in COLUMNS:
+        columns[name][~kept] = ERASED[name]
+    codes = np.zeros((rows, dimension), np.int8)
+    scales = np.zeros(rows, np.float32)
+    for block in blocks:
+        if block.vectors.codes.shape[1] == dimension:
+            codes[block.start - start : block.stop - start] = block.vectors.codes
+            scales[block.start - start : block.stop - start] = block.vectors.scales
+    codes[~kept], scales[~kept] = 0, 0.0
+    postings = {
+        field: merge_postings([(block.start - start, block.postings[field]) for block in blocks], kept)
+        for field in FIELDS
+    }
+    return Block(start, columns, VectorBlock(codes, scales, sign_bits(codes)), postings)
+
+
+def block_arrays(block: Block) -> dict[str, NDArray[Any]]:
+    """A sealed block as named arrays, for a file."""
+    arrays: dict[str, NDArray[Any]] = {f"column.{name}": block.columns[name] for name in COLUMNS}
+    arrays |= {
+        "vector.codes": block.vectors.codes,
+        "vector.scales": block.vectors.scales,
+        "vector.bits": block.vectors.bits,
+    }
+    for field in FIELDS:
+        postings = block.postings[field]
+        if not isinstance(postings, SealedPostings):
+            raise TypeError("only a sealed block goes to a file; join_blocks seals")
+        arrays |= {
+            f"{field}.vocabulary": postings.vocabulary.joined,
+            f"{field}.offsets": postings.vocabulary.offsets,
+            f"{field}.starts": postings.starts,
+            f"{field}.rows": postings.rows,
+            f"{field}.frequencies": postings.frequencies,
+            f"{field}.lengths": postings.lengths,
+        }
+    return arrays
+
+
+def block_of_arrays(start: int, arrays: Mapping[str, NDArray[Any]]) -> Block:
+    """The inverse of ``block_arrays``."""
+    return Block(
+        start=start,
+        columns={name: arrays[f"column.{name}"] for name in COLUMNS},
+        vectors=VectorBlock(arrays["vector.codes"], arrays["vector.scales"], arrays["vector.bits"]),
+        postings={
+            field: SealedPostings(
+                Vocabulary(arrays[f"{field}.vocabulary"], arrays[f"{field}.offsets"]),
+                arrays[f"{field}.starts"],
+                arrays[f"{field}.rows"],
+                arrays[f"{field}.frequencies"],
+                arrays[f"{field}.lengths"],
+            )
+            for field in FIELDS
+        },
+    )

@@ -1,0 +1,171 @@
+"""Sealed blocks on disk: each merge writes one new folder, and says in it which folders make the index.
+
+    index/<generation>/manifest.json   what the index is made of, and of which bank at which change
+    index/<generation>/block-0.arr     blocks this generation wrote, by first row; older ones stay in place
+    index/<generation>/expired.arr     expiry stamps newer than the blocks
+
+Nothing here is ever written twice or renamed. A folder counts only once the bank's ``meta`` names its
+generation; a folder that lost that race is deleted by its writer. Everything can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simonides.errors import DamagedError
+from simonides.index.block import Block, block_arrays, block_of_arrays
+from simonides.index.container import read_arrays, write_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from simonides.index.files import FileLayer
+
+FORMAT = 1
+"""Of the files; a generation of another format is rebuilt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which bank, at which change, a generation was made from. Any difference means: rebuild.
+
+    Attributes:
+        bank: id of the bank.
+        epoch: renewed by whatever replaces the rows wholesale.
+        sequence: last change that is in the generation.
+        log_hash: running hash of the change log at that change.
+        dimension: of the vectors.
+        embedder, analyser: fingerprints of what made vectors and terms.
+    """
+
+    bank: str
+    epoch: str
+    sequence: int
+    log_hash: str
+    dimension: int
+    embedder: str
+    analyser: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFile:
+    """Where a block lies and which rows it holds."""
+
+    generation: int
+    name: str
+    start: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """An opened generation."""
+
+    number: int
+    origin: Origin
+    files: tuple[BlockFile, ...]
+    blocks: tuple[Block, ...]
+    expired: Mapping[int, int]
+
+    @property
+    def rows(self) -> int:
+        return self.blocks[-1].stop if self.blocks else 0
+
+
+def write_generation(
+    files: FileLayer,
+    folder: Path,
+    number: int,
+    origin: Origin,
+    parts: Sequence[BlockFile | Block],
+    expired: Mapping[int, int],
+) -> None:
+    """Write generation *number* whole and make it durable; it counts only once ``meta`` names it.
+
+    Args:
+        files: the file layer.
+        folder: the bank's ``index`` folder.
+        number: of the new generation; its folder must not exist.
+        origin: what it was made from.
+        parts: what the index is made of, ascending: files of earlier generations, and new sealed blocks.
+        expired: stamps newer than those files.
+    """
+    place = folder / str(number)
+    files.make_folder(place)
+    written: list[BlockFile] = []
+    for part in parts:
+        if isinstance(part, Block):
+            name = f"block-{part.start}.arr"
+            write_arrays(files, place / name, block_arrays(part), {"start": part.start, **asdict(origin)})
+            written.append(BlockFile(number, name, part.start, part.rows))
+        else:
+            written.append(part)
+    ordinals = sorted(expired)
+    stamps = {
+        "ordinals": np.array(ordinals, np.int64),
+        "stamps": np.array([expired[ordinal] for ordinal in ordinals], np.int64),
+    }
+    write_arrays(files, place / "expired.arr", stamps, asdict(origin))
+    body = {"format": FORMAT, "origin": asdict(origin), "blocks": [asdict(file) for file in written]}
+    text = json.dumps(body, sort_keys=True)
+    files.write(
+        place / "manifest.json",
+        [json.dumps({"crc32": zlib.crc32(text.encode()), "body": text}).encode()],
+    )
+    files.sync_folder(place)
+
+
+def read_generation(files: FileLayer, folder: Path, number: int, *, check: bool = False) -> Generation:
+    """Open generation *number*; its blocks are mapped, not read.
+
+    Args:
+        files: the file layer.
+        folder: the bank's ``index`` folder.
+        number: of the generation.
+        check: also compare every checksum (reads every file whole).
+
+    Raises:
+        DamagedError: a file is not what was written.
+        FileNotFoundError: a file is gone.
+    """
+    place = folder / str(number)
+    body = _manifest(files, place / "manifest.json")
+    origin = Origin(**body["origin"])
+    listed = tuple(BlockFile(**entry) for entry in body["blocks"])
+    blocks = []
+    for file in listed:
+        path = folder / str(file.generation) / file.name
+        arrays, about = read_arrays(files, path, check=check)
+        block = block_of_arrays(file.start, arrays)
+        if about["bank"] != origin.bank or about["start"] != file.start or block.rows != file.rows:
+            raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
+        blocks.append(block)
+    stamps, _ = read_arrays(files, place / "expired.arr", check=check)
+    expired = dict(zip(stamps["ordinals"].tolist(), stamps["stamps"].tolist(), strict=True))
+    return Generation(number, origin, listed, tuple(blocks), expired)
+
+
+def _manifest(files: FileLayer, path: Path) -> dict[str, Any]:
+    try:
+        outer = json.loads(files.read(path))
+        body: dict[str, Any] = json.loads(outer["body"])
+        sound = outer["crc32"] == zlib.crc32(outer["body"].encode()) and body["format"] == FORMAT
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"{path}: {error}; delete the index folder, it will be rebuilt") from error
+    if not sound:
+        raise DamagedError(f"{path}: wrong checksum or format; delete the index folder, it will be rebuilt")
+    return body
+
+
+def remove_unused(files: FileLayer, folder: Path, current: Generation) -> None:
+    """Delete generations older than *current* that it does not use; newer folders belong to other writers."""
+    used = {current.number} | {file.generation for file in current.files}
+    for name in files.names(folder):
+        if name.isdecimal() and int(name) < current.number and int(name) not in used:
+            files.remove_folder(folder / name)

@@ -1,0 +1,269 @@
+"""Terms by row: CSR postings in sealed blocks, a dictionary in the tail, BM25 over both.
+
+score(row) = Σ over fields f, terms t of
+             w_f · n_t · idf_f(t) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average_f))
+idf_f(t)   = ln(1 + (N_f − df + ½) / (df + ½)),  always positive
+
+N_f counts the visible rows that have the field, df and the average length come from the same rows, all at
+query time: what the asker may not see changes no score. Term frequencies above 255 count as 255.
+Cost: proportional to the postings of the query's terms (a touched-rows accumulator, no scan of scores).
+Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
+Weakness: no positions, so a phrase scores like its words.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, overload
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+FIELDS = ("text", "context", "relation", "expansion")
+"""The lexical fields of a memory, indexed apart (SPEC, general settlement 10)."""
+
+_LARGEST_FREQUENCY = 255
+
+
+class Vocabulary(Sequence[bytes]):
+    """Sorted terms in one run of UTF-8 bytes; a prefix is a range."""
+
+    def __init__(self, joined: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        self.joined = joined
+        self.offsets = offsets
+
+    @classmethod
+    def of(cls, terms: Iterable[bytes]) -> Vocabulary:
+        """A vocabulary of *terms*, which are sorted and unique."""
+        listed = list(terms)
+        offsets = np.zeros(len(listed) + 1, np.int64)
+        np.cumsum([len(term) for term in listed], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(listed), np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[bytes]: ...
+    def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.joined[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def find(self, term: bytes) -> int | None:
+        """Position of *term*, or ``None``."""
+        place = bisect_left(self, term)
+        return place if place < len(self) and self[place] == term else None
+
+
+class FieldPostings(Protocol):
+    """The postings of one field in one block. Rows are counted from the block's start."""
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """Terms per row, int32, shape (rows,)."""
+        ...
+
+    def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Rows that hold *term*, ascending, and its frequency in each."""
+        ...
+
+
+_NOTHING = (np.empty(0, np.int32), np.empty(0, np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class SealedPostings:
+    """CSR by term: rows ``rows[starts[t]:starts[t + 1]]`` hold term ``t`` of the vocabulary."""
+
+    vocabulary: Vocabulary
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    frequencies: NDArray[np.uint8]
+    lengths: NDArray[np.int32]
+
+    def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        place = self.vocabulary.find(term.encode())
+        if place is None:
+            return _NOTHING
+        part = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return self.rows[part], self.frequencies[part]
+
+    def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+        """Vocabulary and, per posting, (position in it, row, frequency)."""
+        terms = np.repeat(np.arange(len(self.vocabulary), dtype=np.int64), np.diff(self.starts))
+        return list(self.vocabulary), terms, self.rows, self.frequencies
+
+
+class TailPostings:
+    """Postings that grow by appending rows; a frozen copy shares the lists and stops at its own length."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, tuple[list[int], list[int]]] = {}
+
+    def append(self, row: int, terms: Mapping[str, int]) -> None:
+        """Add a row; rows come in ascending order."""
+        for term, frequency in terms.items():
+            rows, frequencies = self._entries.setdefault(term, ([], []))
+            # The frequency first: a reader cuts by rows, so it never sees a row without its frequency.
+            frequencies.append(min(frequency, _LARGEST_FREQUENCY))
+            rows.append(row)
+
+    def frozen(self, lengths: NDArray[np.int32]) -> FrozenTail:
+        """The postings of the first ``len(lengths)`` rows, whatever is appended later."""
+        return FrozenTail(self._entries, lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenTail:
+    """The tail's postings as they were at one moment."""
+
+    entries: Mapping[str, tuple[list[int], list[int]]]
+    lengths: NDArray[np.int32]
+
+    def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        entry = self.entries.get(term)
+        if entry is None:
+            return _NOTHING
+        rows, frequencies = entry
+        count = bisect_left(rows, len(self.lengths))
+        return np.array(rows[:count], np.int32), np.array(frequencies[:count], np.uint8)
+
+    def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+        """Vocabulary and, per posting, (position in it, row, frequency)."""
+        vocabulary: list[bytes] = []
+        terms: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        rows: list[NDArray[np.int32]] = [_NOTHING[0]]
+        frequencies: list[NDArray[np.uint8]] = [_NOTHING[1]]
+        for term in list(self.entries):
+            held, counted = self.postings(term)
+            if len(held):
+                terms.append(np.full(len(held), len(vocabulary), np.int64))
+                vocabulary.append(term.encode())
+                rows.append(held)
+                frequencies.append(counted)
+        return vocabulary, np.concatenate(terms), np.concatenate(rows), np.concatenate(frequencies)
+
+
+def merge_postings(
+    parts: Sequence[tuple[int, SealedPostings | FrozenTail]], kept: NDArray[np.bool_]
+) -> SealedPostings:
+    """Join the postings of neighbouring blocks into one sealed block.
+
+    Args:
+        parts: (row offset in the joined block, postings), ascending.
+        kept: bool, shape (joined rows,): rows that were not erased; the others lose their postings.
+    """
+    vocabularies, terms, rows, frequencies = [], [], [], []
+    for offset, part in parts:
+        vocabulary, term, row, frequency = part.triples()
+        vocabularies.append(vocabulary)
+        terms.append(term)
+        rows.append(row.astype(np.int64) + offset)
+        frequencies.append(frequency)
+    joined = sorted({term for vocabulary in vocabularies for term in vocabulary})
+    place = {term: i for i, term in enumerate(joined)}
+    renamed = [
+        np.array([place[t] for t in vocabulary], np.int64)[term]
+        for vocabulary, term in zip(vocabularies, terms, strict=True)
+    ]
+    term, row, frequency = np.concatenate(renamed), np.concatenate(rows), np.concatenate(frequencies)
+    alive = kept[row]
+    term, row, frequency = term[alive], row[alive], frequency[alive]
+    # Stable: rows ascend inside each part and the parts ascend, so they ascend under every term.
+    order = np.argsort(term, kind="stable")
+    used, counts = np.unique(term, return_counts=True)
+    starts = np.zeros(len(used) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    lengths = np.concatenate([part.lengths for _, part in parts])
+    return SealedPostings(
+        vocabulary=Vocabulary.of(joined[i] for i in used),
+        starts=starts,
+        rows=row[order].astype(np.int32),
+        frequencies=frequency[order],
+        lengths=np.where(kept, lengths, 0).astype(np.int32),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPostings:
+    """Postings of a whole snapshot: per block, its first ordinal and its fields."""
+
+    blocks: tuple[tuple[int, Mapping[str, FieldPostings]], ...]
+    rows: int
+
+    def bm25(
+        self,
+        terms: Sequence[tuple[str, int]],
+        visible: NDArray[np.bool_],
+        eligible: NDArray[np.bool_],
+        *,
+        field_weights: Mapping[str, float],
+        k1: float,
+        b: float,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Every eligible row that holds a term, with its score. See the module docstring."""
+        scores = np.zeros(self.rows)
+        touched = np.zeros(self.rows, np.bool_)
+        for field in FIELDS:
+            weight = field_weights.get(field, 0.0)
+            if weight > 0.0:
+                self._add_field(scores, touched, field, weight, terms, visible, eligible, k1, b)
+        ordinals = np.flatnonzero(touched)
+        return ordinals.astype(np.int64), scores[ordinals].round(9)
+
+    def _add_field(
+        self,
+        scores: NDArray[np.float64],
+        touched: NDArray[np.bool_],
+        field: str,
+        weight: float,
+        terms: Sequence[tuple[str, int]],
+        visible: NDArray[np.bool_],
+        eligible: NDArray[np.bool_],
+        k1: float,
+        b: float,
+    ) -> None:
+        found = [(count, *self._gather(field, term)) for term, count in terms]
+        if not any(len(ordinals) for _, ordinals, _ in found):
+            return
+        lengths = self._lengths(field)
+        counted = visible & (lengths > 0)
+        documents = int(np.count_nonzero(counted))
+        if documents == 0:
+            return
+        average = int(lengths[counted].sum(dtype=np.int64)) / documents
+        for count, ordinals, frequencies in found:
+            document_frequency = int(np.count_nonzero(visible[ordinals]))
+            mine = eligible[ordinals]
+            rows, tf = ordinals[mine], frequencies[mine].astype(np.float64)
+            idf = math.log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
+            norm = k1 * (1.0 - b + b * lengths[rows] / average)
+            scores[rows] += weight * count * idf * tf * (k1 + 1.0) / (tf + norm)
+            touched[rows] = True
+
+    def _gather(self, field: str, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        ordinals: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        frequencies: list[NDArray[np.uint8]] = [_NOTHING[1]]
+        for start, fields in self.blocks:
+            rows, frequency = fields[field].postings(term)
+            if len(rows):
+                ordinals.append(rows.astype(np.int64) + start)
+                frequencies.append(frequency)
+        return np.concatenate(ordinals), np.concatenate(frequencies)
+
+    def _lengths(self, field: str) -> NDArray[np.int32]:
+        if not self.blocks:
+            return np.empty(0, np.int32)
+        return np.concatenate([fields[field].lengths for _, fields in self.blocks])

@@ -1,0 +1,68 @@
+"""Vectors as int8 with one scale each, and queries as two int8 halves, so that a dot product is exact.
+
+A stored vector ``v`` is kept as ``codes`` (int8, in [-127, 127]) and ``scale`` with ``v ≈ codes · scale``.
+A query is kept as a 16-bit integer vector split into a high and a low part; both dot products against
+int8 codes stay below 2²⁴ for up to 512 dimensions, so float32 arithmetic returns the exact integer
+whatever the order of the additions. That is what makes a score independent of how rows are batched:
+deleting and rebuilding the index gives the same bytes (DF-06). Above 512 dimensions float64 is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LIMIT = 127
+_QUERY_LIMIT = 32_767
+_EXACT_IN_FLOAT32 = 512
+
+
+def quantise(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float] | None:
+    """Unit-normalise and store as int8.
+
+    Args:
+        vector: shape (dimension,), any length above zero.
+
+    Returns:
+        codes int8 and scale, or ``None`` when the vector is not finite, all zero or overflows: "no vector".
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(np.linalg.norm(vector.astype(np.float32)))
+    if not np.isfinite(norm) or norm == 0.0:
+        return None
+    unit = vector.astype(np.float64) / norm
+    scale = float(np.float32(np.abs(unit).max() / _LIMIT))
+    if scale == 0.0:
+        return None
+    return np.clip(np.rint(unit / scale), -_LIMIT, _LIMIT).astype(np.int8), scale
+
+
+def split_query(vector: NDArray[np.float32]) -> tuple[NDArray[np.float64], float]:
+    """A unit query as 16-bit integers in two columns (high, low), shape (dimension, 2), and their scale."""
+    peak = float(np.abs(vector).max())
+    if peak == 0.0 or not np.isfinite(peak):
+        return np.zeros((len(vector), 2)), 0.0
+    scale = peak / _QUERY_LIMIT
+    whole = np.rint(vector.astype(np.float64) / scale).astype(np.int32)
+    high, low = whole >> 8, whole & 0xFF
+    return np.stack([high, low], axis=1).astype(np.float64), scale
+
+
+def exact_dot(codes: NDArray[np.int8], halves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Integer dot products of rows with a split query, exact.
+
+    Args:
+        codes: int8, shape (rows, dimension).
+        halves: from ``split_query``.
+
+    Returns:
+        float64 holding integers, shape (rows,).
+    """
+    kind = np.float32 if codes.shape[1] <= _EXACT_IN_FLOAT32 else np.float64
+    parts = (codes.astype(kind) @ halves.astype(kind)).astype(np.float64)
+    whole: NDArray[np.float64] = parts[:, 0] * 256.0 + parts[:, 1]
+    return whole

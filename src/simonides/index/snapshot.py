@@ -1,0 +1,73 @@
+"""The whole bank at one sequence number: sealed blocks, the frozen tail, and newer expiry stamps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simonides.index.columns import COLUMNS
+from simonides.index.postings import BlockPostings
+from simonides.index.vectors import BlockVectors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from simonides.index.block import Block
+
+
+@dataclass(frozen=True)
+class IndexSnapshot:
+    """Immutable; a recall holds one for as long as it runs. Implements ``protocols.Snapshot``.
+
+    Attributes:
+        sequence: the last change that is in it.
+        generation: of the segments it was opened from; 0 = none.
+        dimension: of the vectors; 0 = none yet.
+        blocks: ascending, without gaps, the tail last.
+        expired: ``expired_at`` stamps newer than the blocks, by ordinal; ``BEGINNING`` = erased.
+        labels, label_sets: names and sets of names behind the codes in the columns. Shared and only ever
+            appended to, so codes in the blocks stay valid.
+        last_ingested: the newest ``ingested_at``, microseconds UTC.
+    """
+
+    sequence: int
+    generation: int
+    dimension: int
+    blocks: tuple[Block, ...]
+    expired: Mapping[int, int]
+    labels: Sequence[str]
+    label_sets: Sequence[frozenset[str]]
+    last_ingested: int
+
+    @property
+    def rows(self) -> int:
+        return self.blocks[-1].stop if self.blocks else 0
+
+    @cached_property
+    def vectors(self) -> BlockVectors:
+        return BlockVectors(tuple((block.start, block.vectors) for block in self.blocks), self.dimension)
+
+    @cached_property
+    def postings(self) -> BlockPostings:
+        return BlockPostings(tuple((block.start, block.postings) for block in self.blocks), self.rows)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A whole column, shape (rows,), with the newer expiry stamps laid over ``expired_at``."""
+        parts = [block.columns[name] for block in self.blocks] or [np.empty(0, COLUMNS[name])]
+        whole = np.concatenate(parts)
+        if name == "expired_at" and self.expired:
+            whole[list(self.expired)] = list(self.expired.values())
+        return whole
+
+    def gather(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
+        """Values of a column at *ordinals* (``expired_at`` without the newer stamps)."""
+        picked = np.empty(len(ordinals), COLUMNS[name])
+        for block in self.blocks:
+            inside = (ordinals >= block.start) & (ordinals < block.stop)
+            picked[inside] = block.columns[name][ordinals[inside] - block.start]
+        return picked

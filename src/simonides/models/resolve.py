@@ -1,0 +1,184 @@
+"""From a model's name to an embedder: read from the cache, pulled first when missing and allowed.
+
+``SIMONIDES_OFFLINE=1`` forbids every pull, whatever the caller says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from simonides.errors import ModelDamagedError, ModelMissingError
+from simonides.models.bert_graph import build_bert
+from simonides.models.cache import check_sizes, models_folder, publish, read_model, recorded_sums, write_model
+from simonides.models.catalogue import CATALOGUE, CONFIG, DEFAULT_EMBEDDER, TOKENIZER, WEIGHTS, find_record
+from simonides.models.fetch import fetch_sources, silent
+from simonides.models.onnx_encoder import OnnxEmbedder
+from simonides.models.safetensors import read_float_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simonides.models.cache import Manifest
+    from simonides.models.catalogue import ModelRecord
+    from simonides.models.fetch import Progress
+
+_SCRATCH = ".pull-"
+_ABANDONED_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """How one model stands in the cache.
+
+    Attributes:
+        record: the model.
+        state: ``ready``; ``missing`` (not there, or built by another recipe); or ``damaged``.
+        folder: where it is or would be.
+        size: bytes of its files, 0 unless ready.
+        source: where it was pulled from, empty unless ready.
+        problem: what is wrong and what puts it right, empty when ready.
+    """
+
+    record: ModelRecord
+    state: Literal["ready", "missing", "damaged"]
+    folder: Path
+    size: int = 0
+    source: str = ""
+    problem: str = ""
+
+
+def load_embedder(
+    name: str = DEFAULT_EMBEDDER,
+    *,
+    progress: Progress | None = None,
+    offline: bool | None = None,
+    threads_per_text: int = 1,
+    workers: int | None = None,
+) -> OnnxEmbedder:
+    """The embedder of that name, pulled first when it is not in the cache.
+
+    Args:
+        name: as in the catalogue.
+        progress: told how far a pull has come.
+        offline: True never pulls; None and False leave it to ``SIMONIDES_OFFLINE``.
+        threads_per_text: as for :class:`OnnxEmbedder`.
+        workers: as for :class:`OnnxEmbedder`.
+
+    Raises:
+        UnknownNameError: no such model.
+        ModelMissingError: not in the cache, and not to be had.
+        ModelDamagedError: a file's sum is wrong; the message says how to pull it again.
+    """
+    record = find_record(name)
+    folder = models_folder() / record.name
+    try:
+        built = read_model(record, folder)
+    except ModelMissingError:
+        pull_model(name, progress=progress, offline=offline)
+        built = read_model(record, folder)
+    return OnnxEmbedder(record, built, threads_per_text=threads_per_text, workers=workers)
+
+
+def pull_model(
+    name: str = DEFAULT_EMBEDDER, *, progress: Progress | None = None, offline: bool | None = None
+) -> ModelStatus:
+    """Fetch, check and build a model into the cache; does nothing when a sound one is there.
+
+    Takes the same arguments and raises the same errors as :func:`load_embedder`; a damaged model is replaced.
+    """
+    record = find_record(name)
+    status = verify_model(name)
+    if status.state == "ready":
+        return status
+    if offline or _offline_by_environment():
+        why = "SIMONIDES_OFFLINE is set" if _offline_by_environment() else "offline was asked for"
+        raise ModelMissingError(f"{status.problem} with network access ({why})")
+    try:
+        status.folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=_SCRATCH, dir=status.folder.parent, ignore_cleanup_errors=True
+        ) as scratch:
+            _sweep(Path(scratch))
+            _pull(record, status.folder, Path(scratch), progress or silent)
+    except OSError as error:
+        raise ModelMissingError(
+            f"model {record.name} cannot be written to {status.folder.parent} ({error.strerror or error}); "
+            "make room or set SIMONIDES_CACHE to another folder"
+        ) from error
+    return verify_model(name)
+
+
+def verify_model(name: str = DEFAULT_EMBEDDER) -> ModelStatus:
+    """Read a model's files and check every sum; never fetches, never raises for what it finds.
+
+    Raises:
+        UnknownNameError: no such model.
+    """
+    return _status(name, lambda record, folder: read_model(record, folder).manifest)
+
+
+def embedder_status(name: str = DEFAULT_EMBEDDER) -> ModelStatus:
+    """As :func:`verify_model`, but looks only at the manifest and the files' sizes (well below 1 ms)."""
+    return _status(name, check_sizes)
+
+
+def list_models() -> tuple[ModelStatus, ...]:
+    """The status of every model of the catalogue, in its order."""
+    return tuple(embedder_status(record.name) for record in CATALOGUE)
+
+
+def _status(name: str, read: Callable[[ModelRecord, Path], Manifest]) -> ModelStatus:
+    record = find_record(name)
+    folder = models_folder() / record.name
+    try:
+        manifest = read(record, folder)
+    except ModelMissingError as error:
+        return ModelStatus(record, "missing", folder, problem=str(error))
+    except ModelDamagedError as error:
+        return ModelStatus(record, "damaged", folder, problem=str(error))
+    return ModelStatus(record, "ready", folder, sum(manifest.sizes.values()), manifest.source)
+
+
+def _pull(record: ModelRecord, folder: Path, scratch: Path, progress: Progress) -> None:
+    fetched = fetch_sources(record, scratch, recorded_sums(folder), progress)
+    progress("build", 0, 1)
+    write_model(
+        record,
+        scratch / "built",
+        source=fetched.source,
+        sources=fetched.sums,
+        onnx=build_bert(read_float_tensors(fetched.folder / WEIGHTS), _read_config(fetched.folder / CONFIG)),
+        tokenizer=(fetched.folder / TOKENIZER).read_bytes(),
+    )
+    publish(record, scratch / "built", folder)
+    progress("build", 1, 1)
+
+
+def _read_config(path: Path) -> Mapping[str, object]:
+    try:
+        config = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ModelDamagedError(f"{path.name} is not JSON ({error}); pull again") from error
+    if not isinstance(config, dict):
+        raise ModelDamagedError(f"{path.name} holds a {type(config).__name__}, not an object; pull again")
+    return config
+
+
+def _sweep(scratch: Path) -> None:
+    """Delete what pulls that were killed more than a day ago left beside *scratch*."""
+    made = scratch.stat().st_mtime
+    for other in sorted(scratch.parent.glob(f"{_SCRATCH}*")):
+        with contextlib.suppress(OSError):  # another pull may have just ended
+            if made - other.stat().st_mtime > _ABANDONED_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
+
+
+def _offline_by_environment() -> bool:
+    return os.environ.get("SIMONIDES_OFFLINE", "").strip().lower() not in {"", "0", "false", "no", "off"}

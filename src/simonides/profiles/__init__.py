@@ -1,0 +1,1 @@
+"""Profiles: which stages run, in which order, with which options. Data, not code."""

@@ -1,0 +1,293 @@
+"""Reads a profile: a TOML file with an order of stages and a table of options for each.
+
+    name = "mine"                       # the file's name when left out
+    description = "What it is for."
+    extends = "default"                 # one parent: a built-in name, or a path beside this file
+    limit = 10                          # hits when the caller asks for no number
+    order = ["terms", "lexical", "fusion", "token_budget"]
+
+    [stages.lexical]                    # options by key; those of the parent stay unless named here
+    b = 0.4
+
+    [stages.fusion]
+    technique = "reciprocal_rank"       # the stage's own name when left out
+    k = 60
+
+A child that gives a stage another technique starts from an empty table. Anything unknown, missing or of the
+wrong type is refused with the file, the key and the nearest valid name.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simonides.errors import NotFoundError, ProfileError, UnknownNameError
+from simonides.recall.options import nearest
+from simonides.recall.pipeline import Plan, Step
+from simonides.recall.registry import Shape, build_stage, is_registered, technique_names
+from simonides.records.hygiene import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
+
+_SUFFIX = ".toml"
+_KEYS = ("name", "description", "extends", "limit", "order", "stages")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a profile's text is: a file of the package, or one of the user's."""
+
+    place: str
+    file: Traversable
+    built_in: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """A profile's content, its parent's merged in.
+
+    Attributes:
+        own: the stages that the file itself has tables for.
+    """
+
+    place: str
+    name: str
+    description: str
+    limit: int | None
+    order: tuple[str, ...]
+    stages: Mapping[str, Mapping[str, object]]
+    own: frozenset[str] = field(default_factory=frozenset)
+
+
+def list_profiles() -> tuple[str, ...]:
+    """Names of the built-in profiles, sorted."""
+    names = (entry.name for entry in files("simonides.profiles").iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
+
+
+def load_profile(name_or_path: str | Path) -> Plan:
+    """A profile as a plan that can run.
+
+    Args:
+        name_or_path: the name of a built-in profile, or the path of a file: a ``Path``, or a string that
+            holds a slash or ends in ``.toml``.
+
+    Raises:
+        UnknownNameError: no such built-in profile, stage or technique.
+        NotFoundError: no such file.
+        ProfileError: the file cannot be read as a profile; names the file, the key and what would be right.
+    """
+    source = _find(name_or_path, Path())
+    return _built_in(source) if source.built_in else _plan(_read(source, ()))
+
+
+@cache
+def _built_in(source: _Source) -> Plan:
+    """Built-in files do not change while the program runs; a user's file may."""
+    return _plan(_read(source, ()))
+
+
+def _find(name_or_path: str | Path, beside: Path) -> _Source:
+    name = str(name_or_path)
+    is_path = isinstance(name_or_path, Path) or name.endswith(_SUFFIX) or "/" in name or os.sep in name
+    if is_path:
+        try:
+            path = (beside / Path(name).expanduser()).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ProfileError("profile", f"{shown(name)} is not a path: {error}") from error
+        return _Source(str(path), path, built_in=False)
+    if name not in list_profiles():
+        raise UnknownNameError("profile", name, list_profiles())
+    return _Source(f"{name}{_SUFFIX}", files("simonides.profiles") / f"{name}{_SUFFIX}", built_in=True)
+
+
+def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
+    """The profile at *source*; *children* are the places that extend it, outermost first."""
+    place = source.place
+    if place in children:
+        raise ProfileError("extends", f"goes in a circle: {' → '.join((*children, place))}")
+    table = _Table(_parse(source), place)
+    for key in table.values:
+        if key not in _KEYS:
+            raise ProfileError(key, f"is no key of a profile, in {place}; {nearest(key, _KEYS)}")
+    parent = _parent(table.text("extends", ""), source, children)
+    own = table.stages()
+    return _Profile(
+        place=place,
+        name=table.text("name", source.file.name.removesuffix(_SUFFIX)),
+        description=table.text("description", ""),
+        limit=table.limit(parent.limit),
+        order=table.order(parent.order),
+        stages=_merged_stages(parent.stages, own),
+        own=frozenset(own),
+    )
+
+
+def _parent(extends: str, source: _Source, children: tuple[str, ...]) -> _Profile:
+    if not extends:
+        return _Profile(source.place, "", "", None, (), {})
+    beside = Path() if source.built_in else Path(source.place).parent
+    return _read(_find(extends, beside), (*children, source.place))
+
+
+def _parse(source: _Source) -> dict[str, Any]:
+    try:
+        return tomllib.loads(source.file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFoundError(f"profile: there is no file {source.place}; check the path") from None
+    except OSError as error:
+        raise ProfileError("profile", f"{source.place} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ProfileError("profile", f"{source.place} is not valid TOML in UTF-8: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The top level of a file; each method reads one key and checks its type."""
+
+    values: Mapping[str, Any]
+    place: str
+
+    def text(self, key: str, default: str) -> str:
+        value = self.values.get(key, default)
+        if not isinstance(value, str):
+            raise self._wrong(key, "a string", value)
+        return value
+
+    def limit(self, default: int | None) -> int | None:
+        value = self.values.get("limit", default)
+        if value is None:
+            return None
+        if type(value) is not int or value < 1:
+            raise self._wrong("limit", "a whole number from 1", value)
+        return value
+
+    def order(self, default: tuple[str, ...]) -> tuple[str, ...]:
+        value = self.values.get("order", list(default))
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise self._wrong("order", "an array of names of stages", value)
+        if not value:
+            raise ProfileError("order", f"is missing or empty in {self.place}; list the stages that run")
+        for position, name in enumerate(value):
+            if name in value[:position]:
+                raise ProfileError(
+                    "order",
+                    f"lists {name!r} twice, in {self.place}; to run a technique twice give the second "
+                    "another name and a table [stages.NAME] that names the technique",
+                )
+        return tuple(value)
+
+    def stages(self) -> dict[str, dict[str, object]]:
+        value = self.values.get("stages", {})
+        if not isinstance(value, dict):
+            raise self._wrong("stages", "tables [stages.NAME]", value)
+        for name, options in value.items():
+            if not isinstance(options, dict):
+                raise self._wrong(f"stages.{name}", f"a table [stages.{name}]", options)
+            if not isinstance(options.get("technique", ""), str):
+                raise self._wrong(f"stages.{name}.technique", "a string", options["technique"])
+        return value
+
+    def _wrong(self, key: str, wanted: str, value: object) -> ProfileError:
+        return ProfileError(key, f"expected {wanted}, got {shown(value)}, in {self.place}")
+
+
+def _merged_stages(
+    parent: Mapping[str, Mapping[str, object]], child: Mapping[str, Mapping[str, object]]
+) -> dict[str, Mapping[str, object]]:
+    merged = dict(parent)
+    for name, options in child.items():
+        inherited = parent.get(name, {})
+        same = options.get("technique", inherited.get("technique", name)) == inherited.get("technique", name)
+        merged[name] = _merged(inherited, options) if same else options
+    return merged
+
+
+def _merged(parent: Mapping[str, object], child: Mapping[str, object]) -> dict[str, object]:
+    """*child* over *parent*, tables inside by key."""
+    merged = dict(parent)
+    for key, value in child.items():
+        inherited = parent.get(key)
+        merged[key] = (
+            _merged(inherited, value) if isinstance(inherited, dict) and isinstance(value, dict) else value
+        )
+    return merged
+
+
+def _plan(profile: _Profile) -> Plan:
+    _check_names(profile)
+    steps: dict[Shape, list[Step[Any]]] = {shape: [] for shape in Shape}
+    last = (Shape.UNDERSTANDER, "")
+    for name in profile.order:
+        options = dict(profile.stages.get(name, {}))
+        technique = str(options.pop("technique", name))
+        shape, stage = build_stage(technique, options, field=f"stages.{name}", place=profile.place)
+        _check_order(last, (shape, name), profile.place)
+        steps[shape].append(Step(name, technique, stage))
+        last = (shape, name)
+    _check_counts(steps, profile.place)
+    _check_weights(steps, profile)
+    return Plan(
+        name=profile.name,
+        description=profile.description,
+        limit=profile.limit,
+        understanders=tuple(steps[Shape.UNDERSTANDER]),
+        channels=tuple(steps[Shape.CHANNEL]),
+        fuser=steps[Shape.FUSER][0],
+        refiners=tuple(steps[Shape.REFINER]),
+        packer=steps[Shape.PACKER][0],
+    )
+
+
+def _check_names(profile: _Profile) -> None:
+    for name in profile.order:
+        if name not in profile.stages and not is_registered(name):
+            known = {*profile.stages, *technique_names()}
+            raise UnknownNameError("order", name, known, place=profile.place)
+    for name in sorted(profile.own):
+        if name not in profile.order:
+            raise ProfileError(
+                f"stages.{name}",
+                f"is not in the order of {profile.place}, so it would do nothing; add {name!r} to the order "
+                f"or remove the table ({nearest(name, profile.order)})",
+            )
+
+
+def _check_order(last: tuple[Shape, str], following: tuple[Shape, str], place: str) -> None:
+    shapes = list(Shape)
+    if shapes.index(following[0]) < shapes.index(last[0]):
+        raise ProfileError(
+            "order",
+            f"the {following[0]} {following[1]!r} comes after the {last[0]} {last[1]!r}, in {place}; "
+            f"stages run in the order {', '.join(shapes)}",
+        )
+
+
+def _check_counts(steps: Mapping[Shape, list[Step[Any]]], place: str) -> None:
+    if not steps[Shape.CHANNEL]:
+        raise ProfileError("order", f"has no channel, in {place}; add one, such as 'lexical'")
+    for shape in (Shape.FUSER, Shape.PACKER):
+        if len(steps[shape]) != 1:
+            names = ", ".join(repr(step.name) for step in steps[shape]) or "none"
+            raise ProfileError("order", f"needs exactly one {shape}, has {names}, in {place}")
+
+
+def _check_weights(steps: Mapping[Shape, list[Step[Any]]], profile: _Profile) -> None:
+    """A fuser's ``weights`` name channels; a name that no stage has is a slip, not a channel without hits."""
+    fuser = steps[Shape.FUSER][0]
+    weights = getattr(fuser.stage, "weights", {})
+    known = {*profile.order, *profile.stages}
+    for name in weights if isinstance(weights, dict) else ():
+        if name not in known:
+            raise ProfileError(
+                f"stages.{fuser.name}.weights.{name}",
+                f"there is no channel {name!r} in {profile.place}; {nearest(name, known)}",
+            )

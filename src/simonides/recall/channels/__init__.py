@@ -1,0 +1,1 @@
+"""Channels: first-stage retrievers, strangers to each other."""

@@ -1,0 +1,1 @@
+"""Fusers: many rankings in, one pool out."""

@@ -1,0 +1,82 @@
+"""Joins rankings by rank alone, so that channels need no common scale.
+
+score(m) = Σ over channels c that found m of weight_c / (k + rank_c(m)),  rank counted from 1
+
+First of one channel at k = 60: 1/61. Sums are exact (``math.fsum``) and rounded to 1e-9, so neither the order
+of the channels nor a channel that found nothing changes a bit of the result; ties go by path, then id.
+Cost: linear in the hits, about 1 ms for four channels of 100.
+Source: Cormack, Clarke and Büttcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+Learning Methods (2009).
+Weakness: blind to how far apart two scores are; a sure hit and a lucky one at the same rank count the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.errors import InputError
+from simonides.records.candidate import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simonides.protocols import View
+    from simonides.records.ranking import Ranking
+
+SCORED_BY = "reciprocal_rank"
+
+
+@dataclass(frozen=True, slots=True)
+class ReciprocalRank:
+    """Fuser.
+
+    Attributes:
+        k: how little the top ranks stand out, from 0; 60 in the paper.
+        weights: by channel name, above 0; a channel that is not named has weight 1.
+    """
+
+    k: float
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k < math.inf:
+            raise InputError("k", f"{self.k} is not a number from 0; 60 is usual")
+        for channel, weight in self.weights.items():
+            if not 0 < weight < math.inf:
+                raise InputError(
+                    f"weights.{channel}", f"{weight} is not a number above 0; to drop a channel, leave it out"
+                )
+
+    def fuse(self, view: View, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:
+        """One candidate per memory that any channel found, best first, with its rank and score in each."""
+        ranks: dict[int, dict[str, int]] = {}
+        channel_scores: dict[int, dict[str, float]] = {}
+        for channel in sorted(rankings):
+            ranking = rankings[channel]
+            pairs = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), strict=True)
+            for rank, (ordinal, score) in enumerate(pairs, start=1):
+                ranks.setdefault(ordinal, {})[channel] = rank
+                channel_scores.setdefault(ordinal, {})[channel] = score
+        fused = view.ranking(
+            np.array(list(ranks), np.int64),
+            np.array([self._score(found) for found in ranks.values()], np.float64),
+            None,
+        )
+        return tuple(
+            Candidate(
+                ordinal=ordinal,
+                score=score,
+                scored_by=SCORED_BY,
+                ranks=ranks[ordinal],
+                channel_scores=channel_scores[ordinal],
+            )
+            for ordinal, score in zip(fused.ordinals.tolist(), fused.scores.tolist(), strict=True)
+        )
+
+    def _score(self, ranks: Mapping[str, int]) -> float:
+        terms = [self.weights.get(channel, 1.0) / (self.k + rank) for channel, rank in ranks.items()]
+        return round(math.fsum(terms), 9)

@@ -1,0 +1,1 @@
+"""Packers: what fits the budget, rendered for a prompt."""

@@ -1,0 +1,1 @@
+"""Understanders: what the words of a query mean to the channels."""

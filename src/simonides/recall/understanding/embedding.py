@@ -1,0 +1,54 @@
+"""The query's vector, encoded once for every channel that asks for it.
+
+Fills ``query.vector`` with encode_query(text) / ‖encode_query(text)‖₂, the norm taken in float64. Whatever
+goes wrong with a model leaves the vector ``None`` and a note: recall answers with the channels that need
+none.
+Cost: one forward pass of the model; nothing else in the default pipeline costs as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simonides.protocols import Embedder, Tools, View
+    from simonides.records.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEmbedding:
+    """Understander without options."""
+
+    def understand(self, view: View, query: Query, tools: Tools) -> Query:  # noqa: ARG002 - the protocol's shape
+        """The query with a unit vector, float32, or with a note that says why it has none."""
+        if tools.embedder is None:
+            return _without_vector(query, "no embedder")
+        try:
+            raw = np.asarray(tools.embedder.encode_query(query.text), np.float64)
+        except Exception as error:  # noqa: BLE001 - any fault of a plugged-in model must leave lexical recall alive
+            return _without_vector(query, f"the embedder failed: {type(error).__name__}: {error}")
+        problem = _problem(raw, tools.embedder)
+        if problem:
+            return _without_vector(query, problem)
+        # Scaled by its largest component first: the squares of huge ones would overflow.
+        scaled = raw / np.abs(raw).max()
+        return replace(query, vector=(scaled / np.linalg.norm(scaled)).astype(np.float32))
+
+
+def _problem(vector: NDArray[np.float64], embedder: Embedder) -> str:
+    if vector.shape != (embedder.dimension,):
+        return f"the embedder gave shape {vector.shape} for the query, not ({embedder.dimension},)"
+    if not np.isfinite(vector).all():
+        return "the embedder gave a vector for the query that is not finite"
+    if not vector.any():
+        return "the embedder gave a zero vector for the query"
+    return ""
+
+
+def _without_vector(query: Query, note: str) -> Query:
+    return replace(query, vector=None, notes=(*query.notes, note))

@@ -1,0 +1,30 @@
+"""A fused entry that keeps the evidence it came with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One memory in the pool.
+
+    Attributes:
+        ordinal: row ordinal of the memory's version.
+        score: the last score, on the scale of the stage named by ``scored_by``.
+        scored_by: name of the stage that set ``score``.
+        ranks: per channel, the rank there, counted from 1.
+        channel_scores: per channel, the score there, on that channel's own scale.
+        signals: named numbers that refiners added.
+    """
+
+    ordinal: int
+    score: float
+    scored_by: str
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    channel_scores: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,137 @@
+"""What every text that enters the engine must satisfy, whichever door it comes through.
+
+A text is a ``str`` that can be written as UTF-8 and read back whole by every file, wire and C library below:
+no NUL, no lone surrogate, no more bytes than its field allows. A label (tag, reader) is a short text that is
+not blank. Both the write path and the query arguments check through here, so they refuse the same things.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simonides.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+MAX_LABEL_CHARACTERS = 256
+MAX_LABELS = 1_000
+MAX_PROJECT_BYTES = 256
+
+_MAX_SHOWN = 60
+_MAX_SHOWN_NUMBER = 10**18
+
+
+def shown(value: object) -> str:
+    """*value* as a message may print it: escaped and cut; its type where it has no short form."""
+    if isinstance(value, str):
+        # repr() escapes what a terminal could not print, lone surrogates above all.
+        return (
+            repr(value)
+            if len(value) <= _MAX_SHOWN
+            else f"{value[:_MAX_SHOWN]!r}… ({len(value):,} characters)"
+        )
+    if isinstance(value, int) and not -_MAX_SHOWN_NUMBER <= value <= _MAX_SHOWN_NUMBER:
+        return f"a whole number of {value.bit_length():,} bits"
+    return repr(value) if isinstance(value, int | float) else type(value).__name__
+
+
+def clean_text(value: object, field: str, max_bytes: int, *, remedy: str = "shorten it") -> str:
+    """Check a text; it comes back unchanged.
+
+    Args:
+        value: what the caller gave.
+        field: the argument's name, for the error.
+        max_bytes: largest length in UTF-8.
+        remedy: what to do about a text that is too long.
+
+    Raises:
+        InputError: not a string, a NUL or lone surrogate in it, or longer than *max_bytes*.
+    """
+    if not isinstance(value, str):
+        hint = "; decode it first" if isinstance(value, bytes | bytearray) else ""
+        raise InputError(field, f"expected a string, got {type(value).__name__}{hint}")
+    try:
+        size = len(value.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise InputError(
+            field,
+            f"holds a lone surrogate (U+{ord(value[error.start]):04X}) at character {error.start}, which is "
+            f"half of a character; decode the source again or remove it",
+        ) from None
+    nul = value.find("\0")
+    if nul >= 0:
+        raise InputError(field, f"holds a NUL at character {nul}; remove it")
+    if size > max_bytes:
+        raise InputError(
+            field, f"is {size:,} bytes long in UTF-8, at most {max_bytes:,} are allowed; {remedy}"
+        )
+    return value
+
+
+def clean_label(value: object, field: str) -> str:
+    """Check one label: a text that is not blank, of at most ``MAX_LABEL_CHARACTERS`` characters.
+
+    Raises:
+        InputError: the value is no such text.
+    """
+    label = clean_text(value, field, 4 * MAX_LABEL_CHARACTERS)
+    if not label.strip():
+        raise InputError(field, "is blank; leave it out or name it")
+    if len(label) > MAX_LABEL_CHARACTERS:
+        raise InputError(
+            field, f"is {len(label)} characters long, at most {MAX_LABEL_CHARACTERS} are allowed; shorten it"
+        )
+    return label
+
+
+def clean_labels(value: object, field: str) -> tuple[str, ...]:
+    """Check a list of labels.
+
+    Args:
+        value: a list, tuple or set of strings; a lone string is refused: it would be read letter by letter.
+        field: the argument's name; an entry of a list is named ``field[position]``.
+
+    Returns:
+        The labels without repeats, sorted by code point.
+
+    Raises:
+        InputError: no such collection, an entry that is no label, or more than ``MAX_LABELS`` of them.
+    """
+    if isinstance(value, str):
+        raise InputError(field, f"expected a list of strings, got a string; write [{shown(value)}]")
+    entries = named_entries(value, field, expected="a list of strings")
+    unique = sorted({clean_label(entry, name) for name, entry in entries})
+    if len(unique) > MAX_LABELS:
+        raise InputError(field, f"holds {len(unique):,} labels, at most {MAX_LABELS:,} are allowed")
+    return tuple(unique)
+
+
+def named_entries(value: object, field: str, *, expected: str) -> list[tuple[str, object]]:
+    """The entries of a list, tuple or set, each with the name that an error should give it.
+
+    Raises:
+        InputError: *value* is no such collection; the message says what was *expected*.
+    """
+    if isinstance(value, list | tuple):
+        return [(f"{field}[{position}]", entry) for position, entry in enumerate(value)]
+    if isinstance(value, set | frozenset):
+        # A set has no positions. Sorted, so that the entry an error speaks of is always the same.
+        ordered = sorted(value, key=lambda entry: entry if isinstance(entry, str) else shown(entry))
+        return [(field, entry) for entry in ordered]
+    raise InputError(field, f"expected {expected}, got {type(value).__name__}")
+
+
+def clean_choice(value: object, field: str, choices: Collection[str]) -> str:
+    """Check a word of a closed vocabulary.
+
+    Raises:
+        UnknownNameError: a string that is none of *choices*.
+        InputError: no string.
+    """
+    if not isinstance(value, str):
+        raise InputError(field, f"expected one of {', '.join(choices)}, got {type(value).__name__}")
+    if value not in choices:
+        name = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
+        raise UnknownNameError(field, name, choices)
+    return value

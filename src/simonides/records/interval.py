@@ -1,0 +1,163 @@
+"""Time as the engine keeps it: microseconds since 1970 in UTC, half-open intervals, a stated precision.
+
+Micros are plain ``int`` inside the engine (they go into int64 columns); ``datetime`` is used only at the
+public rim. An open start is ``BEGINNING``, an open end is ``FOREVER`` (SPEC, general settlement 1).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from enum import StrEnum
+
+from simonides.errors import InputError
+from simonides.records.hygiene import shown
+
+BEGINNING = -(2**63)
+FOREVER = 2**63 - 1
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
+class Precision(StrEnum):
+    """How exactly a time is known; a year is a year, not its first of January (DF-07)."""
+
+    INSTANT = "instant"
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    QUARTER = "quarter"
+    SEASON = "season"
+    YEAR = "year"
+    RANGE = "range"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A half-open interval ``[start, end)`` in microseconds UTC.
+
+    An instant has ``end == start`` and precision ``INSTANT``: it lies at ``start`` and has no length.
+    """
+
+    start: int
+    end: int
+    precision: Precision = Precision.INSTANT
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether this interval meets ``[start, end)``; an instant meets it when it lies inside."""
+        if self.start == self.end:
+            return start <= self.start < end
+        return self.start < end and start < self.end
+
+
+def to_micros(moment: datetime) -> int:
+    """Aware datetime → microseconds since 1970-01-01T00:00Z, exactly."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime | None:
+    """Microseconds → aware UTC datetime; an open end → ``None``."""
+    if micros in {BEGINNING, FOREVER}:
+        return None
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+_YEAR = re.compile(r"[0-9]{4}")
+_MONTH = re.compile(r"([0-9]{4})-([0-9]{2})")
+_DAY = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}")
+# fromisoformat() takes any character between day and time, so that it reads a day with an offset as a time.
+_MOMENT = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}[Tt ].+")
+
+
+def parse_time(value: object, field: str, *, zone: tzinfo = UTC) -> Interval:
+    """Read one moment given by a caller, keeping its precision.
+
+    Args:
+        value: an aware or naive ``datetime`` (naive means *zone*), a ``date``, or an ISO 8601 string:
+            ``2026``, ``2026-03``, ``2026-03-10``, ``2026-03-10T10:00``; a time may state its offset.
+        field: the argument's name, for the error.
+        zone: the zone of values that state none.
+
+    Returns:
+        An instant, or the whole day, month or year. What ends with the year 9999 ends at ``FOREVER``.
+
+    Raises:
+        InputError: the value is none of these, or starts outside years 1 to 9999 in UTC.
+    """
+    try:
+        if isinstance(value, datetime):
+            return _instant(value, zone)
+        if isinstance(value, date):
+            return _days(value, _day_after(value), Precision.DAY, zone)
+        if isinstance(value, str):
+            return _parse_text(value.strip(), zone)
+    except (ValueError, OverflowError) as error:
+        given = shown(value) if isinstance(value, str) else str(value)
+        raise InputError(
+            field,
+            f"{given} is not a valid date or time ({error}); "
+            f"write it like '2026-03-10' or '2026-03-10T10:00Z'",
+        ) from None
+    raise InputError(
+        field,
+        f"expected a datetime, a date or an ISO 8601 string such as '2026-03-10', got {type(value).__name__}",
+    )
+
+
+def _parse_text(text: str, zone: tzinfo) -> Interval:
+    if _YEAR.fullmatch(text):
+        first = date(int(text), 1, 1)
+        return _days(first, _first_of_month_after(first.replace(month=12)), Precision.YEAR, zone)
+    month = _MONTH.fullmatch(text)
+    if month:
+        first = date(int(month[1]), int(month[2]), 1)
+        return _days(first, _first_of_month_after(first), Precision.MONTH, zone)
+    if _DAY.fullmatch(text):
+        day = date.fromisoformat(text)
+        return _days(day, _day_after(day), Precision.DAY, zone)
+    if not _MOMENT.fullmatch(text):
+        raise ValueError("not ISO 8601")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        # Its message repeats the whole text where it has nothing else to say.
+        raise ValueError("not ISO 8601" if "isoformat" in str(error) else str(error)) from None
+    return _instant(moment, zone)
+
+
+def _instant(moment: datetime, zone: tzinfo) -> Interval:
+    aware = moment if moment.utcoffset() is not None else moment.replace(tzinfo=zone)
+    micros = _in_range(to_micros(aware))
+    return Interval(micros, micros, Precision.INSTANT)
+
+
+def _days(first: date, following: date | None, precision: Precision, zone: tzinfo) -> Interval:
+    start = _in_range(to_micros(_midnight(first, zone)))
+    end = FOREVER if following is None else to_micros(_midnight(following, zone))
+    return Interval(start, FOREVER if end > _LAST else end, precision)
+
+
+def _midnight(day: date, zone: tzinfo) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=zone)
+
+
+def _day_after(day: date) -> date | None:
+    """``None`` after the last day there is."""
+    return None if day == date.max else day + timedelta(days=1)
+
+
+def _first_of_month_after(day: date) -> date | None:
+    last_possible = date.max.replace(day=1)
+    return None if day >= last_possible else (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+
+
+def _in_range(micros: int) -> int:
+    # An offset can carry a valid local time out of the years that datetime can say in UTC.
+    if not _FIRST <= micros <= _LAST:
+        raise ValueError("outside years 1 to 9999 in UTC")
+    return micros

@@ -1,0 +1,101 @@
+"""The stored unit, as callers see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from simonides.records.interval import Interval, from_micros
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from simonides.records.kind import Kind, Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One version of one memory.
+
+    Times are microseconds UTC with open ends ``BEGINNING``/``FOREVER``; the properties without the
+    ``_micros`` suffix give aware datetimes, ``None`` for an open end. Salience and confidence lie in [0, 1].
+    """
+
+    id: str
+    text: str
+    kind: Kind
+    layer: Layer
+    version: int
+    ordinal: int
+    valid_from_micros: int
+    valid_to_micros: int
+    ingested_at_micros: int
+    expired_at_micros: int
+    occurred: Interval | None = None
+    context: str = ""
+    relation: str = ""
+    path: str = ""
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    acl: tuple[str, ...] = ()
+    source: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    salience: float = 0.5
+    confidence: float = 1.0
+    proof_count: int = 1
+    access_count: int = 0
+    last_access_micros: int | None = None
+
+    @property
+    def valid_from(self) -> datetime | None:
+        return from_micros(self.valid_from_micros)
+
+    @property
+    def valid_to(self) -> datetime | None:
+        return from_micros(self.valid_to_micros)
+
+    @property
+    def ingested_at(self) -> datetime | None:
+        return from_micros(self.ingested_at_micros)
+
+    @property
+    def expired_at(self) -> datetime | None:
+        return from_micros(self.expired_at_micros)
+
+    @property
+    def event_time(self) -> datetime | None:
+        """Start of the occurred range, or ``None`` when the memory is undated."""
+        return from_micros(self.occurred.start) if self.occurred else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description; times in ISO 8601 UTC, open ends ``None``."""
+
+        def iso(moment: datetime | None) -> str | None:
+            return moment.isoformat() if moment else None
+
+        return {
+            "id": self.id,
+            "text": self.text,
+            "kind": self.kind.value,
+            "layer": self.layer.value,
+            "version": self.version,
+            "event_time": iso(self.event_time),
+            "event_precision": self.occurred.precision.value if self.occurred else None,
+            "valid_from": iso(self.valid_from),
+            "valid_to": iso(self.valid_to),
+            "ingested_at": iso(self.ingested_at),
+            "expired_at": iso(self.expired_at),
+            "context": self.context,
+            "relation": self.relation,
+            "path": self.path,
+            "project": self.project,
+            "tags": list(self.tags),
+            "acl": list(self.acl),
+            "source": self.source,
+            "metadata": dict(self.metadata),
+            "salience": self.salience,
+            "confidence": self.confidence,
+            "proof_count": self.proof_count,
+            "access_count": self.access_count,
+        }

@@ -1,0 +1,112 @@
+"""The answer to a recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simonides.records.memory import Memory
+    from simonides.records.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One recalled memory.
+
+    Attributes:
+        memory: the whole record.
+        score: higher is better, on the scale of the stage named by ``scored_by``.
+        rank: position in the answer, from 1.
+        tokens: what the memory was counted as against the budget.
+        ranks, channel_scores: per channel, rank (from 1) and score there.
+        signals: named numbers that refiners added.
+    """
+
+    memory: Memory
+    score: float
+    rank: int
+    scored_by: str
+    tokens: int
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    channel_scores: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def text(self) -> str:
+        return self.memory.text
+
+    @property
+    def kind(self) -> str:
+        return self.memory.kind.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "rank": self.rank,
+            "id": self.id,
+            "text": self.text,
+            "kind": self.kind,
+            "score": self.score,
+            "scored_by": self.scored_by,
+            "tokens": self.tokens,
+            "ranks": dict(self.ranks),
+            "channel_scores": dict(self.channel_scores),
+            "signals": dict(self.signals),
+            "memory": self.memory.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """A candidate that was not packed, and why (``"over budget"``)."""
+
+    id: str
+    reason: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Hits in rank order; iterable.
+
+    Attributes:
+        hits: what was found, best first.
+        context: the same, rendered for a prompt; never above ``max_tokens``.
+        omitted: candidates that did not fit the budget.
+        no_match: nothing was found (not: everything was over budget, see ``omitted``).
+        trace: what each stage did.
+    """
+
+    hits: tuple[Hit, ...]
+    context: str
+    omitted: tuple[Omitted, ...]
+    no_match: bool
+    trace: Trace
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, index: int) -> Hit:
+        return self.hits[index]
+
+    def to_dict(self, *, trace: bool = True) -> dict[str, Any]:
+        """A JSON-ready description."""
+        answer: dict[str, Any] = {
+            "hits": [hit.to_dict() for hit in self.hits],
+            "context": self.context,
+            "omitted": [{"id": o.id, "reason": o.reason, "tokens": o.tokens} for o in self.omitted],
+            "no_match": self.no_match,
+        }
+        if trace:
+            answer["trace"] = self.trace.to_dict()
+        return answer

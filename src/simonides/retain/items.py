@@ -1,0 +1,214 @@
+"""What a caller gives to ``retain``, checked and turned into drafts.
+
+Every problem is an ``InputError`` that names the field (``items[3].tags[0]``; of a single item just
+``tags[0]``), raised before anything is stored. Nothing here looks at the store, the clock or a model.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from datetime import UTC
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from simonides.errors import InputError, UnknownNameError
+from simonides.records.draft import Draft
+from simonides.records.hygiene import MAX_PROJECT_BYTES, clean_choice, clean_labels, clean_text, shown
+from simonides.records.interval import parse_time
+from simonides.records.kind import Kind, Layer
+from simonides.retain.metadata import canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import tzinfo
+
+    from simonides.records.interval import Interval
+
+    _Reader = Callable[[object, str], object]
+
+MAX_TEXT_BYTES = 1024 * 1024
+MAX_CONTEXT_BYTES = 64 * 1024
+MAX_RELATION_BYTES = 256
+# The longest path that common file systems allow.
+MAX_PATH_BYTES = 4096
+_MAX_KEY_CHARACTERS = 60
+
+_KINDS = tuple(kind.value for kind in Kind)
+_LAYERS = tuple(layer.value for layer in Layer)
+_LAYER_OF_KIND = {
+    Kind.EPISODIC: Layer.EPISODIC,
+    Kind.PROCEDURAL: Layer.PROCEDURAL,
+    Kind.CODE: Layer.CODEBASE,
+}
+
+# What a draft holds where neither the item nor the call states it; the layer follows the kind.
+_DEFAULTS: Mapping[str, object] = {
+    "kind": Kind.SEMANTIC,
+    "context": "",
+    "relation": "",
+    "path": "",
+    "project": "",
+    "tags": (),
+    "acl": (),
+    "source": "",
+    "metadata": "{}",
+    "event_time": None,
+    "valid_from": None,
+    "valid_to": None,
+    "recorded_at": None,
+    "salience": 0.5,
+    "confidence": 1.0,
+    "deduplicate": True,
+}
+
+
+def read_items(items: object, shared: Mapping[str, object], *, zone: tzinfo = UTC) -> list[Draft]:
+    """Check what is to be retained.
+
+    Args:
+        items: one item, or an iterable of them in a definite order (so no set). An item is a string (the
+            text) or a mapping with ``text`` and any key of *shared*.
+        shared: used where an item does not state its own: kind, layer, tags, project, path, source, context,
+            relation, event_time, valid_from, valid_to, recorded_at, metadata, acl, salience and confidence
+            (0 to 1), deduplicate. ``None`` means "not given", here and in an item.
+        zone: the zone of times that state none.
+
+    Returns:
+        One draft per item, in order. Tags and acl without repeats and sorted; a date is kept as the whole
+        day, month or year; ``recorded_at`` is the first instant of what was given.
+
+    Raises:
+        UnknownNameError: a key, kind or layer that does not exist.
+        InputError: anything else that is wrong, by field.
+    """
+    readers = _readers(zone)
+    common = _read(shared, "", {key: reader for key, reader in readers.items() if key != "text"})
+    if isinstance(items, str | Mapping):
+        return [_draft(items, "", common, readers)]
+    if isinstance(items, bytes | bytearray | memoryview):
+        raise InputError("text", f"expected a string, got {type(items).__name__}; decode it first")
+    if isinstance(items, set | frozenset):
+        raise InputError("items", "a set has no order, so ids could not be matched to texts; give a list")
+    if not isinstance(items, Iterable):
+        raise InputError(
+            "text", f"expected a string, a mapping or a list of them, got {type(items).__name__}"
+        )
+    return [_draft(item, f"items[{position}]", common, readers) for position, item in enumerate(items)]
+
+
+def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping[str, _Reader]) -> Draft:
+    if isinstance(item, str):
+        item = {"text": item}
+    elif not isinstance(item, Mapping):
+        hint = "; decode it first" if isinstance(item, bytes | bytearray) else ""
+        raise InputError(place, f"expected a string or a mapping, got {type(item).__name__}{hint}")
+    own = _read(item, place, readers)
+    if "text" not in own:
+        raise InputError(_name(place, "text"), "is missing; an item needs a text")
+    values: dict[str, Any] = {**_DEFAULTS, **common, **own}
+    _check_validity(values["valid_from"], values["valid_to"], _name(place, "valid_to"))
+    kind: Kind = values["kind"]
+    return Draft(
+        text=values["text"],
+        kind=kind,
+        layer=values.get("layer", _LAYER_OF_KIND.get(kind, Layer.SEMANTIC)),
+        context=values["context"],
+        relation=values["relation"],
+        path=values["path"],
+        project=values["project"],
+        tags=values["tags"],
+        acl=values["acl"],
+        source=values["source"],
+        metadata_json=values["metadata"],
+        occurred=values["event_time"],
+        valid_from=values["valid_from"],
+        valid_to=values["valid_to"],
+        recorded_at=values["recorded_at"],
+        salience=values["salience"],
+        confidence=values["confidence"],
+        deduplicate=values["deduplicate"],
+    )
+
+
+def _readers(zone: tzinfo) -> dict[str, _Reader]:
+    """Per key of an item, what checks its value: (value, field name) → what the draft keeps."""
+    path = partial(clean_text, max_bytes=MAX_PATH_BYTES)
+    time = partial(parse_time, zone=zone)
+    return {
+        "text": _text,
+        "kind": lambda value, field: Kind(clean_choice(value, field, _KINDS)),
+        "layer": lambda value, field: Layer(clean_choice(value, field, _LAYERS)),
+        "tags": clean_labels,
+        "acl": clean_labels,
+        "project": partial(clean_text, max_bytes=MAX_PROJECT_BYTES),
+        "path": path,
+        "source": path,
+        "context": partial(clean_text, max_bytes=MAX_CONTEXT_BYTES),
+        "relation": partial(clean_text, max_bytes=MAX_RELATION_BYTES),
+        "metadata": canonical_json,
+        "event_time": time,
+        "valid_from": time,
+        "valid_to": time,
+        "recorded_at": lambda value, field: time(value, field).start,
+        "salience": _share,
+        "confidence": _share,
+        "deduplicate": _switch,
+    }
+
+
+def _read(given: Mapping[Any, object], place: str, readers: Mapping[str, _Reader]) -> dict[str, object]:
+    """The checked values of the keys that were given."""
+    values: dict[str, object] = {}
+    for key, value in given.items():
+        reader = readers.get(key) if isinstance(key, str) else None
+        if reader is None:
+            raise _unknown_key(key, place, readers)
+        if value is not None:
+            values[key] = reader(value, _name(place, key))
+    return values
+
+
+def _unknown_key(key: object, place: str, readers: Iterable[str]) -> InputError:
+    if isinstance(key, str) and key.isidentifier() and len(key) <= _MAX_KEY_CHARACTERS:
+        return UnknownNameError(_name(place, key), key, readers)
+    # What could not be a name is no part of the field's name; the message shows it escaped and cut.
+    problem = f"has an unknown key, {shown(key)}; valid keys: {', '.join(sorted(readers))}"
+    return InputError(place or "items", problem)
+
+
+def _name(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
+
+
+def _text(value: object, field: str) -> str:
+    text = clean_text(
+        value,
+        field,
+        MAX_TEXT_BYTES,
+        remedy="split it into several items, or import it as a file, which is split for you",
+    )
+    if not text.strip():
+        raise InputError(field, "is blank; there is nothing to remember")
+    return text
+
+
+def _share(value: object, field: str) -> float:
+    if not isinstance(value, bool) and isinstance(value, Real):
+        with contextlib.suppress(OverflowError):
+            share = float(value)
+            if 0.0 <= share <= 1.0:
+                return share
+    raise InputError(field, f"expected a number from 0 to 1, got {shown(value)}")
+
+
+def _switch(value: object, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(field, f"expected True or False, got {shown(value)}")
+    return value
+
+
+def _check_validity(valid_from: Interval | None, valid_to: Interval | None, field: str) -> None:
+    if valid_from is not None and valid_to is not None and valid_from.start >= valid_to.start:
+        raise InputError(field, "is not later than valid_from; a memory must be valid for some time")

@@ -1,0 +1,128 @@
+"""The part of the write path that needs no look at the store: terms and vectors for a batch of drafts.
+
+    drafts ─► count the terms of each lexical field ─► encode all texts in one pass ─► int8 vectors
+
+One bad text never sinks the rest: when the batch fails, each text is encoded alone, and what still has no
+vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder
+unusable (files missing or damaged, another dimension) is raised instead.
+Cost: one term analysis per field and one embedder pass; twice that pass when a batch fails.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
+from simonides.index.postings import FIELDS
+from simonides.index.quantise import quantise
+from simonides.records.draft import Prepared
+from simonides.records.hygiene import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simonides.protocols import Analyser, Embedder
+    from simonides.records.draft import Draft
+
+_UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A batch that is ready to be stored.
+
+    Attributes:
+        items: one per draft, in order.
+        unembedded: position and reason of each item that should have a vector and has none, by position.
+    """
+
+    items: tuple[Prepared, ...]
+    unembedded: tuple[tuple[int, str], ...]
+
+
+def prepare(drafts: Sequence[Draft], analyser: Analyser, embedder: Embedder | None) -> Preparation:
+    """Analyse and encode *drafts*.
+
+    Args:
+        drafts: checked items.
+        analyser: cuts the fields into terms.
+        embedder: encodes the texts; ``None`` = no vectors, and none are missed.
+
+    Returns:
+        The drafts with terms and vectors, and what has no vector.
+
+    Raises:
+        EmbedderMismatchError: the embedder's output does not have the shape it states.
+        ModelError: the embedder's files are missing or damaged.
+    """
+    rows = (
+        _encode([draft.text for draft in drafts], embedder) if embedder is not None else [None] * len(drafts)
+    )
+    items: list[Prepared] = []
+    unembedded: list[tuple[int, str]] = []
+    for position, (draft, row) in enumerate(zip(drafts, rows, strict=True)):
+        stored = None
+        if isinstance(row, str):
+            unembedded.append((position, row))
+        elif row is not None:
+            stored = quantise(row)
+            if stored is None:
+                unembedded.append((position, _why_no_vector(row)))
+        codes, scale = stored or (None, 0.0)
+        items.append(Prepared(draft, _count_terms(draft, analyser), codes, scale))
+    return Preparation(tuple(items), tuple(unembedded))
+
+
+def _count_terms(draft: Draft, analyser: Analyser) -> dict[str, dict[str, int]]:
+    """Frequencies by field, in the order of ``FIELDS``; fields without terms are left out."""
+    texts = {"text": draft.text, "context": draft.context, "relation": draft.relation}
+    counts = {field: dict(Counter(analyser.terms(texts[field]))) for field in FIELDS if texts.get(field)}
+    return {field: terms for field, terms in counts.items() if terms}
+
+
+def _encode(texts: list[str], embedder: Embedder) -> list[NDArray[np.float32] | str | None]:
+    """Per text its vector, or why there is none."""
+    if not texts:
+        return []
+    try:
+        return list(_encode_batch(texts, embedder))
+    except _UNUSABLE:
+        raise
+    except Exception:  # noqa: BLE001 - an embedder may be anyone's code; the texts are tried alone next
+        return [_encode_alone(text, embedder) for text in texts]
+
+
+def _encode_alone(text: str, embedder: Embedder) -> NDArray[np.float32] | str:
+    try:
+        vectors = _encode_batch([text], embedder)
+    except _UNUSABLE:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is reported and the rest goes on
+        return f"{embedder.name} could not encode it ({type(error).__name__}: {shown(str(error))})"
+    row: NDArray[np.float32] = vectors[0]
+    return row
+
+
+def _encode_batch(texts: list[str], embedder: Embedder) -> NDArray[np.float32]:
+    """Vectors, float32, shape (len(texts), embedder.dimension)."""
+    vectors = np.asarray(embedder.encode(texts))
+    expected = (len(texts), embedder.dimension)
+    if vectors.shape != expected:
+        raise EmbedderMismatchError(
+            f"{embedder.name} returned vectors of shape {vectors.shape} where {expected} was expected "
+            f"(texts, dimension); use an embedder whose dimension is what it states"
+        )
+    with np.errstate(over="ignore"):
+        return vectors.astype(np.float32)
+
+
+def _why_no_vector(row: NDArray[np.float32]) -> str:
+    if not np.isfinite(row).all():
+        return "its vector is not finite"
+    return "its vector is all zero" if not row.any() else "its vector is too large to be normalised"

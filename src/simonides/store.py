@@ -1,0 +1,220 @@
+"""A store: a folder of banks, one embedder, one clock."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, tzinfo
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
+
+from simonides.backends.embedded.bank import EmbeddedBank
+from simonides.backends.embedded.folder import bank_names, folder_name
+from simonides.bank import Bank, Surroundings
+from simonides.errors import InputError, ModelError, StoreError, UnavailableError
+from simonides.models.catalogue import DEFAULT_EMBEDDER
+from simonides.models.fetch import silent
+from simonides.models.resolve import load_embedder
+from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.text.analyser import TextAnalyser
+from simonides.text.token_count import ApproximateTokenCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from simonides.models.fetch import Progress
+    from simonides.protocols import Clock, Embedder, TokenCounter
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_log = logging.getLogger("simonides")
+
+_CHANNEL_THREADS = 4
+_LONGEST_PATH = 4096
+
+
+def open_store(
+    path: str | Path,
+    *,
+    clock: Clock | None = None,
+    embedder: str | Embedder | None = "auto",
+    language: str = "english",
+    zone: tzinfo = UTC,
+    tokens: TokenCounter | None = None,
+    create: bool = True,
+    progress: Progress | None = None,
+) -> Store:
+    """Open a folder of banks; it is made when it is missing.
+
+    Args:
+        path: the folder.
+        clock: callable that returns an aware datetime; default: the system's clock.
+        embedder: ``"auto"`` (the default model, fetched at first use), the name of a catalogued model, your
+            own ``protocols.Embedder``, or ``None`` for recall by words alone.
+        language: of stemming and stop-words; ``"none"`` for neither.
+        zone: of times that state none.
+        tokens: counts tokens for budgets; default: a built-in approximation.
+        create: whether missing folders and banks are made.
+        progress: told (stage, done, total or None) while a model is fetched.
+
+    Raises:
+        UnavailableError: the folder cannot be made, or is missing and *create* is false.
+        InputError: an argument is wrong.
+    """
+    methods = (("clock", clock, "__call__"), ("embedder", embedder, "encode"), ("tokens", tokens, "count"))
+    for field, given, method in methods:
+        if given is not None and not callable(getattr(given, method, None)):
+            raise InputError(field, f"{shown(given)} has no method {method}; leave it out for the default")
+    if not isinstance(zone, tzinfo):
+        raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
+    analyser = TextAnalyser(language)  # before anything is made: a wrong argument changes nothing
+    return Store(
+        _folder(path, create=create),
+        clock=_system_clock if clock is None else clock,
+        embedder=embedder,
+        analyser=analyser,
+        zone=zone,
+        tokens=ApproximateTokenCounter() if tokens is None else tokens,
+        create=create,
+        progress=progress,
+    )
+
+
+def _folder(path: object, *, create: bool) -> Path:
+    """The store's folder, which is there afterwards."""
+    if not isinstance(path, str | PathLike):
+        raise InputError("path", f"expected the path of a folder, got {shown(path)}")
+    name = clean_text(fspath(path), "path", _LONGEST_PATH)
+    if not name.strip():
+        raise InputError("path", "is blank; name a folder, '.' for the current one")
+    folder = Path(name)
+    try:
+        if folder.is_dir():
+            return folder
+        if not create:
+            raise UnavailableError(f"{folder}: there is no store; retain something first, or name another")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnavailableError(f"{folder}: cannot be created ({error.strerror})") from error
+    return folder
+
+
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Store:
+    """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        clock: Clock,
+        embedder: str | Embedder | None,
+        analyser: TextAnalyser,
+        zone: tzinfo,
+        tokens: TokenCounter,
+        create: bool,
+        progress: Progress | None,
+    ) -> None:
+        self.folder = folder
+        self._source = _EmbedderSource(embedder, progress)
+        self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
+        self._around = Surroundings(clock, zone, analyser, tokens, self._source.get, self._executor)
+        self._create = create
+        self._banks: dict[str, EmbeddedBank] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def bank(self, name: str = "default", *, principal: str | None = None) -> Bank:
+        """A bank by name, made when it is missing.
+
+        Args:
+            name: any text; differing names never share a folder.
+            principal: who acts; ``None`` = the owner, who sees all.
+
+        Raises:
+            InputError: the name cannot be a bank's.
+            UnavailableError: it is missing and the store was opened with ``create=False``.
+        """
+        if principal is not None:
+            clean_label(principal, "principal")
+        folder = self.folder / folder_name(name)
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"{self.folder}: the store is closed; open it again")
+            if name not in self._banks:
+                self._banks[name] = EmbeddedBank(folder, self._around.analyser, create=self._create)
+            return Bank(name, self._banks[name], principal, self._around)
+
+    def banks(self) -> list[str]:
+        """Names of the banks there are, sorted."""
+        return bank_names(self.folder)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder in use (loaded now if it was not yet), or ``None``."""
+        return self._source.get()[0]
+
+    def close(self) -> None:
+        """Close every bank; may be called again."""
+        with self._lock:
+            self._closed = True
+            for rows in self._banks.values():
+                rows.close()
+            self._banks.clear()
+        self._executor.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _ChannelThreads(ThreadPoolExecutor):
+    """Runs channels side by side; says what happened when the store was closed under a recall."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        try:
+            return super().submit(fn, *args, **kwargs)
+        except RuntimeError as error:
+            raise StoreError("the store was closed during a recall; open it again") from error
+
+
+class _EmbedderSource:
+    """Loads the embedder at first use, once; a model that cannot be had leaves recall by words."""
+
+    def __init__(self, wanted: str | Embedder | None, progress: Progress | None) -> None:
+        if isinstance(wanted, str) and not wanted.strip():
+            raise InputError("embedder", "is blank; give a model's name, 'auto' or None")
+        self._wanted = wanted
+        self._progress = progress or silent
+        self._lock = threading.Lock()
+        self._loaded: tuple[Embedder | None, str] | None = None
+
+    def get(self) -> tuple[Embedder | None, str]:
+        """The embedder, or ``None`` and why."""
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> tuple[Embedder | None, str]:
+        if self._wanted is None:
+            return None, ""
+        if not isinstance(self._wanted, str):
+            return self._wanted, ""
+        name = DEFAULT_EMBEDDER if self._wanted == "auto" else self._wanted
+        try:
+            return load_embedder(name, progress=self._progress), ""
+        except ModelError as error:
+            if self._wanted != "auto":
+                raise
+            _log.warning("no embedder, recall goes by words alone: %s", error)
+            return None, str(error)

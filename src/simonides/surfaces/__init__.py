@@ -1,0 +1,1 @@
+"""Doors to the engine: each only translates between its callers and the store."""

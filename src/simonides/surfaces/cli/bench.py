@@ -1,0 +1,103 @@
+"""`simonides bench`: measure on a public dataset."""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from simonides.errors import ModelError
+from simonides.surfaces.cli.opening import embedder_choice, environment_embedder
+from simonides.surfaces.cli.options import JsonOption, ProfileOption
+from simonides.surfaces.cli.output import print_json, print_table, print_text, table
+from simonides.surfaces.cli.progress import Report, bars
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from simonides.protocols import Embedder
+
+bench = typer.Typer(help="Measure on public datasets.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@bench.callback()
+def _bench() -> None:
+    """Measure on public datasets."""
+
+
+@bench.command()
+def quality(
+    *,
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="locomo or musique.")],
+    data: Annotated[
+        Path, typer.Option("--data", metavar="DIR", help="Folder that holds the dataset's own folder.")
+    ],
+    profile: ProfileOption = "default",
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", help="Only the first N questions.", show_default="all"),
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            "--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"
+        ),
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option("--run", metavar="FILE", help="Also write the rankings as a TREC run.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how much of the known evidence a profile recalls."""
+    from simonides.evaluation.catalogue import load_dataset
+    from simonides.evaluation.quality import run_quality
+
+    chosen = environment_embedder() if embedder is None else embedder_choice(embedder)
+    loaded = load_dataset(dataset, data)
+    with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
+        report = run_quality(
+            loaded,
+            store_path=Path(folder),
+            timer=time.perf_counter,
+            profile=profile,
+            limit=limit,
+            embedder=_embedder(chosen, progress),
+            progress=progress,
+        )
+    if run is not None:
+        report.write_run(run)
+    answer = report.to_dict()
+    if as_json:
+        print_json(answer)
+    else:
+        print_text(
+            f"{answer['dataset']}, profile {answer['profile']}, embedder {answer['embedder'] or 'none'}: "
+            f"{answer['questions']} questions in {answer['seconds']:.1f} s"
+        )
+        print_table(_measures(answer))
+
+
+def _measures(answer: Mapping[str, Any]) -> "Table":
+    names = list(answer["metrics"])
+    rows = table("category", "questions", *names, numbers=("questions", *names))
+    means = {"all": {"questions": answer["questions"], **answer["metrics"]}, **answer["by_category"]}
+    for category, row in means.items():
+        rows.add_row(category, f"{row['questions']:,}", *(f"{row[name]:.4f}" for name in names))
+    return rows
+
+
+def _embedder(choice: str | None, progress: Report | None) -> "Embedder | Literal['auto'] | None":
+    """The embedder to measure with, pulled here so that its download shows."""
+    from simonides.models.resolve import load_embedder, pull_model
+
+    if choice is None:
+        return None
+    if choice != "auto":
+        return load_embedder(choice, progress=progress)
+    # Without the default model the run goes on by words, and the report says so.
+    with suppress(ModelError):
+        pull_model(progress=progress)
+    return "auto"

@@ -1,0 +1,116 @@
+"""The `simonides` command: exit codes, errors, and the list of commands.
+
+Exit codes:
+    0    the command did what was asked.
+    1    it ran, and the answer is no: nothing recalled, an id that is not there, a check that failed.
+    2    it could not run: wrong use, bad input, or files, models and packages that cannot be used.
+    130  interrupted; what was stored before stays stored, in whole batches.
+
+Standard output carries the answer and nothing else. An error is one line on standard error; set
+``SIMONIDES_TRACEBACK=1`` to see where it arose. Nothing heavy is imported before a command needs it.
+"""
+
+import os
+import sys
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from simonides.surfaces.cli.bench import bench
+from simonides.surfaces.cli.demo import demo
+from simonides.surfaces.cli.forget import forget
+from simonides.surfaces.cli.models import models
+from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
+from simonides.surfaces.cli.profiles import profiles
+from simonides.surfaces.cli.recall import recall
+from simonides.surfaces.cli.retain import retain
+from simonides.surfaces.cli.show import show
+from simonides.surfaces.cli.stats import stats
+from simonides.surfaces.cli.verify import verify
+
+
+def _print_version(asked: bool) -> None:  # noqa: FBT001 -- the shape of a Typer callback
+    if asked:
+        from importlib.metadata import version
+
+        print_text(f"simonides {version('simonides')}")
+        raise typer.Exit
+
+
+class _Commands(TyperGroup):
+    """Turns every failure of a command into one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _close_quietly()
+            raise typer.Exit(0) from None
+        except Exception as error:
+            # Typer's own signals (exit, wrong use) carry their code, and Typer reports them.
+            if hasattr(error, "exit_code") or isinstance(error, typer.Abort):
+                raise
+            if os.environ.get("SIMONIDES_TRACEBACK"):
+                raise
+            fail(explained(error))
+
+
+def _close_quietly() -> None:
+    """The reader of the pipe has gone (`... | head`); leave nothing for the interpreter to flush."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="simonides",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # Plain help needs no rich, which takes longer to load than everything else here.
+    rich_markup_mode=None,
+)
+
+
+@app.callback(
+    epilog="Exit codes: 0 done; 1 done, and the answer is no; 2 wrong use, or it cannot run; 130 interrupted."
+)
+def _simonides(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A memory for agents: retain what was seen, recall the right few facts."""
+
+
+for command in (retain, recall, show, forget, stats, verify, profiles, demo):
+    app.command()(command)
+app.add_typer(models, name="models")
+app.add_typer(bench, name="bench")
+
+
+def main() -> None:
+    """Run the command line; the process ends with its exit code."""
+    _settle_streams()
+    app(prog_name="simonides")
+
+
+def _settle_streams() -> None:
+    """A stream that the caller closed is empty or swallows; a narrow character set gets escapes."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Stays open as long as the process, like the stream that it stands for.
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+        elif mode == "w" and isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,97 @@
+"""From --store, --bank and the environment to an open bank.
+
+Environment, read here and nowhere deeper: ``SIMONIDES_EMBEDDER`` names the embedder (``none`` = no model,
+``auto`` = the default one); ``SIMONIDES_STORE`` stands in for ``--store``; without either the store lies in
+the user's data folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simonides.errors import InputError, NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.bank import Bank
+    from simonides.surfaces.cli.progress import Report
+
+_REMEDY = "retain something there first, or check --store and --bank"
+
+
+def data_folder() -> Path:
+    """Where a store lies when the caller names none, by the custom of the operating system."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise InputError("--store", "no home folder is known here; give --store PATH") from None
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "simonides"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "simonides"
+    # The XDG rule: a relative value is to be ignored.
+    xdg = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(xdg) if Path(xdg).is_absolute() else home / ".local" / "share") / "simonides"
+
+
+def store_path(option: str | None) -> Path:
+    """The store's folder.
+
+    Raises:
+        InputError: the option is blank or cannot be a path.
+    """
+    if option is None:
+        return data_folder()
+    if not option.strip() or "\0" in option:
+        raise InputError("--store", f"{option!r} is not a folder's path")
+    # Unlike Path.expanduser, this leaves alone the home of a user who does not exist.
+    return Path(os.path.expanduser(option))  # noqa: PTH111
+
+
+def environment_embedder() -> str | None:
+    """The embedder that ``SIMONIDES_EMBEDDER`` asks for: ``"auto"``, a name, or ``None`` for no model."""
+    return embedder_choice(os.environ.get("SIMONIDES_EMBEDDER", "").strip() or "auto")
+
+
+def embedder_choice(name: str) -> str | None:
+    """``none`` (in any case) means no model; every other name is taken as it stands."""
+    return None if name.lower() == "none" else name
+
+
+@contextmanager
+def open_for_reading(
+    store: str | None, bank: str, *, embedder: str | None = None, progress: Report | None = None
+) -> Iterator[Bank]:
+    """A bank that must exist already; creates no file or folder.
+
+    Raises:
+        NotFoundError: there is no such store or bank.
+    """
+    path = store_path(store)
+    if not path.is_dir():
+        raise NotFoundError(f"--store: there is no store at {path}; {_REMEDY}")
+    from simonides.store import open_store
+
+    with open_store(path, embedder=embedder, progress=progress, create=False) as opened:
+        names = opened.banks()
+        if bank not in names:
+            there = f"banks there: {', '.join(map(repr, names))}" if names else "it holds no bank"
+            raise NotFoundError(f"--bank: there is no bank {bank!r} in {path} ({there}); {_REMEDY}")
+        yield opened.bank(bank)
+
+
+@contextmanager
+def open_for_writing(store: str | None, bank: str, *, progress: Report | None = None) -> Iterator[Bank]:
+    """A bank that is made when it does not exist."""
+    path = store_path(store)
+    from simonides.store import open_store
+
+    with open_store(path, embedder=environment_embedder(), progress=progress) as opened:
+        # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
+        _ = opened.embedder
+        yield opened.bank(bank)

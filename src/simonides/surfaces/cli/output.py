@@ -1,0 +1,127 @@
+"""What a command prints: the answer on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from simonides.errors import SimonidesError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from simonides.records.interval import Precision
+
+# Exit codes: 0 fine, NEGATIVE, BAD_INPUT, INTERRUPTED.
+NEGATIVE = 1
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def say(message: str) -> None:
+    """A message for people, on standard error, without anything that could steer a terminal."""
+    typer.echo(printable(message), err=True)
+
+
+def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
+    """One line on standard error, then the exit code.
+
+    Raises:
+        typer.Exit: always.
+    """
+    say(f"error: {' '.join(message.split())}")
+    raise typer.Exit(code)
+
+
+def explained(error: Exception) -> str:
+    """What went wrong, for people."""
+    if isinstance(error, SimonidesError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    if isinstance(error, MemoryError):
+        return "out of memory; give less at once, or free some"
+    return (
+        f"{type(error).__name__}: {error} (this is a fault in simonides; SIMONIDES_TRACEBACK=1 shows where)"
+    )
+
+
+def print_text(text: str) -> None:
+    """A line or more for people, on standard output."""
+    typer.echo(printable(text))
+
+
+def print_json(answer: Mapping[str, object]) -> None:
+    """One JSON object on standard output; numbers that JSON cannot hold become ``null``."""
+    # A console of a small character set still gets valid JSON.
+    narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
+    typer.echo(json.dumps(_finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2))
+
+
+def print_table(table: RenderableType, *, err: bool = False) -> None:
+    """A rich table; on standard output unless *err*."""
+    console(err=err).print(table)
+
+
+def table(*columns: str, numbers: Collection[str] = ()) -> Table:
+    """An empty table without frame; columns named in *numbers* are set flush right and never broken."""
+    from rich.table import Table
+
+    empty = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, title_justify="left")
+    for name in columns:
+        if name in numbers:
+            empty.add_column(name, justify="right", no_wrap=True)
+        else:
+            empty.add_column(name, overflow="fold")
+    return empty
+
+
+def console(*, err: bool = False) -> Console:
+    """A rich console that prints what it is given and reads nothing into it."""
+    from rich.console import Console
+
+    return Console(stderr=err, highlight=False, markup=False, emoji=False)
+
+
+def printable(text: str) -> str:
+    """*text* with control characters shown as escapes, since a memory may come from anywhere."""
+    return "".join(c if c in "\n\t" or not _steers(c) else repr(c)[1:-1] for c in text)
+
+
+def when(moment: datetime | None, precision: Precision | str | None = None) -> str:
+    """A moment for people, no finer than it is known; ``-`` for none."""
+    if moment is None:
+        return "-"
+    length = {"year": 4, "month": 7, "day": 10}.get(str(precision), 16)
+    return moment.isoformat(sep=" ")[:length]
+
+
+def _steers(character: str) -> bool:
+    """Control characters, surrogates, and marks that reorder the line."""
+    code = ord(character)
+    return (
+        code < 0x20
+        or 0x7F <= code < 0xA0
+        or 0xD800 <= code < 0xE000
+        or 0x202A <= code <= 0x202E
+        or 0x2066 <= code <= 0x2069
+    )
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,210 @@
+"""`simonides retain`: store texts, lines, notes and folders, batch by batch.
+
+A batch is one transaction and one embedding pass: it is stored as a whole or not at all. An interruption
+(Ctrl-C) waits for the batch at hand, so that the count it reports is exact; a second one does not wait.
+"""
+
+import re
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simonides.errors import InputError, SimonidesError
+from simonides.records.interval import parse_time
+from simonides.records.kind import Kind
+from simonides.surfaces.cli.opening import open_for_writing
+from simonides.surfaces.cli.options import (
+    BankOption,
+    JsonOption,
+    ProjectOption,
+    StoreOption,
+    TagsOption,
+    given,
+)
+from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
+from simonides.surfaces.cli.progress import Report, bars
+from simonides.surfaces.cli.sources import Piece, read_pieces
+
+if TYPE_CHECKING:
+    from simonides.bank import Bank
+
+# How the bank names the item that it refused: "items[3].kind".
+_ITEM = re.compile(r"items\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+
+
+def retain(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TEXT|PATH|-",
+            help="Texts, .jsonl, .md or .txt files, folders of notes, or - for standard input (the default).",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    kind: Annotated[
+        Kind | None,
+        typer.Option("--kind", metavar="KIND", help=f"{', '.join(Kind)}.", show_default=False),
+    ] = None,
+    tag: TagsOption = None,
+    project: ProjectOption = None,
+    event_time: Annotated[
+        str | None,
+        typer.Option(
+            "--event-time", metavar="TIME", help="When it happened: 2026, 2026-03, 2026-03-10 or with a time."
+        ),
+    ] = None,
+    valid_from: Annotated[
+        str | None, typer.Option("--valid-from", metavar="TIME", help="From when it is true.")
+    ] = None,
+    valid_to: Annotated[
+        str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it is true (not included).")
+    ] = None,
+    acl: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--acl", metavar="PRINCIPAL", help="Who may read it (repeatable); everyone if not given."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="NAME", help="Where it comes from.")
+    ] = None,
+    batch: Annotated[
+        int, typer.Option("--batch", metavar="N", min=1, max=100_000, help="Items per transaction.")
+    ] = 256,
+    no_deduplicate: Annotated[
+        bool, typer.Option("--no-deduplicate", help="Store texts again that are there already.")
+    ] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Each line of standard input is one memory.")
+    ] = False,
+    skip_malformed: Annotated[
+        bool, typer.Option("--skip-malformed", help="Report items that cannot be stored and go on.")
+    ] = False,
+    store: StoreOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Store memories; print their ids, one a line.
+
+    The options describe every item; what a .jsonl line says about its own item comes first.
+    """
+    for option, value in (("event-time", event_time), ("valid-from", valid_from), ("valid-to", valid_to)):
+        if value is not None:
+            parse_time(value, f"--{option}")
+    defaults = given(
+        kind=kind.value if kind else None,
+        tags=tag,
+        project=project,
+        event_time=event_time,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        acl=acl,
+        source=source,
+        deduplicate=False if no_deduplicate else None,
+    )
+    load = _Load(defaults, skips=skip_malformed)
+    try:
+        batches = _batches(read_pieces(sources or [], by_line=lines, skipped=load.skipper), batch)
+        # The first batch is read before the store is opened: input that cannot be read makes no store.
+        first = next(batches, None)
+        if first is not None:
+            with bars() as progress, open_for_writing(store, bank, progress=progress) as opened:
+                load.run(opened, chain([first], batches), progress)
+        elif not load.skipped:
+            raise InputError("SOURCES", "there is no text in what was given; nothing was stored")
+    except KeyboardInterrupt:
+        load.print_ids(as_json=as_json)
+        say(f"interrupted; {load.count()} stored")
+        raise typer.Exit(INTERRUPTED) from None
+    except (SimonidesError, OSError) as error:
+        if not load.ids:
+            raise
+        load.print_ids(as_json=as_json)
+        fail(f"{explained(error)}; {load.count()} stored before it")
+    load.print_ids(as_json=as_json)
+    if len(load.ids) != 1 or load.skipped:
+        say(f"{load.count()} stored" + (f", {load.skipped} skipped" if load.skipped else ""))
+
+
+class _Load:
+    """What has been stored so far, and how to go on."""
+
+    def __init__(self, defaults: dict[str, Any], *, skips: bool) -> None:
+        self.ids: list[str] = []
+        self.skipped = 0
+        self._defaults = defaults
+        self.skipper = self._skip if skips else None
+
+    def run(self, bank: "Bank", batches: Iterable[list[Piece]], progress: Report | None) -> None:
+        for batch in batches:
+            self._store(bank, batch)
+            if progress:
+                progress("memories retained", len(self.ids), None)
+
+    def count(self) -> str:
+        return f"{len(self.ids)} {'memory' if len(self.ids) == 1 else 'memories'}"
+
+    def print_ids(self, *, as_json: bool) -> None:
+        if as_json:
+            print_json({"ids": self.ids, "stored": len(self.ids), "skipped": self.skipped})
+        elif self.ids:
+            print_text("\n".join(self.ids))
+
+    def _store(self, bank: "Bank", batch: list[Piece]) -> None:
+        """One transaction; with --skip-malformed, once more without the item that was refused."""
+        pieces = list(batch)
+        while pieces:
+            try:
+                with _unbroken():
+                    self.ids += bank.retain([piece.item for piece in pieces], **self._defaults)
+            except InputError as error:
+                refused = _ITEM.match(error.field)
+                if not refused:
+                    raise
+                piece = pieces.pop(int(refused["position"]))
+                problem = str(error)[len(refused[0]) :].removeprefix(": ")
+                placed = InputError(piece.origin, f"{refused['key'] or 'item'}: {problem}")
+                if not self.skipper:
+                    raise placed from None
+                self.skipper(placed)
+            else:
+                return
+
+    def _skip(self, error: InputError) -> None:
+        self.skipped += 1
+        say(f"skipped {error}")
+
+
+def _batches(pieces: Iterator[Piece], size: int) -> Iterator[list[Piece]]:
+    while batch := list(islice(pieces, size)):
+        yield batch
+
+
+@contextmanager
+def _unbroken() -> Iterator[None]:
+    """Hold back a first Ctrl-C until the block has ended; let a second one through."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held = False
+
+    def hold(_number: int, _frame: FrameType | None) -> None:
+        nonlocal held
+        if held:
+            raise KeyboardInterrupt
+        held = True
+
+    before = signal.signal(signal.SIGINT, hold)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt

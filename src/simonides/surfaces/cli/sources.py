@@ -1,0 +1,202 @@
+"""From the arguments of `retain` to items: texts, standard input, `.jsonl` lines, notes and folders.
+
+An argument that names an existing file or folder is read; one that looks like such a path but names nothing
+is an error; every other argument is itself the text. A note is split into chunks, each an item whose source
+is the file's name and whose path is the file's place below the folder that was named.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from simonides.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+NOTES = frozenset({".md", ".txt"})
+LINES = frozenset({".jsonl"})
+READABLE = NOTES | LINES
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One item to retain, and where it came from, such as ``notes.jsonl:14``."""
+
+    item: dict[str, Any]
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    place: str
+
+
+_Source = str | _File | None  # a text, a file, or standard input
+
+
+def read_pieces(
+    arguments: Sequence[str], *, by_line: bool = False, skipped: Callable[[InputError], None] | None = None
+) -> Iterator[Piece]:
+    """Every item that *arguments* name, in order.
+
+    Which files there are is settled before the first item comes; their contents are read as items are taken.
+
+    Args:
+        arguments: texts, paths, and ``-`` for standard input; none at all means standard input.
+        by_line: each line of standard input is an item, instead of the whole.
+        skipped: told of each line or file that cannot be read, which is then passed over; ``None`` = raise.
+
+    Raises:
+        InputError: a path names nothing readable, a link leads out of its folder, or a line is malformed.
+    """
+    sources = [source for argument in arguments or ["-"] for source in _sources(argument)]
+    if None in sources and sys.stdin.isatty():
+        raise InputError("SOURCES", "nothing to retain; give a text, a path, or pipe a text in")
+    return _pieces(sources, by_line=by_line, skipped=skipped or _refuse)
+
+
+def _sources(argument: str) -> Iterable[_Source]:
+    if argument == "-":
+        return [None]
+    if os.path.isdir(argument):  # noqa: PTH112 -- unlike Path.is_dir, never raises on a text of any length
+        return _notes_below(Path(argument))
+    if os.path.lexists(argument):
+        path = Path(argument)
+        if path.suffix.lower() not in READABLE:
+            raise InputError(
+                argument, f"files named *{path.suffix or path.name} are not read; give {_readable()}"
+            )
+        return [_File(path, path.name)]
+    if _looks_like_path(argument):
+        raise InputError(argument, "there is no such file; check the path, or pipe the text in if it is one")
+    return [argument]
+
+
+def _looks_like_path(argument: str) -> bool:
+    """A readable suffix and no blank (a sentence may end with a file's name), or an explicit start."""
+    if not argument.lower().endswith(tuple(READABLE)):
+        return False
+    return not any(c.isspace() for c in argument) or argument.startswith(("/", "./", "../", "~"))
+
+
+def _notes_below(folder: Path) -> list[_Source]:
+    root = folder.resolve()
+    found: list[_Source] = []
+    for parent, folders, files in os.walk(folder, onerror=_raise):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted([*folders, *files]):
+            path = Path(parent, name)
+            if name.startswith(".") or (name in files and path.suffix.lower() not in NOTES):
+                continue
+            if path.is_symlink():
+                # A link within the folder is passed over: what it leads to is read in its own place.
+                if not path.resolve().is_relative_to(root):
+                    raise InputError(
+                        str(path), f"is a link that leads out of {folder}; remove it, or name its target"
+                    )
+            elif name in files:
+                found.append(_File(path, path.relative_to(folder).as_posix()))
+    if not found:
+        raise InputError(str(folder), "holds no .md or .txt file")
+    return found
+
+
+def _pieces(
+    sources: Sequence[_Source], *, by_line: bool, skipped: Callable[[InputError], None]
+) -> Iterator[Piece]:
+    for number, source in enumerate(sources, start=1):
+        if source is None:
+            yield from _standard_input_lines() if by_line else [_standard_input()]
+        elif isinstance(source, str):
+            yield Piece({"text": source}, f"argument {number}")
+        elif source.path.suffix.lower() in LINES:
+            yield from _from_lines(source, skipped)
+        else:
+            yield from _from_note(source, skipped)
+
+
+def _standard_input() -> Piece:
+    return Piece({"text": _decoded(sys.stdin.buffer.read(), "standard input")}, "standard input")
+
+
+def _standard_input_lines() -> Iterator[Piece]:
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        origin = f"standard input:{number}"
+        text = _decoded(line, origin)
+        if text.strip():
+            yield Piece({"text": text.rstrip("\r\n")}, origin)
+
+
+def _from_lines(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
+    _check_regular(source.path)
+    with source.path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            origin = f"{source.path}:{number}"
+            if not line.strip():
+                continue
+            try:
+                item = _item(_decoded(line, origin), origin)
+            except InputError as error:
+                skipped(error)
+            else:
+                yield Piece(item, origin)
+
+
+def _from_note(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
+    from simonides.text.split import split_document
+
+    try:
+        _check_regular(source.path)
+        text = _decoded(source.path.read_bytes(), str(source.path))
+    except InputError as error:
+        skipped(error)
+        return
+    for start, stop in split_document(text):
+        item = {"text": text[start:stop], "source": source.path.name, "path": source.place}
+        yield Piece(item, f"{source.path} (characters {start} to {stop})")
+
+
+def _item(line: str, origin: str) -> dict[str, Any]:
+    try:
+        item = json.loads(line, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(origin, f"not valid JSON ({error})") from None
+    if not isinstance(item, dict):
+        raise InputError(origin, f'expected an object such as {{"text": "…"}}, got {type(item).__name__}')
+    return item
+
+
+def _decoded(raw: bytes, origin: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(origin, f"not UTF-8 text (byte {error.start}); convert it first") from None
+
+
+def _check_regular(path: Path) -> None:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise InputError(str(path), "is not a regular file")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
+
+
+def _refuse(error: InputError) -> NoReturn:
+    raise error
+
+
+def _readable() -> str:
+    return ", ".join(sorted(READABLE)) + " or a folder"

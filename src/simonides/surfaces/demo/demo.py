@@ -1,0 +1,174 @@
+"""The demo: retain a year's journal, ask it ten questions, show what was found and what was not.
+
+A question counts as answered when every memory that it needs is among the first five. What is needed is
+written down beside the question (``questions.py``), so a miss is shown as a miss.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from simonides.records.kind import Kind
+from simonides.store import open_store
+from simonides.surfaces.cli.progress import bars
+from simonides.surfaces.demo.questions import QUESTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from simonides.bank import Bank
+    from simonides.protocols import Embedder
+    from simonides.records.recall import Recall
+    from simonides.records.trace import Trace
+    from simonides.surfaces.cli.progress import Report
+    from simonides.surfaces.demo.questions import Question
+
+BANK = "demo"
+_TOP = 5
+# A batch is one transaction; several of them let the progress bar move.
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How the demo went: questions asked, and questions whose memories were all in the top five."""
+
+    asked: int
+    answered: int
+
+
+def after_the_journal() -> datetime:
+    """A clock that stands on the morning after the last entry: the demo answers alike on any day."""
+    return datetime(2026, 9, 1, 9, tzinfo=UTC)
+
+
+def read_journal() -> list[dict[str, Any]]:
+    """The journal's entries, oldest first, as ``Bank.retain`` takes them."""
+    lines = files("simonides.surfaces.demo").joinpath("journal.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def run_demo(
+    store_path: str | Path, console: Console, *, embedder: Embedder | str | None = "auto"
+) -> Summary:
+    """Retain the journal in the bank ``demo``, ask the questions, print the answers.
+
+    Args:
+        store_path: folder of the store, made when it does not exist; a second run adds nothing to it.
+        console: where the answers are printed; progress goes to standard error.
+        embedder: as for ``simonides.open``; ``None`` = lexical recall only.
+    """
+    with ExitStack() as stack:
+        with bars() as progress:
+            store = stack.enter_context(
+                open_store(store_path, clock=after_the_journal, embedder=embedder, progress=progress)
+            )
+            bank = store.bank(BANK)
+            journal = read_journal()
+            _retain(bank, journal, progress)
+        _say(console, f"Retained {len(journal)} memories from a year of an invented team.")
+        answered = sum(
+            [_ask(bank, number, question, console) for number, question in enumerate(QUESTIONS, 1)]
+        )
+    _say(console, f"\n{len(QUESTIONS)} questions, {answered} answered in the top {_TOP}", "bold")
+    return Summary(asked=len(QUESTIONS), answered=answered)
+
+
+def _retain(bank: Bank, journal: list[dict[str, Any]], progress: Report | None) -> None:
+    # Recorded on the day it tells of, so that a question "as of" a day sees what was known that day.
+    items = [{**entry, "recorded_at": entry["event_time"]} for entry in journal]
+    for start in range(0, len(items), _BATCH):
+        bank.retain(items[start : start + _BATCH])
+        if progress:
+            progress("memories retained", min(start + _BATCH, len(items)), len(items))
+
+
+def _ask(bank: Bank, number: int, question: Question, console: Console) -> bool:
+    """Whether everything that the question needs was found."""
+    found = _recall(bank, question, question.text)
+    channels = [stage.name for stage in found.trace.stages if stage.shape == "channel" and not stage.reason]
+    if number == 1 and channels == ["lexical"]:
+        _say(console, f"Lexical recall only ({'; '.join(found.trace.degraded)}).", "yellow")
+    _say(console, f"\n{number}. {question.text}", "bold")
+    _say(console, f"   {question.needs}", "dim")
+    if question.bridge:
+        answered = _follow(bank, question, found, console)
+    else:
+        answered = _show_hits(found, question.expected, console)
+    if question.traced:
+        _show_trace(found.trace, console)
+    return answered
+
+
+def _follow(bank: Bank, question: Question, found: Recall, console: Console) -> bool:
+    """Take a name from what was found and ask on, as an agent would."""
+    *first, last = question.expected
+    first_hop = _show_hits(found, first, console)
+    name = next((match[1] for hit in found if (match := re.search(question.bridge, hit.text))), None)
+    if name is None:
+        _say(console, f"   ✗ nothing to ask on with, so not found: “{last}”", "red")
+        return False
+    follow_up = question.follow_up.format(name)
+    _say(console, f"   {follow_up}", "bold")
+    return _show_hits(_recall(bank, question, follow_up), [last], console) and first_hop
+
+
+def _recall(bank: Bank, question: Question, query: str) -> Recall:
+    return bank.recall(query, limit=_TOP, explain=True, window=question.window, as_of=question.as_of)
+
+
+def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> bool:
+    """Print the hits, needed ones marked and in full; return whether all that is expected is there."""
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+    for width in (1, 1, len("2026-01-01"), len(Kind.PREFERENCE)):
+        table.add_column(min_width=width)
+    for hit in found:
+        needed = any(words in hit.text for words in expected)
+        day = hit.memory.event_time
+        table.add_row(
+            Text("✓" if needed else "", "green"),
+            str(hit.rank),
+            f"{day:%Y-%m-%d}" if day else "",
+            hit.kind,
+            Text(hit.text) if needed else Text(hit.text, "dim", no_wrap=True, overflow="ellipsis"),
+        )
+    console.print(table)
+    ranks = {words: next((hit.rank for hit in found if words in hit.text), None) for words in expected}
+    if any(ranks.values()):
+        _say(
+            console,
+            f"   ✓ found at rank {', '.join(str(rank) for rank in sorted(filter(None, ranks.values())))}",
+            "green",
+        )
+    for words in [words for words, rank in ranks.items() if not rank]:
+        _say(console, f"   ✗ not in the top {_TOP}: “{words}”", "red")
+    return all(ranks.values())
+
+
+def _show_trace(trace: Trace, console: Console) -> None:
+    table = Table(
+        "stage", "technique", "ms", "count", "reason", title="trace", title_justify="left", box=None
+    )
+    for stage in trace.stages:
+        table.add_row(
+            stage.name, stage.technique, f"{stage.milliseconds:.1f}", str(stage.count), stage.reason
+        )
+    table.add_row("in all", "", f"{trace.milliseconds:.1f}", f"{trace.eligible} of {trace.rows}", "")
+    console.print(table)
+
+
+def _say(console: Console, line: str, style: str = "") -> None:
+    # Text keeps brackets in a memory from being read as markup.
+    console.print(Text(line, style))

@@ -1,0 +1,1 @@
+"""Text into terms, tokens and spans: pure functions, no SQL, no models."""

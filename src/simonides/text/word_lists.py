@@ -1,0 +1,44 @@
+"""The package's own word lists: stop-words, and irregular forms that no suffix rule reaches.
+
+Stop-words say how a question is put, not what it asks for: closed-class words (articles, pronouns,
+prepositions, conjunctions, auxiliaries, question words) and the commonest contractions. Irregular forms
+lead to their base (``went`` → ``go``).
+
+``lists/stopwords/LANGUAGE.txt`` holds words in any order, ``lists/irregular/LANGUAGE.txt`` a base and its
+forms per line. A line that starts with ``#`` is a comment.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from simonides.text.tokenise import tokenise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STOPWORD_LANGUAGES = ("dutch", "english", "french", "german", "spanish")
+IRREGULAR_LANGUAGES = ("english",)
+
+
+@cache
+def stopwords(language: str) -> frozenset[str]:
+    """The stop-words of *language*, as the tokeniser folds them; empty where there is no list."""
+    if language not in STOPWORD_LANGUAGES:
+        return frozenset()
+    return frozenset(word for line in _lines("stopwords", language) for word in line)
+
+
+@cache
+def irregular_forms(language: str) -> Mapping[str, str]:
+    """Irregular form → base form, both folded; empty where there is no list. Not to be changed."""
+    if language not in IRREGULAR_LANGUAGES:
+        return {}
+    return {form: base for base, *forms in _lines("irregular", language) for form in forms}
+
+
+def _lines(folder: str, language: str) -> list[list[str]]:
+    text = files("simonides.text").joinpath("lists", folder, f"{language}.txt").read_text(encoding="utf-8")
+    return [tokenise(line) for line in text.splitlines() if not line.startswith("#")]

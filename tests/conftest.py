@@ -1,0 +1,109 @@
+"""What every test has at hand: hypothesis profiles, a clock, embedders, data, and a model cache of its own.
+
+A missing model or data folder skips the tests that need it, with a reason; where ``CI`` is ``true`` it fails
+them instead, so that a green run there has run everything.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from simonides.errors import ModelMissingError
+from simonides.testing.clock import FrozenClock
+from simonides.testing.embedder import StubEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.protocols import Embedder
+
+ROOT = Path(__file__).parents[1]
+IN_CI = os.environ.get("CI") == "true"
+
+# `fast` for every run, `nightly` to search deeper: HYPOTHESIS_PROFILE=nightly make test.
+# No deadline and no check for slow generation: on a shared machine both fail without a fault.
+for _name, _examples in {"fast": 50, "nightly": 2_000}.items():
+    settings.register_profile(
+        _name,
+        max_examples=_examples,
+        deadline=None,
+        derandomize=IN_CI,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def _missing(what: str) -> NoReturn:
+    if IN_CI:
+        pytest.fail(f"missing: {what}")
+    pytest.skip(f"missing: {what}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep tests, and the processes they start, out of the user's folders and off the network."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SIMONIDES_CACHE", str(home / "cache"))
+        patch.setenv("SIMONIDES_OFFLINE", "1")
+        patch.setenv("XDG_DATA_HOME", str(home / "data"))
+        for name in ("SIMONIDES_STORE", "SIMONIDES_EMBEDDER", "SIMONIDES_TRACEBACK"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """A clock that stands at 2026-03-01T09:00Z until it is set or advanced."""
+    return FrozenClock()
+
+
+@pytest.fixture
+def stub_embedder() -> StubEmbedder:
+    """A deterministic embedder of dimension 32 that needs no weights."""
+    return StubEmbedder(dimension=32)
+
+
+# Read at import, before `_own_folders` hides it.
+_USER_CACHE = os.environ.get("SIMONIDES_CACHE")
+
+
+@pytest.fixture(scope="session")
+def default_embedder() -> Embedder:
+    """The real default embedder, read from the user's model cache and never fetched."""
+    from simonides.models.resolve import load_embedder  # noqa: PLC0415 - most tests need no model code
+
+    with pytest.MonkeyPatch.context() as patch:
+        _use_user_cache(patch)
+        try:
+            return load_embedder(offline=True)
+        except ModelMissingError as error:
+            _missing(f"the default embedder's weights; run `simonides models pull` ({error})")
+
+
+@pytest.fixture
+def user_cache(default_embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Embedder:
+    """Let this test, and the processes it starts, read models from the user's cache (still offline)."""
+    _use_user_cache(monkeypatch)
+    return default_embedder
+
+
+def _use_user_cache(patch: pytest.MonkeyPatch) -> None:
+    if _USER_CACHE is None:
+        patch.delenv("SIMONIDES_CACHE", raising=False)
+    else:
+        patch.setenv("SIMONIDES_CACHE", _USER_CACHE)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder that holds LoCoMo and MuSiQue: ``$SIMONIDES_DATA``, else ``../shared/data``."""
+    folder = Path(os.environ.get("SIMONIDES_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        _missing(f"the benchmark data; there is no folder {folder}; set SIMONIDES_DATA to one")
+    return folder

@@ -1,0 +1,111 @@
+"""What the tests of faults share: programs in processes of their own, and a look below a bank's front door."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from simonides.bank import Bank
+
+HERE = Path(__file__).parent
+
+
+class Start(Protocol):
+    def __call__(self, program: str, *arguments: object, **options: Any) -> subprocess.Popen[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """What one retain of ``writer.py`` returned, and how long that took."""
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    seconds: float
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a program of this folder; what still runs when the test ends is killed."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(program: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
+        command = [sys.executable, str(HERE / program), *map(str, arguments)]
+        running.append(subprocess.Popen(command, text=True, **options))
+        return running[-1]
+
+    yield run
+    for process in running:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+@pytest.fixture
+def read_acks() -> Callable[[Iterable[str]], list[Ack]]:
+    """The acknowledgements in a writer's lines; a last line that was cut short promised nothing."""
+
+    def read(lines: Iterable[str]) -> list[Ack]:
+        said = [json.loads(line) for line in lines if line.endswith("\n")]
+        return [Ack(tuple(s["ids"]), tuple(s["texts"]), s["seconds"]) for s in said if "ids" in s]
+
+    return read
+
+
+@pytest.fixture
+def stored() -> Callable[[Bank], dict[str, str]]:
+    """Every text in the rows, by id."""
+
+    def read(bank: Bank) -> dict[str, str]:
+        with bank._rows.reading() as reading:
+            return dict(reading.connection.execute("SELECT id, text FROM memories"))
+
+    return read
+
+
+@pytest.fixture
+def assert_channels_agree() -> Callable[[Bank], None]:
+    """Rows, lexical postings and vectors count the same, and ``verify`` finds nothing."""
+
+    def check(bank: Bank) -> None:
+        with bank._rows.reading() as reading:
+            (rows, with_terms, with_vector) = reading.connection.execute(
+                "SELECT count(*), sum(terms <> CAST('{}' AS BLOB)), (SELECT count(*) FROM vectors) FROM memories"
+            ).fetchone()
+            blocks = reading.snapshot.blocks
+            lengths = [sum(field.lengths for field in block.postings.values()) for block in blocks]
+            lexical = sum(int(np.count_nonzero(part)) for part in lengths)
+            vectors = sum(int(np.count_nonzero(block.vectors.scales)) for block in blocks)
+            assert reading.snapshot.rows == rows
+        assert lexical == (with_terms or 0)
+        assert vectors == with_vector
+        report = bank.verify()
+        assert report.ok, report.problems
+
+    return check
+
+
+@pytest.fixture
+def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Print a measured figure past pytest's capture."""
+    plugins = request.config.pluginmanager
+    reporter, capture = plugins.get_plugin("terminalreporter"), plugins.get_plugin("capturemanager")
+
+    def write(figure: str) -> None:
+        if reporter is not None and capture is not None:
+            with capture.global_and_fixture_disabled():
+                reporter.ensure_newline()
+                reporter.write_line(f"    {figure}")
+
+    return write

@@ -1,0 +1,62 @@
+"""A process that retains batch after batch and says on standard output what it was promised.
+
+    python writer.py STORE NAME [--seed N] [--largest N] [--merge N] [--vectors] [--retains N] [--seconds N]
+
+After each retain has returned it prints one line: {"ids": […], "texts": […], "seconds": …}; a last line
+{"end": …} when it was not killed. Every text is unique and says which batch it belongs to and how large that
+batch is, so that whoever reads the bank later can tell a whole batch from half of one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from typing import Any
+
+import simonides
+from simonides.backends.embedded import merge
+from simonides.testing.embedder import StubEmbedder
+
+
+def main() -> None:
+    asked = _arguments()
+    # A low threshold makes nearly every retain merge, so that kills land inside merges too.
+    merge.SMALLEST_MERGE = asked.merge
+    chance = random.Random(asked.seed)
+    end = time.monotonic() + asked.seconds
+    batch, number = 0, 0
+    with simonides.open(asked.store, embedder=StubEmbedder() if asked.vectors else None) as store:
+        bank = store.bank()
+        while batch < asked.retains and time.monotonic() < end:
+            size = chance.randint(1, asked.largest)
+            texts = [f"{asked.name} batch {batch} of {size} item {asked.name}x{number + i}" for i in range(size)]
+            began = time.monotonic()
+            ids = bank.retain(texts)
+            _say(ids=ids, texts=texts, seconds=time.monotonic() - began)
+            batch, number = batch + 1, number + size
+        _say(end=True, problems=bank.stats()["problems"])
+
+
+def _say(**words: Any) -> None:
+    sys.stdout.write(json.dumps(words) + "\n")
+    sys.stdout.flush()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("store")
+    parser.add_argument("name")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--largest", type=int, default=300)
+    parser.add_argument("--merge", type=int, default=2_000)
+    parser.add_argument("--vectors", action="store_true")
+    parser.add_argument("--retains", type=int, default=sys.maxsize)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Bad input of every sort: one clear line naming the field, exit 2, nothing stored, nothing on standard output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typer.testing import Result
+
+    Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def cli_on_a_bank(cli: Cli) -> Cli:
+    assert cli("retain", "Mira bakes bread on Sundays").exit_code == 0
+    return cli
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "field"),
+    [
+        ([""], None, "text"),
+        ([" \t\n"], None, "text"),
+        (["-"], "", "text"),
+        (["-"], " \n\n", "text"),
+        (["a\0b"], None, "text"),
+        (["a\ud800b"], None, "text"),
+        (["-"], b"\xff\xfe\x00", "UTF-8"),
+        (["-"], b"a" * (10 * 1024 * 1024), "text"),
+        (["bread", "--event-time", "yesterday"], None, "--event-time"),
+        (["bread", "--event-time", "2026-02-30"], None, "--event-time"),
+        (["bread", "--event-time", ""], None, "--event-time"),
+        (["bread", "--valid-from", "99999"], None, "--valid-from"),
+        (["bread", "--valid-to", "2026-01-01T99:00"], None, "--valid-to"),
+        (["bread", "--valid-from", "2026-02", "--valid-to", "2026-01"], None, "valid_to"),
+        (["bread", "--kind", "rumour"], None, "--kind"),
+        (["bread", "--tag", ""], None, "tags"),
+        (["bread", "--tag", "a\0b"], None, "tags"),
+        (["bread", "--acl", " "], None, "acl"),
+        (["bread", "--project", "a\0b"], None, "project"),
+        (["bread", "--batch", "0"], None, "--batch"),
+        (["bread", "--batch", "-1"], None, "--batch"),
+        (["bread", "--batch", "1000000000"], None, "--batch"),
+        (["bread", "--salience"], None, "--salience"),
+        (["bread", "--bank", ""], None, "bank"),
+        (["bread", "--bank", "a\ud800b"], None, "bank"),
+        (["bread", "--bank", "b" * 5000], None, "bank"),
+    ],
+)
+def test_retain(cli: Cli, arguments: list[str], stdin: str | bytes | None, field: str) -> None:
+    result = cli("retain", *arguments, stdin=stdin)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert field in result.stderr
+    # Nothing was stored by halves: there is no bank, or it is empty.
+    result = cli("recall", "bread", "--profile", "lexical")
+    assert result.exit_code in {1, 2}
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ([""], "query"),
+        (["  "], "query"),
+        (["a\0b"], "query"),
+        (["a\ud800b"], "query"),
+        (["bread", "--limit", "0"], "limit"),
+        (["bread", "--limit", "-1"], "limit"),
+        (["bread", "--limit", "1000000000"], "limit"),
+        (["bread", "--limit", "1.5"], "--limit"),
+        (["bread", "--max-tokens", "-1"], "max_tokens"),
+        (["bread", "--max-tokens", "1000000000"], "max_tokens"),
+        (["bread", "--kind", "rumour"], "--kind"),
+        (["bread", "--tag", ""], "tags"),
+        (["bread", "--tags-match", "some"], "tags_match"),
+        (["bread", "--as-of", "tomorrow"], "as_of"),
+        (["bread", "--known-at", "2026-13"], "known_at"),
+        (["bread", "--from", "soon"], "window"),
+        (["bread", "--from", "2026-02", "--to", "2026-01"], "window"),
+        (["bread", "--profile", "no-such-profile"], "profile"),
+        (["bread", "--profile", ""], "profile"),
+        (["bread", "--bank", ""], "bank"),
+        (["bread", "--unheard-of"], "--unheard-of"),
+        (["bread", "and", "flour"], "flour"),
+    ],
+)
+def test_recall(cli_on_a_bank: Cli, arguments: list[str], field: str) -> None:
+    result = cli_on_a_bank("recall", *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert field in result.stderr
+
+
+@pytest.mark.parametrize("memory_id", ["", "a\0b", "a\ud800b", "../memory.db", "x" * 100_000])
+def test_ids(cli_on_a_bank: Cli, memory_id: str) -> None:
+    for command in (["show", memory_id], ["forget", memory_id, "--yes"]):
+        result = cli_on_a_bank(*command)
+        assert result.exit_code in {1, 2}
+        assert result.stderr.count("\n") == 1
+        assert len(result.stderr) < 500
+    assert cli_on_a_bank("recall", "bread", "--profile", "lexical").exit_code == 0

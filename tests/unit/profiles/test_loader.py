@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simonides.errors import NotFoundError, ProfileError, SimonidesError, UnknownNameError
+from simonides.profiles.loader import list_profiles, load_profile
+from simonides.recall.channels.dense import Dense
+from simonides.recall.channels.lexical import Lexical
+from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simonides.recall.pipeline import Plan, Step
+
+ORDER = ["terms", "lexical", "reciprocal_rank", "token_budget"]
+WORDS = """
+order = ["terms", "lexical", "reciprocal_rank", "token_budget"]
+[stages.lexical]
+depth = 7
+k1 = 1.2
+b = 0.75
+fields = { text = 1.0 }
+[stages.reciprocal_rank]
+k = 60
+[stages.token_budget]
+count = "rendered"
+label = []
+"""
+
+TWO_FUSERS = """
+order = ["terms", "lexical", "reciprocal_rank", "again", "token_budget"]
+[stages.again]
+technique = "reciprocal_rank"
+k = 1
+"""
+
+
+def write(folder: Path, text: str, name: str = "mine.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def load(folder: Path, text: str) -> Plan:
+    return load_profile(write(folder, text))
+
+
+def refused(folder: Path, text: str) -> str:
+    """The message of a refusal, which names the file."""
+    path = write(folder, text)
+    with pytest.raises((ProfileError, UnknownNameError)) as caught:
+        load_profile(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def step_names(plan: Plan) -> list[str]:
+    steps: tuple[Step[Any], ...] = (
+        *plan.understanders,
+        *plan.channels,
+        plan.fuser,
+        *plan.refiners,
+        plan.packer,
+    )
+    return [step.name for step in steps]
+
+
+def test_the_built_in_profiles_are_listed() -> None:
+    assert {"default", "lexical"} <= set(list_profiles())
+    assert list(list_profiles()) == sorted(list_profiles())
+
+
+@pytest.mark.parametrize("name", list_profiles())
+def test_every_built_in_profile_loads_under_its_own_name(name: str) -> None:
+    plan = load_profile(name)
+    assert plan.name == name
+    assert plan.description
+
+
+def test_the_default_profile() -> None:
+    plan = load_profile("default")
+    assert step_names(plan) == ["terms", "embedding", "dense", "lexical", "reciprocal_rank", "token_budget"]
+    assert plan.limit == 10
+    assert plan.channels[0].stage == Dense(depth=100, rescore=8192)
+    assert plan.fuser.stage == ReciprocalRank(k=5, weights={"lexical": 1.0, "dense": 0.8})
+
+
+@pytest.mark.spec("DF-12")
+def test_the_lexical_profile_asks_no_embedder() -> None:
+    plan = load_profile("lexical")
+    assert step_names(plan) == ORDER
+    assert plan.limit == 10
+    assert plan.channels[0] == load_profile("default").channels[1]
+
+
+@pytest.mark.spec("DF-09")
+def test_a_user_writes_a_profile(tmp_path: Path) -> None:
+    plan = load(tmp_path, 'name = "words"\ndescription = "Only words."\nlimit = 3\n' + WORDS)
+    assert (plan.name, plan.description, plan.limit) == ("words", "Only words.", 3)
+    assert plan.channels[0].stage == Lexical(7, 1.2, 0.75, {"text": 1.0})
+
+
+def test_what_may_be_left_out(tmp_path: Path) -> None:
+    plan = load(tmp_path, WORDS)
+    assert (plan.name, plan.description, plan.limit) == ("mine", "", None)
+
+
+def test_a_path_may_be_a_string(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, WORDS)
+    write(tmp_path, WORDS, "plain")
+    monkeypatch.chdir(tmp_path)
+    assert load_profile("mine.toml").name == "mine"
+    assert load_profile("./plain").name == "plain"
+
+
+def test_a_child_changes_single_keys_of_its_parent(tmp_path: Path) -> None:
+    plan = load(
+        tmp_path,
+        'extends = "default"\n[stages.lexical]\nb = 0.4\n[stages.lexical.fields]\ncontext = 0.5\n',
+    )
+    parent = load_profile("default")
+    assert step_names(plan) == step_names(parent)
+    assert (plan.name, plan.limit) == ("mine", 10)
+    fields = {"text": 1.0, "context": 0.5, "relation": 1.0, "expansion": 1.0}
+    assert plan.channels[1].stage == Lexical(100, 1.2, 0.4, fields)
+    assert plan.channels[0] == parent.channels[0]
+
+
+def test_a_parent_may_be_a_file_beside_the_child(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    write(tmp_path, WORDS, "base.toml")
+    write(tmp_path, 'extends = "../base.toml"\n[stages.lexical]\ndepth = 8\n', "sub/middle.toml")
+    plan = load(tmp_path, 'extends = "sub/middle.toml"\n[stages.lexical]\nk1 = 0.9\n')
+    assert plan.channels[0].stage == Lexical(8, 0.9, 0.75, {"text": 1.0})
+
+
+def test_a_technique_runs_under_another_name(tmp_path: Path) -> None:
+    plan = load(
+        tmp_path,
+        'extends = "lexical"\norder = ["terms", "lexical", "titles", "reciprocal_rank", "token_budget"]\n'
+        '[stages.titles]\ntechnique = "lexical"\ndepth = 5\nk1 = 1.0\nb = 0.0\nfields = { context = 1.0 }\n',
+    )
+    assert [(step.name, step.technique) for step in plan.channels] == [
+        ("lexical", "lexical"),
+        ("titles", "lexical"),
+    ]
+
+
+def test_another_technique_starts_from_an_empty_table(tmp_path: Path) -> None:
+    plan = load(
+        tmp_path, 'extends = "default"\n[stages.lexical]\ntechnique = "dense"\ndepth = 5\nrescore = 9\n'
+    )
+    assert plan.channels[1].stage == Dense(5, 9)
+
+
+def test_a_fuser_may_weigh_a_channel_that_only_the_parent_runs(tmp_path: Path) -> None:
+    write(tmp_path, 'extends = "default"\n[stages.reciprocal_rank.weights]\ndense = 2.0\n', "base.toml")
+    plan = load(tmp_path, f'extends = "base.toml"\norder = {ORDER}\n')
+    assert plan.fuser.stage == ReciprocalRank(5, {"lexical": 1.0, "dense": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("nmae = 'x'", "nmae: is no key of a profile, in "),
+        ("nmae = 'x'", "did you mean 'name'?"),
+        ("name = 3", "name: expected a string, got 3"),
+        ("extends = true", "extends: expected a string, got True"),
+        ("limit = 0", "limit: expected a whole number from 1, got 0"),
+        ("limit = true", "limit: expected a whole number from 1, got True"),
+        ("limit = 1.5", "limit: expected a whole number from 1, got 1.5"),
+        ("order = 'terms'", "order: expected an array of names of stages, got 'terms'"),
+        ("order = ['terms', 3]", "order: expected an array of names of stages, got list"),
+        ("order = []", "order: is missing or empty"),
+        ("order = ['terms', 'terms']", "order: lists 'terms' twice"),
+        ("stages = 3", "stages: expected tables [stages.NAME], got 3"),
+        ("[stages]\nlexical = 3", "stages.lexical: expected a table [stages.lexical], got 3"),
+        ("[stages.lexical]\ntechnique = 3", "stages.lexical.technique: expected a string, got 3"),
+        ("[stages.lexical]\ntechnique = 'lexcal'", "stages.lexical.technique: 'lexcal' is not known in "),
+        ("[stages.lexical]\ntechnique = 'lexcal'", "did you mean 'lexical'?"),
+        ("[stages.lexical]\ndept = 3", "stages.lexical.dept: 'lexical' has no option 'dept'"),
+        ("[stages.lexical]\ndept = 3", "did you mean 'depth'?"),
+        ("[stages.lexical]\ndepth = '3'", "stages.lexical.depth: expected a whole number, got '3'"),
+        ("[stages.lexical]\ndepth = 0", "stages.lexical.depth: 0 is below 1"),
+        ("[stages.lexical.fields]\ntxt = 1", "stages.lexical.fields.txt: 'txt' is not known"),
+        ("[stages.lexcal]\ndepth = 3", "stages.lexcal: is not in the order of "),
+        ("[stages.lexcal]\ndepth = 3", "did you mean 'lexical'?"),
+        ("[stages.dense]\ndepth = 3", "stages.dense: is not in the order of "),
+        (
+            "order = ['terms', 'lexcal', 'reciprocal_rank', 'token_budget']",
+            "order: 'lexcal' is not known in ",
+        ),
+        ("order = ['terms', 'lexcal', 'reciprocal_rank', 'token_budget']", "did you mean 'lexical'?"),
+        ("order = ['terms', 'reciprocal_rank', 'token_budget']", "order: has no channel"),
+        ("order = ['terms', 'lexical', 'token_budget']", "order: needs exactly one fuser, has none"),
+        ("order = ['terms', 'lexical', 'reciprocal_rank']", "order: needs exactly one packer, has none"),
+        (
+            "order = ['lexical', 'terms', 'reciprocal_rank', 'token_budget']",
+            "order: the understander 'terms' comes after the channel 'lexical'",
+        ),
+        (
+            TWO_FUSERS,
+            "order: needs exactly one fuser, has 'reciprocal_rank', 'again'",
+        ),
+        (
+            "[stages.reciprocal_rank.weights]\nlexcal = 2.0",
+            "stages.reciprocal_rank.weights.lexcal: there is no channel 'lexcal' in ",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_the_file_and_the_remedy(tmp_path: Path, text: str, says: str) -> None:
+    head = "" if "extends" in text else 'extends = "lexical"\n'
+    assert says in refused(tmp_path, head + text)
+
+
+def test_a_required_option_that_is_missing_is_named(tmp_path: Path) -> None:
+    message = refused(tmp_path, WORDS.replace("depth = 7\n", ""))
+    assert message.startswith("stages.lexical.depth: is missing in ")
+
+
+@pytest.mark.parametrize(
+    "text", ["order = [", "name = 'a'\nname = 'b'", "a = " + "[" * 10_000, "limit = 0x", "\0"]
+)
+def test_broken_toml_is_refused(tmp_path: Path, text: str) -> None:
+    assert "is not valid TOML" in refused(tmp_path, text)
+
+
+def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_bytes(b"name = '\xff'")
+    with pytest.raises(ProfileError, match="is not valid TOML in UTF-8"):
+        load_profile(tmp_path / "mine.toml")
+
+
+def test_a_circle_of_parents_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, 'extends = "two.toml"', "one.toml")
+    write(tmp_path, 'extends = "one.toml"', "two.toml")
+    with pytest.raises(
+        ProfileError, match=r"extends: goes in a circle: .*one\.toml → .*two\.toml → .*one\.toml"
+    ):
+        load_profile(tmp_path / "one.toml")
+
+
+def test_an_unknown_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="profile: 'defualt' is not known; did you mean 'default'"):
+        load_profile("defualt")
+
+
+def test_an_unknown_parent_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'lexical'"):
+        load(tmp_path, 'extends = "lexcal"')
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"there is no file .*absent\.toml"):
+        load_profile(tmp_path / "absent.toml")
+    with pytest.raises(NotFoundError, match=r"there is no file .*absent\.toml"):
+        load(tmp_path, 'extends = "absent.toml"')
+
+
+def test_a_folder_is_no_profile(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match="cannot be read"):
+        load_profile(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\0.toml", "~no-such-user-here/a.toml", "\ud83d.toml", "x" * 5000 + ".toml"]
+)
+def test_a_name_that_can_be_no_path_is_refused(name: str) -> None:
+    with pytest.raises(SimonidesError):
+        load_profile(name)

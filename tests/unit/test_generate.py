@@ -1,0 +1,85 @@
+"""docs/generate.py: the reference page follows the commands, and `--check` notices when it does not."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+SCRIPT = Path(__file__).parents[2] / "docs" / "generate.py"
+
+
+@pytest.fixture
+def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "PAGE", tmp_path / "reference" / "cli.md")
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(module, "README", readme)
+    monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
+    return module
+
+
+def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["generate", *arguments])
+    code: int = module.main()
+    return code
+
+
+def test_the_page_lists_each_command_with_its_options(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(generate, monkeypatch) == 0
+
+    page = generate.PAGE.read_text("utf-8")
+
+    assert "## `simonides recall`" in page
+    assert "## `simonides models pull`" in page
+    recall = page.split("## `simonides recall`")[1].split("## ")[0]
+    assert "| `--bank` `NAME` | Bank to use. | `default` |" in recall
+
+
+def test_check_tells_a_current_page_from_a_stale_and_a_missing_one(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(generate, monkeypatch, "--check") == 1
+
+    run(generate, monkeypatch)
+    assert run(generate, monkeypatch, "--check") == 0
+
+    generate.PAGE.write_text("stale", encoding="utf-8")
+    assert run(generate, monkeypatch, "--check") == 1
+    assert generate.PAGE.read_text("utf-8") == "stale"
+    assert "make docs" in capsys.readouterr().err
+
+
+def test_the_readme_shows_the_committed_numbers(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "results").mkdir()
+    metrics = {"recall@5": 0.5, "recall@10": 0.61234, "ndcg@10": 0.4, "all@10": 0.3, "mrr": 0.2}
+    page = {
+        "run": {"date": "2026-03-01", "commit": "0123456789abcdef"},
+        "result": {"dataset": "locomo", "profile": "default", "questions": 7, "metrics": metrics},
+    }
+    (tmp_path / "results" / "quality-locomo-default.json").write_text(json.dumps(page), encoding="utf-8")
+
+    assert run(generate, monkeypatch) == 0
+
+    text = generate.README.read_text("utf-8")
+    assert "| LoCoMo | `default` | 7 | 0.500 | 0.612 | 0.400 | 0.300 |" in text
+    assert "Measured on 2026-03-01 at 0123456789ab" in text
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")

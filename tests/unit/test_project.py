@@ -1,0 +1,215 @@
+"""What the project says of itself holds: documented commands exist, links lead somewhere, examples run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from simonides.models.catalogue import CATALOGUE
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
+RUN_MARK = "<!-- run -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced block of a page."""
+
+    page: Path
+    line: int
+    language: str
+    code: str
+    marked: bool
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def fences(page: Path) -> list[Fence]:
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [
+        Fence(
+            page=page,
+            line=text.count("\n", 0, match.start()) + 1,
+            language=match[1],
+            code=match[2],
+            marked=text[: match.start()].rstrip().endswith(RUN_MARK),
+        )
+        for match in found
+    ]
+
+
+def make_targets() -> dict[str, str]:
+    """Target → what the Makefile says of it."""
+    rules = re.findall(r"^([a-z]+):.*?(?:## (.*))?$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    return dict(rules)
+
+
+EXAMPLES = [f for page in PAGES for f in fences(page) if f.language == "python"]
+MARKED = [f for f in EXAMPLES if f.marked]
+
+
+def test_every_documented_make_target_exists() -> None:
+    code = {
+        page: " ; ".join(
+            [*re.findall(r"`([^`\n]+)`", page.read_text("utf-8")), *(f.code for f in fences(page))]
+        )
+        for page in PAGES
+    }
+
+    named = {
+        (page.name, target) for page, text in code.items() for target in re.findall(r"\bmake ([a-z]+)", text)
+    }
+
+    assert {target for _, target in named} >= {"demo", "test", "check"}
+    assert not sorted(pair for pair in named if pair[1] not in make_targets())
+
+
+def test_every_make_target_says_what_it_does_and_is_in_the_contributing_guide() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+
+    assert set(make_targets()) == {
+        "setup", "demo", "test", "check", "fix", "bench", "docs", "soak", "clean", "help"
+    }  # fmt: skip
+    for target, meaning in make_targets().items():
+        assert meaning, f"`{target}` has no ## comment"
+        assert f"`make {target}`" in contributing
+
+
+def test_ci_runs_the_documented_test_command_and_then_the_checks() -> None:
+    script = ROOT / ".ci" / "run"
+
+    commands = [line for line in script.read_text("utf-8").splitlines() if line.startswith("make")]
+
+    assert commands == ["make test", "make check"]
+    assert "set -euo pipefail" in script.read_text("utf-8")
+    assert os.access(script, os.X_OK)
+
+
+def test_the_readme_shows_both_commands_and_a_checked_example_by_line_30() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+
+    assert "make demo" in readme
+    assert "make test" in readme
+    first = fences(ROOT / "README.md")
+    assert any(f.language == "python" and f.marked and f.line <= 30 for f in first)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_to_a_file(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)\s]+)\)", prose)
+
+    broken = [
+        link
+        for link in links
+        if not re.match(r"[a-z]+:|#", link) and not (page.parent / link.split("#")[0]).exists()
+    ]
+
+    assert not broken
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.place)
+def test_every_python_example_is_valid_python(example: Fence) -> None:
+    assert ast.parse(example.code, filename=example.place).body
+
+
+@pytest.mark.parametrize("example", MARKED, ids=lambda example: example.place)
+def test_every_marked_example_runs_without_a_model(example: Fence, tmp_path: Path) -> None:
+    # The session's own empty model cache and SIMONIDES_OFFLINE are inherited: no model, no network.
+    answer = subprocess.run(
+        [sys.executable, "-c", example.code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_every_decision_is_dated_numbered_in_order_and_listed_in_the_index() -> None:
+    decisions = sorted(ROOT.glob("docs/adr/[0-9]*.md"))
+    index = (ROOT / "docs" / "adr" / "README.md").read_text("utf-8")
+
+    assert [d.name[:4] for d in decisions] == [f"{number:04}" for number in range(1, len(decisions) + 1)]
+    for decision in decisions:
+        text = decision.read_text("utf-8")
+        assert f"]({decision.name})" in index
+        assert re.search(r"^- Date: \d{4}-\d{2}-\d{2}$", text, re.MULTILINE), decision.name
+        assert re.search(r"^- Status: \w", text, re.MULTILINE), decision.name
+
+
+def test_every_lint_rule_that_is_switched_off_has_a_reason_beside_it() -> None:
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    section = text[text.index("[tool.ruff.lint]") : text.index("[tool.ruff.lint.pydocstyle]")]
+
+    ignores = [
+        line
+        for line in section.splitlines()
+        if re.search(r'"[A-Z]+\d*"', line) and not line.startswith("select")
+    ]
+
+    assert len(ignores) > 10
+    assert not [line for line in ignores if not re.search(r"#.*\w{3,}", line)]
+
+
+def test_the_changelog_has_an_entry_for_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+
+    assert re.search(rf"^## {re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+
+
+def test_every_test_marker_is_explained_in_the_contributing_guide() -> None:
+    markers = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"][
+        "markers"
+    ]
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+
+    for marker in markers:
+        name = re.split(r"[(:]", marker)[0]
+        assert f"`{name}" in contributing or f"pytest.mark.{name}" in contributing, name
+
+
+def test_every_profile_is_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "guide" / "profiles.md").read_text("utf-8")
+    profiles = [file.stem for file in ROOT.glob("src/simonides/profiles/*.toml")]
+
+    assert {"default", "lexical"} <= set(profiles)
+    assert not [name for name in profiles if f"`{name}`" not in guide]
+
+
+def test_every_command_is_in_the_guide() -> None:
+    from simonides.surfaces.cli.main import app  # noqa: PLC0415 - the other tests need no command line
+
+    guide = (ROOT / "docs" / "guide" / "cli.md").read_text("utf-8")
+    names = {c.name or getattr(c.callback, "__name__", "") for c in app.registered_commands}
+    names |= {group.name or "" for group in app.registered_groups}
+
+    assert {"retain", "recall"} <= names
+    assert not sorted(name for name in names if f"simonides {name}" not in guide)
+
+
+def test_every_model_is_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "guide" / "models.md").read_text("utf-8")
+
+    assert [
+        record.name for record in CATALOGUE if f"| `{record.name}` | {record.dimension} |" not in guide
+    ] == []
