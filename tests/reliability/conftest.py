@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simonides.bank import Bank
 
@@ -21,7 +22,9 @@ HERE = Path(__file__).parent
 
 
 class Start(Protocol):
-    def __call__(self, program: str, *arguments: object, **options: Any) -> subprocess.Popen[str]: ...
+    def __call__(
+        self, program: str, *arguments: object, prefix: Sequence[str] = (), **options: Any
+    ) -> subprocess.Popen[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +36,22 @@ class Ack:
     seconds: float
 
 
+if TYPE_CHECKING:
+    ReadAcks = Callable[[Iterable[str]], list[Ack]]
+    Stored = Callable[[Bank], dict[str, str]]
+    AssertChannelsAgree = Callable[[Bank], None]
+    Say = Callable[[str], None]
+
+
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start a program of this folder; what still runs when the test ends is killed."""
+    """Start a program of this folder, perhaps by another command; what runs when the test ends is killed."""
     running: list[subprocess.Popen[str]] = []
 
-    def run(program: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
-        command = [sys.executable, str(HERE / program), *map(str, arguments)]
+    def run(
+        program: str, *arguments: object, prefix: Sequence[str] = (), **options: Any
+    ) -> subprocess.Popen[str]:
+        command = [*prefix, sys.executable, str(HERE / program), *map(str, arguments)]
         running.append(subprocess.Popen(command, text=True, **options))
         return running[-1]
 
@@ -47,13 +59,41 @@ def start() -> Iterator[Start]:
     for process in running:
         process.kill()
         process.wait()
-        for pipe in (process.stdout, process.stderr):
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
 
 
 @pytest.fixture
-def read_acks() -> Callable[[Iterable[str]], list[Ack]]:
+def mounting() -> list[str]:
+    """The command before a command that may mount file systems that no one else sees."""
+    command = ["unshare", "--mount"]
+    _skip_unless_it_runs([*command, "mount", "-t", "tmpfs", "tmpfs", str(HERE)], "mount a file system")
+    return command
+
+
+@pytest.fixture
+def without_override() -> list[str]:
+    """The command before a command for which permission bits hold, also when the tests run as root."""
+    if os.geteuid() != 0:
+        return []
+    command = ["setpriv", "--bounding-set=-dac_override"]
+    _skip_unless_it_runs([*command, "true"], "give up root's right to write everywhere")
+    return command
+
+
+def _skip_unless_it_runs(command: Sequence[str], what: str) -> None:
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        reason = answer.stderr.strip() if answer.returncode else ""
+    except OSError as error:
+        reason = str(error)
+    if reason:
+        pytest.skip(f"cannot {what} here: {reason}")
+
+
+@pytest.fixture
+def read_acks() -> ReadAcks:
     """The acknowledgements in a writer's lines; a last line that was cut short promised nothing."""
 
     def read(lines: Iterable[str]) -> list[Ack]:
@@ -64,7 +104,7 @@ def read_acks() -> Callable[[Iterable[str]], list[Ack]]:
 
 
 @pytest.fixture
-def stored() -> Callable[[Bank], dict[str, str]]:
+def stored() -> Stored:
     """Every text in the rows, by id."""
 
     def read(bank: Bank) -> dict[str, str]:
@@ -75,14 +115,14 @@ def stored() -> Callable[[Bank], dict[str, str]]:
 
 
 @pytest.fixture
-def assert_channels_agree() -> Callable[[Bank], None]:
+def assert_channels_agree() -> AssertChannelsAgree:
     """Rows, lexical postings and vectors count the same, and ``verify`` finds nothing."""
 
     def check(bank: Bank) -> None:
         with bank._rows.reading() as reading:
-            (rows, with_terms, with_vector) = reading.connection.execute(
+            ((rows, with_terms, with_vector),) = reading.connection.execute(
                 "SELECT count(*), sum(terms <> CAST('{}' AS BLOB)), (SELECT count(*) FROM vectors) FROM memories"
-            ).fetchone()
+            ).fetchall()
             blocks = reading.snapshot.blocks
             lengths = [sum(field.lengths for field in block.postings.values()) for block in blocks]
             lexical = sum(int(np.count_nonzero(part)) for part in lengths)
@@ -97,7 +137,7 @@ def assert_channels_agree() -> Callable[[Bank], None]:
 
 
 @pytest.fixture
-def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
+def say(request: pytest.FixtureRequest) -> Say:
     """Print a measured figure past pytest's capture."""
     plugins = request.config.pluginmanager
     reporter, capture = plugins.get_plugin("terminalreporter"), plugins.get_plugin("capturemanager")

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.reliability.conftest import AssertChannelsAgree, ReadAcks, Say, Start, Stored
+
     from simonides.bank import Bank
-    from tests.reliability.conftest import Ack, Start
 
 TRIALS_PER_BANK = 6
+STEPS = range(3, 40, 4)
+"""Calls of the file layer; a merge makes about a dozen."""
+
 LONGEST_LIFE_SECONDS = 0.3
 """A writer is killed at most this long after its first acknowledgement; a retain takes 2 to 100 ms."""
 
@@ -51,19 +55,23 @@ class Figures:
 
 
 @pytest.mark.fault("W3")
-def test_a_killed_writer_loses_nothing(kill: Callable, say: Callable) -> None:
+def test_a_killed_writer_loses_nothing(kill: Callable[..., Figures], say: Say) -> None:
     say(str(kill(trials=12, seed=2)))
 
 
 @pytest.mark.soak
 @pytest.mark.fault("W3")
-def test_200_killed_writers_lose_nothing(kill: Callable, say: Callable) -> None:
+def test_200_killed_writers_lose_nothing(kill: Callable[..., Figures], say: Say) -> None:
     say(str(kill(trials=200, seed=200)))
 
 
 @pytest.fixture
 def kill(
-    tmp_path: Path, start: Start, read_acks: Callable, stored: Callable, assert_channels_agree: Callable
+    tmp_path: Path,
+    start: Start,
+    read_acks: ReadAcks,
+    stored: Stored,
+    assert_channels_agree: AssertChannelsAgree,
 ) -> Callable[..., Figures]:
     """Runs the trials; several share one bank, so that a kill also meets an older, larger bank."""
 
@@ -82,7 +90,9 @@ def kill(
             began = time.monotonic()
             with simonides.open(store, embedder=StubEmbedder() if vectors else None, create=False) as opened:
                 bank = opened.bank()
-                assert acks[-1].ids[-1] in [hit.id for hit in bank.recall(acks[-1].texts[-1])], f"trial {trial}"
+                assert acks[-1].ids[-1] in [hit.id for hit in bank.recall(acks[-1].texts[-1])], (
+                    f"trial {trial}"
+                )
                 figures.slowest_reopening = max(figures.slowest_reopening, time.monotonic() - began)
                 texts = stored(bank)
                 assert figures.promised.items() <= texts.items(), f"trial {trial}"
@@ -97,6 +107,89 @@ def kill(
         return figures
 
     return run
+
+
+@pytest.mark.fault("W3")
+def test_a_writer_killed_while_it_makes_the_bank(born: Callable[..., str], say: Say) -> None:
+    say(born(trials=5, seed=3))
+
+
+@pytest.mark.soak
+@pytest.mark.fault("W3")
+def test_100_writers_killed_while_they_make_the_bank(born: Callable[..., str], say: Say) -> None:
+    say(born(trials=100, seed=300))
+
+
+@pytest.fixture
+def born(
+    tmp_path: Path,
+    start: Start,
+    read_acks: ReadAcks,
+    stored: Stored,
+    assert_channels_agree: AssertChannelsAgree,
+) -> Callable[..., str]:
+    """Kills writers before, in or soon after the making of a bank; who comes next has a bank that works."""
+
+    def run(*, trials: int, seed: int) -> str:
+        chance = random.Random(seed)
+        found: Counter[str] = Counter()
+        for trial in range(trials):
+            store = tmp_path / f"store{trial}"
+            writer = start("writer.py", store, "w", "--seed", trial, stdout=subprocess.PIPE)
+            # Starting Python and importing takes most of this.
+            killer = threading.Timer(chance.uniform(0.1, 0.5), writer.kill)
+            killer.start()
+            assert writer.stdout is not None
+            acks = read_acks(list(writer.stdout))
+            killer.join()
+            assert writer.wait() == -signal.SIGKILL, "the writer ended by itself; its error stands above"
+            made = (store / "bank-default" / "memory.db").exists()
+            found["retained" if acks else "made" if made else "not begun"] += 1
+            with simonides.open(store, embedder=None) as opened:
+                bank = opened.bank()
+                texts = stored(bank)
+                for ack in acks:
+                    assert dict(zip(ack.ids, ack.texts, strict=True)).items() <= texts.items()
+                _assert_whole_batches(texts)
+                (memory,) = bank.retain("retained by the next one")
+                assert memory in [hit.id for hit in bank.recall("next one")]
+                assert_channels_agree(bank)
+        return f"{trials} kills around the making of a bank: {dict(found)}; each bank works"
+
+    return run
+
+
+@pytest.mark.fault("W3")
+def test_a_writer_killed_at_each_step_of_a_merge(
+    tmp_path: Path,
+    start: Start,
+    read_acks: ReadAcks,
+    stored: Stored,
+    assert_channels_agree: AssertChannelsAgree,
+    say: Say,
+) -> None:
+    """Each writer merges after every retain, and dies right before one of the things it does with files."""
+    unpublished = 0
+    for call in STEPS:
+        store = tmp_path / f"store{call}"
+        how = ("--merge", 0, "--largest", 9, "--vectors", "--die-at", call)
+        writer = start("writer.py", store, "w", *how, stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        acks = read_acks(list(writer.stdout))
+        assert writer.wait() == -signal.SIGKILL
+        with simonides.open(store, embedder=StubEmbedder(), create=False) as opened:
+            bank = opened.bank()
+            texts = stored(bank)
+            for ack in acks:
+                assert dict(zip(ack.ids, ack.texts, strict=True)).items() <= texts.items()
+            # It died in the merge after a retain: committed, not yet acknowledged.
+            assert _batches(texts, "w") == len(acks) + 1
+            _assert_whole_batches(texts)
+            assert_channels_agree(bank)
+            unpublished += bool(_unpublished(bank))
+            _assert_leftovers_go(bank)
+    assert 0 < unpublished < len(STEPS)
+    say(f"{len(STEPS)} kills inside merges, {unpublished} of them before the merge counted; nothing lost")
 
 
 def _killed_writer(

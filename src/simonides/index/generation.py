@@ -135,32 +135,43 @@ def read_generation(files: FileLayer, folder: Path, number: int, *, check: bool 
         FileNotFoundError: a file is gone.
     """
     place = folder / str(number)
-    body = _manifest(files, place / "manifest.json")
-    origin = Origin(**body["origin"])
-    listed = tuple(BlockFile(**entry) for entry in body["blocks"])
-    blocks = []
-    for file in listed:
-        path = folder / str(file.generation) / file.name
-        arrays, about = read_arrays(files, path, check=check)
-        block = block_of_arrays(file.start, arrays)
-        if about["bank"] != origin.bank or about["start"] != file.start or block.rows != file.rows:
-            raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
-        blocks.append(block)
-    stamps, _ = read_arrays(files, place / "expired.arr", check=check)
+    origin, listed = _manifest(files, place / "manifest.json")
+    blocks = tuple(_block(files, folder, file, origin, check=check) for file in listed)
+    path = place / "expired.arr"
+    stamps, about = read_arrays(files, path, check=check)
+    if about != asdict(origin) or stamps.keys() != {"ordinals", "stamps"}:
+        raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
     expired = dict(zip(stamps["ordinals"].tolist(), stamps["stamps"].tolist(), strict=True))
-    return Generation(number, origin, listed, tuple(blocks), expired)
+    return Generation(number, origin, listed, blocks, expired)
 
 
-def _manifest(files: FileLayer, path: Path) -> dict[str, Any]:
+def _manifest(files: FileLayer, path: Path) -> tuple[Origin, tuple[BlockFile, ...]]:
     try:
         outer = json.loads(files.read(path))
         body: dict[str, Any] = json.loads(outer["body"])
         sound = outer["crc32"] == zlib.crc32(outer["body"].encode()) and body["format"] == FORMAT
+        origin = Origin(**body["origin"])
+        listed = tuple(BlockFile(**entry) for entry in body["blocks"])
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{path}: {error}; delete the index folder, it will be rebuilt") from error
     if not sound:
         raise DamagedError(f"{path}: wrong checksum or format; delete the index folder, it will be rebuilt")
-    return body
+    return origin, listed
+
+
+def _block(files: FileLayer, folder: Path, file: BlockFile, origin: Origin, *, check: bool) -> Block:
+    path = folder / str(file.generation) / file.name
+    arrays, about = read_arrays(files, path, check=check)
+    try:
+        block = block_of_arrays(file.start, arrays)
+    except KeyError as error:
+        raise DamagedError(f"{path}: lacks {error}; delete the index folder, it will be rebuilt") from error
+    # A block may be older than its generation, but of the same rows, vectors and terms.
+    ours = {name: value for name, value in asdict(origin).items() if name not in {"sequence", "log_hash"}}
+    found = {name: about.get(name) for name in (*ours, "start")}
+    if found != {**ours, "start": file.start} or block.rows != file.rows:
+        raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
+    return block
 
 
 def remove_unused(files: FileLayer, folder: Path, current: Generation) -> None:

@@ -19,25 +19,24 @@ if TYPE_CHECKING:
 _LIMIT = 127
 _QUERY_LIMIT = 32_767
 _EXACT_IN_FLOAT32 = 512
+_LONGEST = 1e19
 
 
 def quantise(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float] | None:
     """Unit-normalise and store as int8.
 
     Args:
-        vector: shape (dimension,), any length above zero.
+        vector: shape (dimension,), any length above zero and below 1e19 (whose square overflows float32).
 
     Returns:
-        codes int8 and scale, or ``None`` when the vector is not finite, all zero or overflows: "no vector".
+        codes int8 and scale, or ``None`` when the vector is not finite, all zero or too long: "no vector".
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = float(np.linalg.norm(vector.astype(np.float32)))
-    if not np.isfinite(norm) or norm == 0.0:
+    # In float64, because squares of small float32 numbers vanish.
+    norm = float(np.linalg.norm(vector.astype(np.float64)))
+    if not 0.0 < norm < _LONGEST:
         return None
     unit = vector.astype(np.float64) / norm
     scale = float(np.float32(np.abs(unit).max() / _LIMIT))
-    if scale == 0.0:
-        return None
     return np.clip(np.rint(unit / scale), -_LIMIT, _LIMIT).astype(np.int8), scale
 
 

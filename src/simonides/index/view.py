@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from simonides.records.interval import BEGINNING
 from simonides.records.kind import KIND_CODES
 from simonides.records.ranking import Ranking
 
@@ -56,7 +57,7 @@ class BankView:
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""
     ) -> Ranking:
         """Total order: score falling, then path, then id, both ascending; cut to *depth*."""
-        if depth is not None and len(ordinals) > depth:
+        if depth is not None and 0 < depth < len(ordinals):
             cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
             ordinals, scores = ordinals[scores >= cut], scores[scores >= cut]
         keys = self.snapshot.gather("id_key", ordinals)
@@ -110,9 +111,11 @@ def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_
 
 
 def _not_before_writes(snapshot: IndexSnapshot, allowed: NDArray[np.bool_], now: int) -> int:
-    if snapshot.last_ingested <= now or not allowed.any():
+    if snapshot.last_ingested <= now:
         return now
-    return max(now, int(snapshot.column("ingested_at")[allowed].max()))
+    # An erased row may not count: whether its stamp is still in the arrays depends on the last merge.
+    there = allowed & (snapshot.column("expired_at") != BEGINNING)
+    return max(now, int(snapshot.column("ingested_at")[there].max(initial=BEGINNING)))
 
 
 def _matches(snapshot: IndexSnapshot, filters: Filters) -> NDArray[np.bool_]:

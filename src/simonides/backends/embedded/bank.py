@@ -22,7 +22,7 @@ from simonides.backends.embedded.reading import read_memories, read_versions
 from simonides.backends.embedded.reanalysis import reanalyse
 from simonides.backends.embedded.verification import VerifyReport, verify
 from simonides.backends.embedded.writing import Written, erase_memories, insert_items
-from simonides.errors import SimonidesError, UnavailableError
+from simonides.errors import DamagedError, SimonidesError, UnavailableError
 from simonides.index.files import FileLayer
 
 if TYPE_CHECKING:
@@ -254,10 +254,23 @@ class EmbeddedBank:
 
     def verify(self) -> VerifyReport:
         """Check rows, change log, index files and arrays; changes nothing."""
-        with self.reading() as reading:
-            report = verify(reading, self._files, self._index)
+        try:
+            with self.reading() as reading:
+                report = verify(reading.connection, reading.meta, reading.snapshot, self._files, self._index)
+        except DamagedError:
+            report = self._verify_without_arrays()
         found = [problem for problem in self.problems() if problem not in report.problems]
         return VerifyReport(report.checked, (*report.problems, *found), report.notes)
+
+    def _verify_without_arrays(self) -> VerifyReport:
+        """Rows that cannot be read make no arrays; say which rows these are."""
+        with translated(self._connections.path):
+            connection = self._connections.get()
+            connection.execute("BEGIN")
+            try:
+                return verify(connection, read_meta(connection), None, self._files, self._index)
+            finally:
+                connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close every connection; the bank cannot be used afterwards."""

@@ -27,6 +27,10 @@ MINIMUM_SQLITE = (3, 51, 3)
 
 _BUSY_MILLISECONDS = 60_000
 
+_READ_ONLY = "the folder is read-only; nothing was stored, make it writable and retry"
+_CLOSED = "the bank is closed; open the store again"
+_FULL = "the disk is full; nothing was stored, free some space and retry"
+
 
 def check_sqlite_version(version: str) -> None:
     """Refuse a SQLite with the WAL-reset fault.
@@ -43,17 +47,36 @@ def check_sqlite_version(version: str) -> None:
 
 
 class Connections:
-    """Hands each thread its own connection to one database file."""
+    """Hands each thread its own connection to one database file.
+
+    Attributes:
+        path: the file.
+        obstacle: why it could only be read when it was opened, and the remedy; empty when it can be written.
+        process: id of the process that opened it.
+    """
 
     def __init__(self, path: Path) -> None:
         check_sqlite_version(apsw.sqlite_lib_version())
+        _abandon_inherited(path)
         self.path = path
-        self.read_only = False
-        self._process = os.getpid()
+        self.obstacle = ""
+        self._opening = 0
+        self._stamp: tuple[int, ...] = ()
+        self.process = os.getpid()
         self._local = threading.local()
         self._all: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._closed = False
+        _known.add(self)
+
+    @property
+    def read_only(self) -> bool:
+        return bool(self.obstacle)
+
+    def look_again(self) -> None:
+        """Make every thread open its connection anew: the obstacle may be gone."""
+        self._opening += 1
+        self.obstacle = ""
 
     def get(self) -> apsw.Connection:
         """This thread's connection, opened at first use.
@@ -62,31 +85,36 @@ class Connections:
             ForkedError: called in a child process.
             StoreError: the bank was closed.
         """
-        if os.getpid() != self._process:
+        if os.getpid() != self.process:
             raise ForkedError(f"{self.path}: opened before a fork; open the store again in the child process")
         if self._closed:
-            raise StoreError(f"{self.path}: the bank is closed; open the store again")
+            raise StoreError(f"{self.path}: {_CLOSED}")
+        if self.read_only and self._stamp != _stamp(self.path):
+            # Someone could write after all, and what was opened as it was then would show old pages.
+            self.look_again()
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
+        if connection is None or self._local.opening != self._opening:
+            opening = self._opening
             with translated(self.path):
                 connection = self._open()
-            self._local.connection = connection
+            self._local.connection, self._local.opening = connection, opening
             with self._lock:
                 self._all.add(connection)
         return connection
 
     def _open(self) -> apsw.Connection:
-        if not self.read_only:
-            try:
-                return self._open_writable()
-            except (apsw.CantOpenError, apsw.ReadOnlyError):
-                wal = self.path.with_name(self.path.name + "-wal")
-                if not self.path.is_file() or (wal.is_file() and wal.stat().st_size):
-                    raise
-                # A folder that cannot be written: no one else writes it either, so read the file as it is.
-                self.read_only = True
+        try:
+            return self._open_writable()
+        except apsw.Error as error:
+            obstacle = _obstacle(error)
+            stamp = _stamp(self.path)
+            if not obstacle or not stamp or stamp[-1]:
+                raise
+        # There is no log to read, and what cannot be written here no one else is writing: read it as it is.
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return apsw.Connection(f"{self.path.absolute().as_uri()}?immutable=1", flags=flags)
+        connection = apsw.Connection(f"{self.path.absolute().as_uri()}?immutable=1", flags=flags)
+        self.obstacle, self._stamp = obstacle, stamp
+        return connection
 
     def _open_writable(self) -> apsw.Connection:
         connection = apsw.Connection(str(self.path))
@@ -96,17 +124,68 @@ class Connections:
             connection.pragma(*_split(pragma))
         # A look at the file, so that one that cannot be opened or is no database fails here.
         connection.pragma("user_version")
+        if connection.readonly("main"):
+            self.obstacle, self._stamp = _READ_ONLY, _stamp(self.path)
         return connection
 
     def close(self) -> None:
         """Close every thread's connection; using the bank afterwards is an error."""
-        if os.getpid() != self._process:
+        if os.getpid() != self.process:
             return
         with self._lock:
             self._closed = True
             for connection in list(self._all):
                 with contextlib.suppress(apsw.Error):
                     connection.close()
+
+    def abandon(self) -> None:
+        """Let go, in a child process, of what the parent had open, and leave the parent's files as they are.
+
+        Raises:
+            ForkedError: the parent was in the middle of a transaction when it forked.
+        """
+        for connection in list(self._all):
+            with contextlib.suppress(apsw.ConnectionClosedError):
+                if not connection.get_autocommit():
+                    raise ForkedError(
+                        f"{self.path}: was being used when this process was forked, so it cannot be opened "
+                        "here; start the process by 'spawn', or fork before the store is opened"
+                    )
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+                connection.close()
+
+
+_known: weakref.WeakSet[Connections] = weakref.WeakSet()
+
+
+def _abandon_inherited(path: Path) -> None:
+    """Close what a fork left here.
+
+    SQLite counts file locks per process and would think that this process holds the parent's. Without a
+    lock of its own, the file's log is deleted under it when the parent closes the bank.
+    """
+    for other in list(_known):
+        if other.process != os.getpid() and other.path.resolve() == path.resolve():
+            other.abandon()
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes when someone writes the bank, its log's size last; empty when there is no file."""
+    wal = path.with_name(path.name + "-wal")
+    try:
+        found = path.stat()
+        return found.st_mtime_ns, found.st_size, wal.stat().st_size if wal.is_file() else 0
+    except FileNotFoundError:
+        return ()
+
+
+def _obstacle(error: apsw.Error) -> str:
+    """Why a file that cannot be opened for writing may still be read; empty when it may not."""
+    if isinstance(error, (apsw.CantOpenError, apsw.ReadOnlyError)):
+        return _READ_ONLY
+    # The log's shared memory is the first thing that SQLite finds no room for.
+    no_room = getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+    return _FULL if no_room or isinstance(error, apsw.FullError) else ""
 
 
 def _split(pragma: str) -> tuple[str, str]:
@@ -120,9 +199,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except apsw.FullError as error:
-        raise UnavailableError(
-            f"{path}: the disk is full; nothing was stored, free some space and retry"
-        ) from error
+        raise UnavailableError(f"{path}: {_FULL}") from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise UnavailableError(
             f"{path}: another process held the bank for more than {_BUSY_MILLISECONDS // 1000} s; retry"
@@ -135,8 +212,13 @@ def translated(path: Path) -> Iterator[None]:
         raise DamagedError(
             f"{path}: is damaged or no database ({error}); restore it from a backup"
         ) from error
+    except apsw.ConnectionClosedError as error:
+        raise StoreError(f"{path}: {_CLOSED}") from error
     except apsw.IOError as error:
-        raise UnavailableError(f"{path}: the disk failed ({error}); nothing was stored") from error
+        raise UnavailableError(
+            f"{path}: the disk failed ({error}); nothing was stored; check its health, its free space and "
+            "the limit on file size (ulimit -f)"
+        ) from error
 
 
 @contextlib.contextmanager
@@ -147,9 +229,11 @@ def write_transaction(connections: Connections) -> Iterator[apsw.Connection]:
         UnavailableError: the bank is read-only, the disk is full, or the lock was not obtained.
     """
     with translated(connections.path):
+        if connections.read_only:
+            connections.look_again()
         connection = connections.get()
         if connections.read_only:
-            raise UnavailableError(f"{connections.path}: the folder is read-only; nothing was stored")
+            raise UnavailableError(f"{connections.path}: {connections.obstacle}")
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection

@@ -9,6 +9,7 @@ in memory.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.catch_up import origin_of
@@ -83,13 +84,22 @@ def merge(
     try:
         write_generation(files, index, number, origin, parts, expired)
         won = _publish(connections, meta, number)
+    except FileExistsError:
+        # Another writer took the number a moment earlier: the folder is theirs, so leave it.
+        return False
+    except FileNotFoundError:
+        # Another writer published a higher number and cleaned up, or someone deleted the index.
+        files.remove_folder(index / str(number))
+        return False
     except BaseException:
         files.remove_folder(index / str(number))
         raise
     if not won:
         files.remove_folder(index / str(number))
         return False
-    remove_unused(files, index, read_generation(files, index, number))
+    # The next writer may have published and deleted this generation already; then it cleaned up, too.
+    with contextlib.suppress(FileNotFoundError):
+        remove_unused(files, index, read_generation(files, index, number))
     return True
 
 

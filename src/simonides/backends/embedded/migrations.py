@@ -8,14 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import apsw
+
 from simonides.backends.embedded.connection import translated, write_transaction
-from simonides.errors import DamagedError, NewerSchemaError
+from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
 if TYPE_CHECKING:
     from simonides.backends.embedded.connection import Connections
 
 APPLICATION_ID = 0x53494D4F
 """Marks a file as a bank ("SIMO")."""
+
+_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +174,11 @@ def migrate(connections: Connections) -> None:
     """
     with translated(connections.path):
         connection = connections.get()
-        version, owner = connection.pragma("user_version"), connection.pragma("application_id")
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+        # In one statement, so that a bank which another process makes meanwhile is seen whole or not at all.
+        version, owner, tables = connection.execute(
+            "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)"
+            " FROM pragma_user_version, pragma_application_id"
+        ).get
     newest = MIGRATIONS[-1].number
     if (owner != APPLICATION_ID and tables) or (owner == APPLICATION_ID and version < 1):
         raise DamagedError(f"{connections.path}: is a database of another program; choose another folder")
@@ -182,8 +189,7 @@ def migrate(connections: Connections) -> None:
         )
     if version == newest:
         return
-    with translated(connections.path):
-        connection.pragma("journal_mode", "WAL")
+    _use_wal(connections)
     for migration in MIGRATIONS:
         with write_transaction(connections) as transaction:
             # Read again inside: another process may have taken this step meanwhile.
@@ -191,3 +197,17 @@ def migrate(connections: Connections) -> None:
                 transaction.execute(migration.sql)
                 transaction.pragma("application_id", APPLICATION_ID)
                 transaction.pragma("user_version", migration.number)
+
+
+def _use_wal(connections: Connections) -> None:
+    with translated(connections.path):
+        for _ in range(_TRIES):
+            try:
+                connections.get().pragma("journal_mode", "WAL")
+            except apsw.BusyError:
+                # SQLite does not wait for a lock here, as it does for a transaction. So wait in one.
+                with write_transaction(connections):
+                    pass
+            else:
+                return
+        raise UnavailableError(f"{connections.path}: other processes keep it locked; try again")

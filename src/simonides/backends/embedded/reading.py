@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.errors import DamagedError
 from simonides.index.columns import Row
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
@@ -44,18 +45,41 @@ def read_memories(connection: apsw.Connection, ordinals: Sequence[int]) -> list[
     for first in range(0, len(wanted), _BATCH):
         part = wanted[first : first + _BATCH]
         marks = ",".join("?" * len(part))
-        for row in connection.execute(f"{_MEMORY} WHERE m.ordinal IN ({marks})", part):
+        for row in _rows(connection, f"{_MEMORY} WHERE m.ordinal IN ({marks})", part):
             found[int(row[0])] = _memory(row)
     return [found[ordinal] for ordinal in wanted]
 
 
 def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
     """Every version of one memory, oldest first; empty when there is none."""
-    rows = connection.execute(f"{_MEMORY} WHERE m.id = ? ORDER BY m.version", (memory,))
+    rows = _rows(connection, f"{_MEMORY} WHERE m.id = ? ORDER BY m.version", (memory,))
     return [_memory(row) for row in rows]
 
 
+def _rows(connection: apsw.Connection, statement: str, bindings: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    try:
+        yield from connection.execute(statement, bindings)
+    except UnicodeDecodeError as error:
+        raise DamagedError(
+            f"memory.db: a row holds bytes that are no text ({error.reason}); verify names it"
+        ) from error
+
+
+def _unreadable(memory: object, error: Exception) -> DamagedError:
+    return DamagedError(
+        f"memory {memory}: its row is not what was written ({type(error).__name__}: {error}); "
+        "forget it, or restore the bank from a backup"
+    )
+
+
 def _memory(row: tuple[Any, ...]) -> Memory:
+    try:
+        return _decoded_memory(row)
+    except (ValueError, KeyError) as error:
+        raise _unreadable(row[1], error) from error
+
+
+def _decoded_memory(row: tuple[Any, ...]) -> Memory:
     (
         ordinal, memory, version, kind, layer, text, context, relation, path, project, tags, acl, valid_from,
         valid_to, ingested_at, expired_at, occurred_from, occurred_to, precision, salience, confidence, proof,
@@ -77,7 +101,7 @@ def read_index_rows(
 ) -> Iterator[Row]:
     """Index rows with ordinals from *start* up to *stop*; erased ones come as rows without values."""
     expected = start
-    for row in connection.execute(_ROW, (embedder, start, stop)):
+    for row in _rows(connection, _ROW, (embedder, start, stop)):
         for gap in range(expected, row[0]):
             yield Row(gap, None, {}, None, 0.0)
         expected = row[0] + 1
@@ -87,6 +111,13 @@ def read_index_rows(
 
 
 def _index_row(row: tuple[Any, ...]) -> Row:
+    try:
+        return _decoded_index_row(row)
+    except (ValueError, KeyError) as error:
+        raise _unreadable(row[1], error) from error
+
+
+def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
         occurred_to, project, path, tags, acl, salience, confidence, proof, accesses, last_access, terms,

@@ -25,7 +25,8 @@ def reanalyse(connection: apsw.Connection, analyser: Analyser, epoch: str) -> No
     for found in rows:
         row: dict[str, Any] = dict(zip(IMMUTABLE, found, strict=False))
         scale, codes = found[-2:]
-        terms = {field: dict(Counter(analyser.terms(row[field]))) for field in FIELDS if row.get(field)}
+        counts = {field: dict(Counter(analyser.terms(row[field]))) for field in FIELDS if row.get(field)}
+        terms = {field: counted for field, counted in counts.items() if counted}
         row["terms"] = json.dumps(terms, ensure_ascii=False, separators=(",", ":")).encode()
         connection.execute(
             "UPDATE memories SET terms=?, digest=? WHERE ordinal=?",

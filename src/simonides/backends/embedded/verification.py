@@ -1,16 +1,18 @@
 """Compare everything that is derived with what it was derived from.
 
-Rows are checked against their digests, the change log against its chain, foreign keys and the file by
-SQLite, every index file against its checksum, and the arrays of the open snapshot, value by value, against
-arrays rebuilt from the rows.
+Rows are checked against their digests and the change log, the log against its chain, foreign keys and the
+file by SQLite, every index file against its checksum, and the arrays of the open snapshot, value by value,
+against arrays rebuilt from the rows. What cannot even be read is a finding like any other.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import numpy as np
 
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
@@ -20,14 +22,13 @@ from simonides.index.block import Block, Tail, join_blocks
 from simonides.index.columns import COLUMNS
 from simonides.index.generation import read_generation
 from simonides.index.postings import FIELDS, SealedPostings
+from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    import apsw
-
-    from simonides.backends.embedded.bank import Reading
+    from simonides.backends.embedded.change_log import Meta
     from simonides.index.files import FileLayer
     from simonides.index.snapshot import IndexSnapshot
 
@@ -62,35 +63,48 @@ class VerifyReport:
         }
 
 
-def verify(reading: Reading, files: FileLayer, index: Path) -> VerifyReport:
-    """Check one bank inside one read transaction."""
+def verify(
+    connection: apsw.Connection, meta: Meta, snapshot: IndexSnapshot | None, files: FileLayer, index: Path
+) -> VerifyReport:
+    """Check one bank.
+
+    Args:
+        connection: in a read transaction.
+        meta: as that transaction sees it.
+        snapshot: at the same change; ``None`` = there is none, because rows cannot be read.
+        files: the file layer.
+        index: the bank's index folder.
+    """
     problems: list[str] = []
     checked: dict[str, int] = {}
     for name, findings in (
-        ("file", _file(reading.connection)),
-        ("rows", _rows(reading.connection)),
-        ("changes", _changes(reading)),
-        ("index_files", _index_files(reading.meta.generation, files, index)),
-        ("arrays", _arrays(reading)),
+        ("file", _file(connection)),
+        ("rows", _rows(connection)),
+        ("changes", chain(_changes(connection, meta), _unlogged(connection))),
+        ("index_files", _index_files(meta.generation, files, index)),
+        ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
     ):
         count = 0
         reported = 0
-        for problem in findings:
-            count += 1
-            if problem and reported < _MOST_REPORTED:
-                problems.append(problem)
-                reported += 1
+        try:
+            for problem in findings:
+                count += 1
+                if problem and reported < _MOST_REPORTED:
+                    problems.append(problem)
+                    reported += 1
+        except (apsw.Error, DamagedError) as error:
+            problems.append(f"{name}: cannot be read to the end ({error})")
         checked[name] = count
-    return VerifyReport(checked, tuple(problems), _notes(reading))
+    return VerifyReport(checked, tuple(problems), _notes(connection, meta))
 
 
-def _notes(reading: Reading) -> tuple[str, ...]:
-    if reading.meta.embedder is None:
+def _notes(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
+    if meta.embedder is None:
         return ()
-    (missing,) = reading.connection.execute(
+    (missing,) = connection.execute(
         "SELECT count(*) FROM memories m WHERE NOT EXISTS"
         " (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal AND v.embedder = ?)",
-        (reading.meta.embedder,),
+        (meta.embedder,),
     ).fetchone() or (0,)
     return (f"{missing} versions have no vector; they are found by words",) if missing else ()
 
@@ -104,19 +118,32 @@ def _file(connection: apsw.Connection) -> Iterator[str]:
 
 def _rows(connection: apsw.Connection) -> Iterator[str]:
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
-    rows = connection.execute(
+    statement = (
         f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"  # noqa: S608 constant names
-        " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) ORDER BY m.ordinal"
+        " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta)"
+        " WHERE m.ordinal > ? ORDER BY m.ordinal"
     )
-    for *values, digest, scale, codes in rows:
-        row = dict(zip(IMMUTABLE, values, strict=True))
-        sound = row_digest(row, scale or 0.0, codes or b"") == digest
-        yield "" if sound else f"memory {row['id']}: its row is not what was written"
+    done: int | None = -1
+    while done is not None:
+        try:
+            for *values, digest, scale, codes in connection.execute(statement, (done,)):
+                row = dict(zip(IMMUTABLE, values, strict=True))
+                done = row["ordinal"]
+                sound = row_digest(row, scale or 0.0, codes or b"") == digest
+                yield "" if sound else f"memory {row['id']}: its row is not what was written"
+            done = None
+        except UnicodeDecodeError:
+            # Bytes that are no text end the loop; it goes on after the row that holds them.
+            done, memory = connection.execute(
+                "SELECT ordinal, CAST(id AS BLOB) FROM memories WHERE ordinal > ? ORDER BY ordinal LIMIT 1",
+                (done,),
+            ).get
+            yield f"memory {memory.decode(errors='replace')}: its row is not what was written (row {done})"
 
 
-def _changes(reading: Reading) -> Iterator[str]:
+def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
     log_hash, expected = bytes(16), 1
-    for sequence, operation, ordinal, stamp, stated in reading.connection.execute(
+    for sequence, operation, ordinal, stamp, stated in connection.execute(
         "SELECT sequence, operation, ordinal, stamp, log_hash FROM changes ORDER BY sequence"
     ):
         link = log_hash + f"{sequence} {operation} {ordinal} {stamp}".encode()
@@ -125,8 +152,24 @@ def _changes(reading: Reading) -> Iterator[str]:
         expected += 1
         yield "" if sound else f"change log: the chain is broken at change {sequence}"
         log_hash = stated
-    if reading.meta.sequence != expected - 1 or reading.meta.log_hash != log_hash:
-        yield f"change log: ends at change {expected - 1}, the bank says {reading.meta.sequence}"
+    if meta.sequence != expected - 1 or meta.log_hash != log_hash:
+        yield f"change log: ends at change {expected - 1}, the bank says {meta.sequence}"
+
+
+def _unlogged(connection: apsw.Connection) -> Iterator[str]:
+    live = "SELECT ordinal FROM changes GROUP BY ordinal HAVING max(operation = 'erase') = 0"
+    for (ordinal,) in connection.execute(f"{live} EXCEPT SELECT ordinal FROM memories"):  # noqa: S608 constant
+        yield f"change log: row {ordinal} was added and never erased, and is missing"
+    for (ordinal,) in connection.execute(f"SELECT ordinal FROM memories EXCEPT {live}"):  # noqa: S608 constant
+        yield f"change log: row {ordinal} is there and not in it"
+    # The stamp of the row that holds the maximum: SQLite gives that one for a bare column.
+    for (memory,) in connection.execute(
+        "SELECT CAST(m.id AS BLOB) FROM memories m LEFT JOIN (SELECT ordinal, stamp, max(sequence)"
+        " FROM changes WHERE operation = 'expire' GROUP BY ordinal) c ON c.ordinal = m.ordinal"
+        " WHERE m.expired_at IS NOT coalesce(c.stamp, ?) ORDER BY m.ordinal",
+        (FOREVER,),
+    ):
+        yield (f"memory {memory.decode(errors='replace')}: expired at another time than the change log says")
 
 
 def _index_files(generation: int, files: FileLayer, index: Path) -> Iterator[str]:
@@ -142,22 +185,20 @@ def _index_files(generation: int, files: FileLayer, index: Path) -> Iterator[str
         yield from ("" for _ in opened.files)
 
 
-def _arrays(reading: Reading) -> Iterator[str]:
-    snapshot = reading.snapshot
-    if snapshot.rows != reading.meta.next_ordinal:
-        yield f"index: holds {snapshot.rows} rows, the bank {reading.meta.next_ordinal}"
+def _arrays(connection: apsw.Connection, meta: Meta, snapshot: IndexSnapshot) -> Iterator[str]:
+    if snapshot.rows != meta.next_ordinal:
+        yield f"index: holds {snapshot.rows} rows, the bank {meta.next_ordinal}"
         return
     for block in snapshot.blocks:
-        twin = _rebuilt(reading, block)
+        twin = _rebuilt(connection, meta, snapshot, block)
         mine = join_blocks([block], snapshot.expired, snapshot.dimension)
         for name, difference in _differences(mine, twin):
             yield f"index: {name} of rows {block.start} to {block.stop} differs from the rows" * difference
 
 
-def _rebuilt(reading: Reading, block: Block) -> Block:
-    snapshot: IndexSnapshot = reading.snapshot
+def _rebuilt(connection: apsw.Connection, meta: Meta, snapshot: IndexSnapshot, block: Block) -> Block:
     tail = Tail(block.start, snapshot.dimension)
-    for row in read_index_rows(reading.connection, reading.meta.embedder, block.start, block.stop):
+    for row in read_index_rows(connection, meta.embedder, block.start, block.stop):
         tail.append(row)
     return join_blocks([tail.frozen()], snapshot.expired, snapshot.dimension)
 

@@ -51,7 +51,7 @@ def insert_items(
     new = 0
     for position, item in enumerate(items):
         key = content_key(item.draft)
-        existing = _identical(connection, key, now) if item.draft.deduplicate else None
+        existing = _identical(connection, item.draft, key, now) if item.draft.deduplicate else None
         if existing is None:
             existing, meta = _insert(connection, meta, item, key, now, position)
             new += 1
@@ -111,11 +111,13 @@ def mismatch(name: str, dimension: int, embedder: Embedder) -> str:
     )
 
 
-def _identical(connection: apsw.Connection, key: bytes, now: int) -> str | None:
+def _identical(connection: apsw.Connection, draft: Draft, key: bytes, now: int) -> str | None:
+    # What has ended since is no longer said; what states a past end itself is said again.
+    stated_end = draft.valid_to.start if draft.valid_to is not None else FOREVER
     row = connection.execute(
-        "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND valid_to>?"
+        "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND (valid_to>? OR valid_to=?)"
         " ORDER BY ordinal LIMIT 1",
-        (key, FOREVER, now),
+        (key, FOREVER, now, stated_end),
     ).fetchone()
     return None if row is None else str(row[0])
 
@@ -152,8 +154,9 @@ def _insert(
         "occurred_from": occurred.start if occurred else None,
         "occurred_to": occurred.end if occurred else None,
         "occurred_precision": occurred.precision.value if occurred else None,
-        "salience": draft.salience,
-        "confidence": draft.confidence,
+        # Plus zero, because SQLite keeps no negative zero and the digest must match what it keeps.
+        "salience": draft.salience + 0.0,
+        "confidence": draft.confidence + 0.0,
         "proof_count": 1,
         "access_count": 0,
         "last_access": None,

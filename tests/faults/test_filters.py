@@ -1,0 +1,264 @@
+"""Public faults of filters, tags, tenants and readers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import simonides
+from simonides.errors import InputError, NotFoundError, UnknownNameError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simonides.bank import Bank
+    from simonides.records.recall import Recall
+    from simonides.store import Store
+    from simonides.testing.clock import FrozenClock
+    from simonides.testing.embedder import StubEmbedder
+
+HOSTILE = (
+    "' OR '1'='1",
+    "'); DROP TABLE memories; --",
+    '") OR 1=1 --',
+    "a' --",
+    "$.tags[0]",
+    "$[*]",
+    "json_extract(tags, '$')",
+    "%",
+    "_",
+    "*",
+    "? :tags @tags $tags",
+    "{'$ne': null}",
+    "a\\'b",
+    "../../memory.db",
+    "a\nb",
+    "a\u2028b",
+    "𝒷",
+)
+
+
+def texts(recall: Recall) -> list[str]:
+    return [hit.text for hit in recall]
+
+
+def rows(bank: Bank) -> tuple[int, int, int]:
+    stats = bank.stats()
+    return stats["memories"], stats["versions"], stats["sequence"]
+
+
+@pytest.mark.fault("F2")
+@pytest.mark.parametrize("value", HOSTILE, ids=ascii)
+def test_hostile_filter_values_are_plain_values(bank: Bank, value: str) -> None:
+    bank.retain(["kettle one", {"text": "kettle two", "tags": ["a"], "project": "atlas"}])
+    before = rows(bank)
+
+    assert texts(bank.recall("kettle", tags=[value], tags_match="any_strict")) == []
+    assert texts(bank.recall("kettle", tags=[value], tags_match="exact")) == []
+    assert texts(bank.recall("kettle", project=value)) == []
+    with pytest.raises(NotFoundError):
+        bank.get(value)
+    assert bank.forget([value]) == 0
+    assert rows(bank) == before
+    assert len(bank.recall("kettle")) == 2
+
+
+@pytest.mark.fault("F2")
+@pytest.mark.parametrize("value", HOSTILE, ids=ascii)
+def test_hostile_labels_are_stored_and_found_as_they_are(store: Store, value: str) -> None:
+    bank = store.bank("diary")
+    [kept] = bank.retain(
+        {"text": "kettle", "tags": [value], "project": value, "acl": [value], "path": value, "source": value}
+    )
+    bank.retain("kettle of another")
+
+    memory = bank.get(kept)
+    assert (memory.tags, memory.acl) == ((value,), (value,))
+    assert (memory.project, memory.path, memory.source) == (value, value, value)
+    assert [hit.id for hit in bank.recall("kettle", tags=[value], tags_match="exact")] == [kept]
+    assert [hit.id for hit in bank.recall("kettle", project=value)] == [kept]
+    assert len(store.bank("diary", principal=value).recall("kettle")) == 2
+    assert len(store.bank("diary", principal="tove").recall("kettle")) == 1
+
+
+@pytest.mark.fault("F2")
+@pytest.mark.parametrize("value", HOSTILE, ids=ascii)
+def test_hostile_keys_and_operators_are_refused(bank: Bank, value: str) -> None:
+    bank.retain("kettle")
+    before = rows(bank)
+
+    for wrong in ({"text": "kettle two", value: 1}, {"text": "kettle two", f"tags.{value}": ["a"]}):
+        with pytest.raises(InputError):
+            bank.retain(["kettle three", wrong])
+    for arguments in ({"tags_match": value}, {"kinds": [value]}, {"as_of": value}, {"window": value}):
+        with pytest.raises(InputError) as caught:
+            bank.recall("kettle", **arguments)
+        assert caught.value.field.split("[")[0] in arguments
+    with pytest.raises(UnknownNameError) as unknown:
+        bank.retain("kettle four", kind=value)
+    assert unknown.value.field == "kind"
+    assert rows(bank) == before
+
+
+@pytest.mark.fault("F2")
+def test_hostile_words_in_text_and_query_are_words(bank: Bank) -> None:
+    bank.retain(list(HOSTILE))
+    before = rows(bank)
+
+    for value in HOSTILE:
+        bank.recall(value)
+
+    assert rows(bank) == before
+    assert texts(bank.recall("DROP TABLE memories", limit=1)) == ["'); DROP TABLE memories; --"]
+    assert bank.verify().ok
+
+
+TAGGED: dict[str, list[str]] = {"a": ["a"], "b": ["b"], "ab": ["a", "b"], "untagged": []}
+TRUTH = {
+    ("any", "a"): "a ab untagged",
+    ("any", "a b"): "a ab b untagged",
+    ("any_strict", "a"): "a ab",
+    ("any_strict", "a b"): "a ab b",
+    ("all", "a"): "a ab untagged",
+    ("all", "a b"): "ab untagged",
+    ("all_strict", "a"): "a ab",
+    ("all_strict", "a b"): "ab",
+}
+
+
+@pytest.mark.fault("F3")
+def test_tags_follow_the_printed_truth_table_by_every_channel_and_for_every_reader(
+    store: Store, dense_only: Path
+) -> None:
+    owner, tove = store.bank("diary"), store.bank("diary", principal="tove")
+    owner.retain([{"text": f"kettle {name}", "tags": tags} for name, tags in TAGGED.items()])
+    # Out of Tove's sight, and tagged like what is in it.
+    owner.retain([{"text": f"pan {name}", "tags": tags, "acl": ["ines"]} for name, tags in TAGGED.items()])
+
+    for (mode, tags), expected in TRUTH.items():
+        for profile in ("default", "lexical", dense_only):
+            hits = texts(tove.recall("kettle", tags=tags.split(), tags_match=mode, profile=profile))
+            assert sorted(text.removeprefix("kettle ") for text in hits) == expected.split(), (
+                mode,
+                tags,
+                profile,
+            )
+
+
+def without_times(recall: Recall) -> bytes:
+    answer = recall.to_dict()
+    for line in (answer["trace"], *answer["trace"]["stages"]):
+        del line["milliseconds"]
+    return json.dumps(answer, allow_nan=False, sort_keys=True).encode()
+
+
+@pytest.mark.fault("F4")
+def test_a_private_row_changes_no_byte_of_anothers_answers(
+    store: Store, dense_only: Path, clock: FrozenClock
+) -> None:
+    owner, second = store.bank("diary"), store.bank("diary", principal="second")
+    owner.retain(
+        [
+            "Perrin leads the kestrel project.",
+            "The kestrel project has a budget of nine.",
+            {"text": "Kestrel meets on Mondays.", "acl": ["first", "second"], "tags": ["meeting"]},
+            *(f"Note {n} about other things." for n in range(5)),
+        ]
+    )
+    clock.advance(seconds=60)
+    arguments: list[dict[str, Any]] = [
+        {},
+        {"profile": "lexical"},
+        {"profile": dense_only},
+        {"tags": ["meeting"], "tags_match": "any_strict"},
+        {"max_tokens": 30},
+        {"limit": 1},
+        {"as_of": "2026-03-01T09:00:30Z"},
+    ]
+    queries = ("Perrin", "kestrel project budget", "Perrin Quill", "Note", "secret merger")
+
+    def answers() -> list[bytes]:
+        return [without_times(second.recall(query, **extra)) for query in queries for extra in arguments]
+
+    before, stats = answers(), second.stats()
+    private = store.bank("diary", principal="first").retain(
+        [
+            {
+                "text": f"Perrin Quill and the kestrel project: secret merger {n}",
+                "acl": ["first"],
+                "tags": ["meeting", "hush"],
+            }
+            for n in range(30)
+        ]
+    )
+
+    assert answers() == before
+    assert second.stats() == stats
+    for memory in private:
+        with pytest.raises(NotFoundError):
+            second.get(memory)
+    assert second.forget(private) == 0
+    # The control: to the one who may read them, they are there.
+    assert len(store.bank("diary", principal="first").recall("secret merger")) == 10
+
+
+@pytest.mark.fault("F4")
+def test_forgetting_a_private_row_changes_no_byte_either(store: Store) -> None:
+    owner, second = store.bank("diary"), store.bank("diary", principal="second")
+    owner.retain(["kettle one", "kettle two and a stove"])
+    before = without_times(second.recall("kettle"))
+
+    private = owner.retain([{"text": f"kettle {n}", "acl": ["first"]} for n in range(5)])
+    assert without_times(second.recall("kettle")) == before
+    owner.forget(private)
+
+    assert without_times(second.recall("kettle")) == before
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+@pytest.mark.fault("F5")
+def test_forgetting_in_one_bank_leaves_the_files_of_another_byte_equal(
+    tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder
+) -> None:
+    def opened() -> Store:
+        return simonides.open(tmp_path, clock=clock, embedder=stub_embedder)
+
+    items = [f"kettle number {n}" for n in range(50)]
+    with opened() as store:
+        ids = store.bank("a").retain(items)
+        other = store.bank("b").retain(items)
+        folders = {name: store.bank(name)._rows.folder for name in ("a", "b")}
+        while_open = files(folders["b"])
+        store.bank("a").forget(ids[:25])
+        assert files(folders["b"]) == while_open
+    before = files(folders["b"])
+    with opened() as store:
+        assert store.bank("a").forget([*ids, *other]) == 25
+        assert store.bank("a").stats()["versions"] == 0
+    assert files(folders["b"]) == before
+
+    with opened() as store:
+        assert store.bank("b").stats()["versions"] == 50
+        assert store.bank("b").verify().ok
+        assert len(store.bank("b").recall("kettle", limit=100)) == 50
+
+
+@pytest.mark.fault("F5")
+def test_forgetting_needs_to_be_told_what(bank: Bank) -> None:
+    bank.retain(["kettle one", "kettle two"])
+
+    with pytest.raises(TypeError):
+        bank.forget()  # type: ignore[call-arg]
+    with pytest.raises(InputError):
+        bank.forget(None)  # type: ignore[arg-type]
+    assert bank.forget([]) == bank.forget("") == 0
+    assert bank.stats()["versions"] == 2

@@ -1,0 +1,174 @@
+"""BM25 over blocks and a tail against the textbook formula, row by row in plain Python."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simonides.index.postings import (
+    FIELDS,
+    BlockPostings,
+    FrozenTail,
+    SealedPostings,
+    TailPostings,
+    merge_postings,
+)
+
+Rows = list[dict[str, dict[str, int]]]
+
+TERMS = ["fuse", "lamp", "wire", "über", "请求"]
+TERM_COUNTS = st.dictionaries(st.sampled_from(TERMS), st.sampled_from([1, 1, 2, 3, 300]), max_size=4)
+FIELD_TERMS = st.dictionaries(st.sampled_from(FIELDS), TERM_COUNTS, max_size=3)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is asked of a bank."""
+
+    terms: list[tuple[str, int]]
+    weights: dict[str, float]
+    k1: float
+    b: float
+
+
+SEARCHES = st.builds(
+    Search,
+    st.lists(st.tuples(st.sampled_from([*TERMS, "absent"]), st.integers(1, 3)), max_size=4, unique_by=lambda t: t[0]),
+    st.dictionaries(st.sampled_from(FIELDS), st.sampled_from([0.0, 0.5, 1.0, 3.0]), max_size=4),
+    st.sampled_from([0.0, 0.9, 1.2, 2.0]),
+    st.sampled_from([0.0, 0.4, 0.75, 1.0]),
+)
+
+
+@st.composite
+def banks(draw: st.DrawFn) -> tuple[Rows, list[bool], list[bool], list[int]]:
+    """Rows, visible, eligible, and where blocks end."""
+    rows = draw(st.lists(FIELD_TERMS, max_size=14))
+    count = len(rows)
+    visible = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    wanted = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    cuts = draw(st.lists(st.integers(0, count), max_size=3).map(sorted))
+    return rows, visible, [v and w for v, w in zip(visible, wanted, strict=True)], cuts
+
+
+def tail_of(rows: Rows, field: str) -> FrozenTail:
+    tail = TailPostings()
+    for row, fields in enumerate(rows):
+        tail.append(row, fields.get(field, {}))
+    return tail.frozen(np.array([sum(fields.get(field, {}).values()) for fields in rows], np.int32))
+
+
+def bank_of(rows: Rows, cuts: list[int]) -> BlockPostings:
+    """All blocks sealed but the last."""
+    edges = [0, *cuts, len(rows)]
+    blocks = []
+    for number, (start, stop) in enumerate(zip(edges, edges[1:], strict=False)):
+        tails = {field: tail_of(rows[start:stop], field) for field in FIELDS}
+        sealed = {
+            field: merge_postings([(0, tail)], np.ones(stop - start, np.bool_)) for field, tail in tails.items()
+        }
+        blocks.append((start, tails if number == len(edges) - 2 else sealed))
+    return BlockPostings(tuple(blocks), len(rows))
+
+
+def scores(bank: BlockPostings, visible: list[bool], eligible: list[bool], search: Search) -> dict[int, float]:
+    ordinals, found = bank.bm25(
+        search.terms,
+        np.array(visible, np.bool_),
+        np.array(eligible, np.bool_),
+        field_weights=search.weights,
+        k1=search.k1,
+        b=search.b,
+    )
+    return dict(zip(ordinals.tolist(), found.tolist(), strict=True))
+
+
+def twin(rows: Rows, visible: list[bool], eligible: list[bool], search: Search) -> dict[int, float]:
+    found: dict[int, list[float]] = {}
+    for field, weight in search.weights.items():
+        held = [(row, terms[field]) for row, terms in enumerate(rows) if visible[row] and terms.get(field)]
+        if weight == 0.0 or not held:
+            continue
+        average = sum(sum(terms.values()) for _, terms in held) / len(held)
+        for term, count in search.terms:
+            df = sum(term in terms for _, terms in held)
+            idf = math.log(1 + (len(held) - df + 0.5) / (df + 0.5))
+            for row, terms in held:
+                if term in terms and eligible[row]:
+                    tf = min(terms[term], 255)
+                    length = sum(terms.values())
+                    norm = search.k1 * (1 - search.b + search.b * length / average)
+                    part = weight * count * idf * tf * (search.k1 + 1) / (tf + norm)
+                    found.setdefault(row, []).append(part)
+    return {row: math.fsum(parts) for row, parts in found.items()}
+
+
+@given(banks(), SEARCHES)
+def test_scores_equal_the_textbook(
+    bank: tuple[Rows, list[bool], list[bool], list[int]], search: Search
+) -> None:
+    rows, visible, eligible, cuts = bank
+    found = scores(bank_of(rows, cuts), visible, eligible, search)
+    exact = twin(rows, visible, eligible, search)
+    assert set(found) == set(exact)
+    for row, score in found.items():
+        assert abs(score - exact[row]) <= 1e-9
+        assert score > 0
+
+
+@pytest.mark.spec("DF-06")
+@given(banks(), SEARCHES)
+def test_where_blocks_end_changes_no_bit(
+    bank: tuple[Rows, list[bool], list[bool], list[int]], search: Search
+) -> None:
+    rows, visible, eligible, cuts = bank
+    whole = scores(bank_of(rows, []), visible, eligible, search)
+    assert repr(scores(bank_of(rows, cuts), visible, eligible, search)) == repr(whole)
+
+
+@pytest.mark.fault("M9")
+@pytest.mark.fault("F4")
+@given(banks(), SEARCHES)
+def test_rows_that_are_not_visible_change_no_bit(
+    bank: tuple[Rows, list[bool], list[bool], list[int]], search: Search
+) -> None:
+    rows, visible, eligible, cuts = bank
+    kept = [row for row, seen in enumerate(visible) if seen]
+    alone = scores(
+        bank_of([rows[row] for row in kept], []), [True] * len(kept), [eligible[row] for row in kept], search
+    )
+    found = scores(bank_of(rows, cuts), visible, eligible, search)
+    assert repr(found) == repr({kept[row]: score for row, score in alone.items()})
+
+
+def same(one: SealedPostings, other: SealedPostings) -> bool:
+    return list(one.vocabulary) == list(other.vocabulary) and all(
+        getattr(one, name).tobytes() == getattr(other, name).tobytes()
+        for name in ("starts", "rows", "frequencies", "lengths")
+    )
+
+
+@given(banks(), st.data())
+def test_a_merge_equals_rebuilding_from_the_kept_rows(
+    bank: tuple[Rows, list[bool], list[bool], list[int]], data: st.DataObject
+) -> None:
+    rows, kept, _, cuts = bank
+    again = data.draw(st.lists(st.integers(0, len(rows)), max_size=2).map(sorted))
+    rebuilt: Rows = [row if keep else {} for row, keep in zip(rows, kept, strict=True)]
+    mask = np.array(kept, np.bool_)
+    for field in FIELDS:
+        scratch = merge_postings([(0, tail_of(rebuilt, field))], np.ones(len(rows), np.bool_))
+        parts = [(start, fields[field]) for start, fields in bank_of(rows, cuts).blocks]
+        known = [(start, part) for start, part in parts if isinstance(part, SealedPostings | FrozenTail)]
+        assert same(merge_postings(known, mask), scratch)
+        # And in two steps: erased first, joined later.
+        halves = [
+            (start, merge_postings([(0, tail_of(rows[start:stop], field))], mask[start:stop]))
+            for start, stop in zip([0, *again], [*again, len(rows)], strict=True)
+        ]
+        assert same(merge_postings(halves, np.ones(len(rows), np.bool_)), scratch)

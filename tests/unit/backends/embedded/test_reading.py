@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from simonides.backends.embedded.reading import read_index_rows, read_memories, read_versions
+from simonides.index.columns import COLUMNS
+from simonides.records.interval import BEGINNING, FOREVER
+from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
+
+if TYPE_CHECKING:
+    from tests.unit.backends.embedded.conftest import Desk
+
+
+def test_records_come_in_the_order_asked_for(desk: Desk) -> None:
+    bank = desk.open()
+    desk.retain(bank, *(f"fuse {n}" for n in range(4)))
+    with bank.reading() as reading:
+        assert [m.text for m in reading.memories([3, 0, 2])] == ["fuse 3", "fuse 0", "fuse 2"]
+        assert [m.ordinal for m in reading.memories(np.array([1, 1]).tolist())] == [1, 1]
+        assert reading.memories([]) == []
+
+
+def test_more_records_than_one_statement_takes_are_read(desk: Desk) -> None:
+    bank = desk.open()
+    desk.embedder = None
+    desk.retain(bank, *(f"fuse {n}" for n in range(1_203)))
+    wanted = list(reversed(range(1_203)))
+    with bank.reading() as reading:
+        assert [m.ordinal for m in read_memories(reading.connection, wanted)] == wanted
+
+
+def test_what_is_gone_is_an_error_and_not_a_shorter_list(desk: Desk) -> None:
+    bank = desk.open()
+    desk.retain(bank, "fuse")
+    with bank.reading() as reading, pytest.raises(KeyError):
+        reading.memories([0, 1])
+
+
+def test_versions_come_oldest_first(desk: Desk) -> None:
+    bank = desk.open()
+    memory, *_ = desk.retain(bank, "b", "a", "c", deduplicate=False)
+    desk.sql("UPDATE memories SET id = ?, version = CASE ordinal WHEN 0 THEN 3 WHEN 2 THEN 2 END WHERE ordinal <> 1", memory)
+    with bank.reading() as reading:
+        assert [(m.version, m.text) for m in read_versions(reading.connection, memory)] == [(2, "c"), (3, "b")]
+        assert read_versions(reading.connection, "missing") == []
+
+
+def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:
+    bank = desk.open()
+    (memory, _) = desk.retain(
+        bank,
+        {
+            "text": "fuse lamp fuse",
+            "context": "lamp",
+            "kind": "code",
+            "layer": "working",
+            "tags": ["a"],
+            "acl": ["ada"],
+            "path": "p",
+            "project": "house",
+            "event_time": "2025",
+            "salience": 0.25,
+        },
+        "plain",
+    )
+    with bank.reading() as reading:
+        first, second = read_index_rows(reading.connection, reading.meta.embedder, 0, 2)
+    assert first.values is not None
+    assert set(first.values) == set(COLUMNS)
+    expected = {
+        "kind": KIND_CODES[Kind.CODE],
+        "layer": LAYER_CODES[Layer.WORKING],
+        "id_key": int(memory, 16),
+        "ingested_at": desk.now,
+        "expired_at": FOREVER,
+        "path": 1,
+        "project": 2,
+        "tags": 1,
+        "acl": 2,
+        "salience": 0.25,
+        "confidence": 1.0,
+        "proof_count": 1,
+        "access_count": 0,
+        "last_access": BEGINNING,
+    }
+    assert {name: first.values[name] for name in expected} == expected
+    assert first.values["occurred_from"] < first.values["occurred_to"]
+    assert first.terms == {"text": {"fuse": 2, "lamp": 1}, "context": {"lamp": 1}}
+    assert first.codes is not None
+    assert (first.codes.dtype, first.codes.shape) == (np.int8, (32,))
+    assert second.values is not None
+    assert (second.values["occurred_from"], second.values["occurred_to"]) == (FOREVER, BEGINNING)
+
+
+def test_erased_rows_come_as_rows_without_values(desk: Desk) -> None:
+    bank = desk.open()
+    ids = desk.retain(bank, *"abcdef")
+    bank.forget([ids[n] for n in (0, 2, 3, 5)])
+    with bank.reading() as reading:
+        for start, stop in ((0, 6), (2, 4), (3, 6), (1, 2), (5, 6), (4, 4)):
+            rows = list(read_index_rows(reading.connection, reading.meta.embedder, start, stop))
+            assert [row.ordinal for row in rows] == list(range(start, stop))
+            assert [row.ordinal for row in rows if row.values is not None] == [n for n in (1, 4) if start <= n < stop]
+            assert all(not row.terms and row.codes is None for row in rows if row.values is None)
+
+
+def test_vectors_of_another_embedder_are_not_read(desk: Desk) -> None:
+    bank = desk.open()
+    desk.retain(bank, "fuse")
+    with bank.reading() as reading:
+        (mine,) = read_index_rows(reading.connection, 1, 0, 1)
+        (other,) = read_index_rows(reading.connection, 2, 0, 1)
+        (none,) = read_index_rows(reading.connection, None, 0, 1)
+    assert mine.codes is not None
+    assert other.codes is None
+    assert none.codes is None

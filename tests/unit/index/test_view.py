@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from simonides.index.columns import ERASED, Row
+from simonides.index.snapshot import IndexSnapshot
+from simonides.index.view import look, tags_match
+from simonides.records.interval import BEGINNING, FOREVER, parse_time, to_micros
+from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.query import Filters
+from simonides.testing.fakes import fake_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simonides.index.view import BankView
+    from simonides.records.memory import Memory
+    from tests.unit.index.conftest import MakeBlock, MakeRow
+
+MICROSECOND = 1
+NOW = to_micros(datetime(2026, 12, 1, tzinfo=UTC))
+
+
+def at(text: str) -> int:
+    return parse_time(text, "time").start
+
+
+def read(ordinals: Sequence[int]) -> list[Memory]:
+    return [fake_memory(f"memory {ordinal}") for ordinal in ordinals]
+
+
+@pytest.fixture
+def bank(make_block: MakeBlock, make_row: MakeRow) -> Callable[..., IndexSnapshot]:
+    """A snapshot whose rows are given as column values; label sets and names by their code."""
+
+    def make(
+        *rows: dict[str, float],
+        labels: Sequence[str] = ("",),
+        label_sets: Sequence[frozenset[str]] = (frozenset(),),
+        last_ingested: int = 0,
+        expired: dict[int, int] | None = None,
+    ) -> IndexSnapshot:
+        block = make_block([make_row(ordinal, **values) for ordinal, values in enumerate(rows)])
+        blocks = (block,) if rows else ()
+        return IndexSnapshot(1, 0, 3, blocks, expired or {}, labels, label_sets, last_ingested)
+
+    return make
+
+
+def seen(snapshot: IndexSnapshot, **filters: Any) -> list[int]:
+    return np.flatnonzero(look(snapshot, Filters(**filters), NOW, read).visible).tolist()
+
+
+def wanted(snapshot: IndexSnapshot, **filters: Any) -> list[int]:
+    view = look(snapshot, Filters(**filters), NOW, read)
+    assert not (view.eligible & ~view.visible).any()
+    return np.flatnonzero(view.eligible).tolist()
+
+
+@pytest.mark.spec("ME-08")
+@pytest.mark.fault("B1")
+@pytest.mark.parametrize(
+    ("as_of", "there"),
+    [
+        (at("2026-06-10T08:00Z"), True),
+        (at("2026-06-10T08:00Z") - MICROSECOND, False),
+        (at("2026-09-01") - MICROSECOND, True),
+        (at("2026-09-01"), False),
+        (at("2026-06-10"), False),  # a date means its first instant, before it was learned
+        (at("2026-06-11"), True),
+    ],
+)
+def test_a_fact_is_seen_from_when_it_was_learned_until_it_ends(
+    bank: Callable[..., IndexSnapshot], as_of: int, there: bool
+) -> None:
+    fact = {
+        "valid_from": at("2026-06-01"),
+        "valid_to": at("2026-09-01"),
+        "ingested_at": at("2026-06-10T08:00Z"),
+    }
+    assert seen(bank(fact), as_of=as_of) == [0] * there
+
+
+@pytest.mark.fault("B1")
+@pytest.mark.parametrize(
+    ("as_of", "there"),
+    [("2026-06-01", True), ("2026-05-31T23:59:59.999999Z", False), ("2026-08-31T23:59:59.999999Z", True)],
+)
+def test_known_at_looks_back_with_what_is_known_later(
+    bank: Callable[..., IndexSnapshot], as_of: str, there: bool
+) -> None:
+    fact = {"valid_from": at("2026-06-01"), "valid_to": at("2026-09-01"), "ingested_at": at("2026-06-10T08:00Z")}
+    assert seen(bank(fact), as_of=at(as_of), known_at=NOW) == [0] * there
+
+
+@pytest.mark.spec("ME-08")
+def test_learned_in_march_that_a_fact_ended_in_january(bank: Callable[..., IndexSnapshot]) -> None:
+    march = at("2026-03-10")
+    believed = {"valid_from": at("2025-05-01"), "ingested_at": at("2025-05-01"), "expired_at": march}
+    corrected = {"valid_from": at("2025-05-01"), "valid_to": at("2026-01-15"), "ingested_at": march}
+    snapshot = bank(believed, corrected)
+    assert seen(snapshot, as_of=at("2026-02-01"), known_at=at("2026-02-01")) == [0]
+    assert seen(snapshot, as_of=at("2026-02-01"), known_at=NOW) == []
+    assert seen(snapshot, as_of=at("2026-01-01"), known_at=NOW) == [1]
+    # On the microsecond of the correction the new version takes the old one's place.
+    assert seen(snapshot, as_of=at("2026-01-01"), known_at=march - MICROSECOND) == [0]
+    assert seen(snapshot, as_of=at("2026-01-01"), known_at=march) == [1]
+
+
+def test_known_at_defaults_to_as_of_and_as_of_to_now(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = bank({})
+    view = look(snapshot, Filters(), NOW, read)
+    assert (view.as_of, view.known_at) == (NOW, NOW)
+    view = look(snapshot, Filters(as_of=5), NOW, read)
+    assert (view.as_of, view.known_at) == (5, 5)
+    view = look(snapshot, Filters(known_at=7), NOW, read)
+    assert (view.as_of, view.known_at) == (NOW, 7)
+
+
+def test_open_ends_are_seen_from_any_time(bank: Callable[..., IndexSnapshot]) -> None:
+    always = {"valid_from": BEGINNING, "valid_to": FOREVER, "ingested_at": BEGINNING, "expired_at": FOREVER}
+    for moment in (BEGINNING, -1, 0, NOW, FOREVER - 1):
+        assert seen(bank(always), as_of=moment) == [0]
+
+
+@pytest.mark.fault("V5")
+def test_expired_and_erased_rows_are_never_eligible(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = bank({}, {}, {"expired_at": NOW}, ERASED, expired={0: BEGINNING, 1: NOW})
+    assert wanted(snapshot) == []
+    assert wanted(snapshot, as_of=NOW - 1) == [1, 2]
+    assert wanted(snapshot, as_of=BEGINNING, known_at=BEGINNING) == []
+
+
+@pytest.mark.spec("ME-08")
+@pytest.mark.fault("F1")
+def test_a_principal_sees_open_rows_and_its_own(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = bank(
+        {"acl": 0}, {"acl": 1}, {"acl": 2}, {"acl": 3},
+        label_sets=(frozenset(), frozenset({"ada"}), frozenset({"ben"}), frozenset({"ada", "ben"})),
+    )  # fmt: skip
+    assert seen(snapshot) == [0, 1, 2, 3]
+    assert seen(snapshot, principal="ada") == [0, 1, 3]
+    assert seen(snapshot, principal="ben") == [0, 2, 3]
+    assert seen(snapshot, principal="cleo") == [0]
+    assert seen(snapshot, principal="") == [0]
+
+
+def test_kinds_and_project_narrow_results_and_leave_statistics(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = bank(
+        *({"kind": code, "project": code % 2} for code in KIND_CODES.values()), labels=("", "apollo")
+    )
+    assert wanted(snapshot, kinds=(Kind.CODE, Kind.EPISODIC)) == [KIND_CODES[Kind.EPISODIC], KIND_CODES[Kind.CODE]]
+    assert wanted(snapshot, project="apollo") == [1, 3, 5]
+    assert wanted(snapshot, project="") == [0, 2, 4, 6]
+    assert wanted(snapshot, project="Apollo") == []
+    assert wanted(snapshot, project="apollo", kinds=(Kind.DECISION, Kind.CODE)) == [3]
+    assert seen(snapshot, project="apollo", kinds=(Kind.DECISION,)) == list(range(7))
+
+
+@pytest.mark.spec("HI-14")
+@pytest.mark.fault("F3")
+@pytest.mark.parametrize(
+    ("mode", "tags", "rows"),
+    [
+        # Rows: {a}, {b}, {a,b}, {}.
+        ("any", ["a"], [0, 2, 3]),
+        ("any", ["a", "b"], [0, 1, 2, 3]),
+        ("any", [], [0, 1, 2, 3]),
+        ("any_strict", ["a"], [0, 2]),
+        ("any_strict", ["a", "b"], [0, 1, 2]),
+        ("any_strict", [], [0, 1, 2, 3]),
+        ("all", ["a"], [0, 2, 3]),
+        ("all", ["a", "b"], [2, 3]),
+        ("all", [], [0, 1, 2, 3]),
+        ("all_strict", ["a"], [0, 2]),
+        ("all_strict", ["a", "b"], [2]),
+        ("all_strict", [], [0, 1, 2, 3]),
+        ("exact", ["a"], [0]),
+        ("exact", ["a", "b"], [2]),
+        ("exact", [], [3]),
+    ],
+)
+def test_tags_truth_table(
+    bank: Callable[..., IndexSnapshot], mode: str, tags: list[str], rows: list[int]
+) -> None:
+    sets = (frozenset("a"), frozenset("b"), frozenset("ab"), frozenset[str]())
+    snapshot = bank(*({"tags": code} for code in range(4)), label_sets=sets)
+    assert wanted(snapshot, tags=tuple(tags), tags_match=mode) == rows
+    assert seen(snapshot, tags=tuple(tags), tags_match=mode) == [0, 1, 2, 3]
+    assert [row for row in range(4) if tags_match(sets[row], frozenset(tags), mode)] == rows
+
+
+DAY = 86_400_000_000
+UNDATED = {"occurred_from": FOREVER, "occurred_to": BEGINNING}
+
+
+@pytest.mark.parametrize(
+    ("occurred", "window", "meets"),
+    [
+        ((DAY, DAY), (DAY, DAY + 1), True),  # an instant at the start
+        ((DAY, DAY), (0, DAY), False),  # the end is excluded
+        ((DAY, DAY), (DAY + 1, 2 * DAY), False),
+        ((DAY, 2 * DAY), (2 * DAY - 1, 3 * DAY), True),  # the last microsecond of a day
+        ((DAY, 2 * DAY), (2 * DAY, 3 * DAY), False),
+        ((DAY, 2 * DAY), (0, DAY), False),
+        ((DAY, 2 * DAY), (0, DAY + 1), True),
+        ((DAY, 2 * DAY), (DAY + 5, DAY + 6), True),  # a window inside the day
+        ((DAY, 2 * DAY), (0, 9 * DAY), True),
+        ((DAY, FOREVER), (5 * DAY, FOREVER), True),
+        ((BEGINNING, BEGINNING), (BEGINNING, 0), True),
+        ((FOREVER, BEGINNING), (BEGINNING, FOREVER), False),  # undated
+    ],
+)
+def test_a_window_keeps_what_happened_inside(
+    bank: Callable[..., IndexSnapshot], occurred: tuple[int, int], window: tuple[int, int], meets: bool
+) -> None:
+    snapshot = bank({"occurred_from": occurred[0], "occurred_to": occurred[1]})
+    assert wanted(snapshot, window=window) == [0] * meets
+    assert seen(snapshot, window=window) == [0]
+
+
+def test_what_was_written_is_seen_at_once_under_a_clock_that_stands(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
+    rows = [{"ingested_at": NOW + n, "valid_from": NOW + n} for n in range(3)]
+    snapshot = bank(*rows, last_ingested=NOW + 2)
+    assert seen(snapshot) == [0, 1, 2]
+    assert look(snapshot, Filters(), NOW, read).as_of == NOW + 2
+    assert look(snapshot, Filters(), NOW + 50, read).as_of == NOW + 50
+    assert seen(snapshot, as_of=NOW + 1) == [0, 1]
+
+
+@pytest.mark.fault("F4")
+def test_what_others_wrote_later_does_not_move_now(bank: Callable[..., IndexSnapshot]) -> None:
+    sets = (frozenset[str](), frozenset({"ben"}))
+    mine = {"ingested_at": NOW + 1, "acl": 0}
+    theirs = {"ingested_at": NOW + 9, "acl": 1}
+    alone = bank(mine, label_sets=sets, last_ingested=NOW + 1)
+    both = bank(mine, theirs, label_sets=sets, last_ingested=NOW + 9)
+    assert look(both, Filters(principal="ada"), NOW, read).as_of == NOW + 1
+    assert look(alone, Filters(principal="ada"), NOW, read).as_of == NOW + 1
+    assert look(both, Filters(principal="ben"), NOW, read).as_of == NOW + 9
+    assert look(both, Filters(), NOW, read).as_of == NOW + 9
+    nothing = bank(theirs, label_sets=sets, last_ingested=NOW + 9)
+    assert look(nothing, Filters(principal="ada"), NOW, read).as_of == NOW
+
+
+@pytest.mark.fault("W4")
+def test_an_erased_row_does_not_move_now_whether_it_was_merged_or_not(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
+    mine, gone = {"ingested_at": NOW + 1}, {"ingested_at": NOW + 9}
+    waiting = bank(mine, gone, last_ingested=NOW + 9, expired={1: BEGINNING})
+    merged = bank(mine, ERASED, last_ingested=NOW + 9)
+    assert look(waiting, Filters(), NOW, read).as_of == NOW + 1
+    assert look(merged, Filters(), NOW, read).as_of == NOW + 1
+    only = bank(gone, last_ingested=NOW + 9, expired={0: BEGINNING})
+    assert look(only, Filters(), NOW, read).as_of == NOW
+
+
+def test_an_empty_bank_has_an_empty_view(bank: Callable[..., IndexSnapshot]) -> None:
+    view = look(
+        bank(last_ingested=NOW + 9),
+        Filters(kinds=(Kind.CODE,), project="x", tags=("a",), window=(0, 1), principal="ada"),
+        NOW,
+        read,
+    )
+    assert (view.visible.shape, view.eligible.shape) == ((0,), (0,))
+    assert len(view.ranking(np.empty(0, np.int64), np.empty(0, np.float64), 5, "nothing")) == 0
+
+
+def ranked(view: BankView, scores: Sequence[float], depth: int | None = None) -> list[int]:
+    ranking = view.ranking(np.arange(len(scores), dtype=np.int64), np.array(scores, np.float64), depth)
+    assert ranking.scores.tolist() == [scores[row] for row in ranking.ordinals.tolist()]
+    return ranking.ordinals.tolist()
+
+
+def test_a_ranking_falls_by_score_then_path_then_id(bank: Callable[..., IndexSnapshot]) -> None:
+    # Codes of paths are in order of their first use, not of their names.
+    snapshot = bank(
+        {"path": 1, "id_key": 1},
+        {"path": 2, "id_key": 9},
+        {"path": 2, "id_key": 2**63 + 5},
+        {"path": 0, "id_key": 2**64 - 1},
+        {"path": 1, "id_key": 0},
+        labels=("", "z.md", "a.md"),
+    )
+    view = look(snapshot, Filters(), NOW, read)
+    assert ranked(view, [0.5] * 5) == [3, 1, 2, 4, 0]
+    assert ranked(view, [0.9, 0.1, 0.5, 0.5, -0.5]) == [0, 3, 2, 1, 4]
+    assert ranked(view, [0.0, -0.0, 0.0, -0.0, 0.0]) == [3, 1, 2, 4, 0]
+
+
+def test_without_paths_ids_decide(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = bank(*({"id_key": key} for key in (5, 2**64 - 1, 3, 2**63)))
+    assert ranked(look(snapshot, Filters(), NOW, read), [1.0] * 4) == [2, 0, 3, 1]
+
+
+def test_a_cut_among_equals_does_not_depend_on_their_order(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = bank(*({"id_key": key, "path": key % 2} for key in (4, 1, 3, 2)), labels=("", "p"))
+    view = look(snapshot, Filters(), NOW, read)
+    scores = [0.5, 0.5, 0.9, 0.5]
+    for order in permutations(range(4)):
+        ordinals = np.array(order, np.int64)
+        ranking = view.ranking(ordinals, np.array([scores[row] for row in order]), 3, "why")
+        assert ranking.ordinals.tolist() == [2, 3, 0]
+        assert ranking.reason == "why"
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 4, 100, None])
+def test_a_ranking_is_cut_to_its_depth(bank: Callable[..., IndexSnapshot], depth: int | None) -> None:
+    view = look(bank(*({"id_key": n} for n in range(4))), Filters(), NOW, read)
+    assert ranked(view, [1.0, 3.0, 2.0, 4.0], depth) == [3, 1, 2, 0][:depth]
+
+
+def test_only_visible_rows_are_read(bank: Callable[..., IndexSnapshot]) -> None:
+    view = look(bank({}, {"expired_at": NOW}, {}), Filters(), NOW, read)
+    assert [memory.text for memory in view.memories([2, 0])] == ["memory 2", "memory 0"]
+    assert view.memories([]) == []
+    with pytest.raises(PermissionError, match=r"\[1\] are not visible"):
+        view.memories([0, 1])
+
+
+def test_a_row_that_is_visible_and_not_eligible_can_be_read(bank: Callable[..., IndexSnapshot]) -> None:
+    view = look(bank({"kind": 1}), Filters(kinds=(Kind.CODE,)), NOW, read)
+    assert not view.eligible.any()
+    assert len(view.memories([0])) == 1
+
+
+def test_gaps_are_erased_rows(bank: Callable[..., IndexSnapshot], make_block: MakeBlock) -> None:
+    block = make_block([Row(3, None, {}, None, 0.0)])
+    snapshot = IndexSnapshot(1, 0, 3, (block,), {}, ("",), (frozenset(),), 0)
+    assert snapshot.rows == 4
+    for moment in (BEGINNING, 0, NOW, FOREVER - 1):
+        assert seen(snapshot, as_of=moment) == []
