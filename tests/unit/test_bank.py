@@ -194,16 +194,25 @@ def test_without_deduplication_every_item_is_stored(bank: Bank) -> None:
     assert bank.stats()["memories"] == 3
 
 
-def test_what_was_forgotten_or_has_ended_is_retained_anew(bank: Bank, clock: FrozenClock) -> None:
+def test_what_was_forgotten_is_retained_anew(bank: Bank) -> None:
     [forgotten] = bank.retain("The kettle is new.")
-    [ended] = bank.retain("The stove is on loan.", valid_to="2026-04-01")
     bank.forget(forgotten)
+
+    [again] = bank.retain("The kettle is new.")
+
+    assert [hit.id for hit in bank.recall("kettle")] == [again]
+    assert bank.stats()["versions"] == 1
+
+
+def test_an_item_that_states_its_own_past_end_is_one_memory_however_often_it_is_imported(
+    bank: Bank, clock: FrozenClock
+) -> None:
+    item = {"text": "The stove is on loan.", "valid_from": "2025-01", "valid_to": "2026-04-01"}
+    first = bank.retain(item)
     clock.advance(days=60)
 
-    [kettle, stove] = bank.retain(["The kettle is new.", "The stove is on loan."])
-
-    assert kettle != forgotten
-    assert stove != ended
+    assert bank.retain([item, item]) == first * 2
+    assert bank.stats()["versions"] == 1
 
 
 def test_texts_without_a_vector_are_kept_and_reported(

@@ -21,6 +21,7 @@ from simonides.errors import (
 )
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
+from simonides.text.analyser import TextAnalyser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -373,12 +374,24 @@ def test_a_bank_of_a_closed_store_says_so(
         assert again.bank("diary").stats()["versions"] == 1
 
 
-def test_channels_of_a_closed_store_say_so(store: Store) -> None:
-    # What a recall meets whose store is closed by another thread before its channels start.
-    store.close()
+@pytest.mark.parametrize("profile", ["default", "lexical"])
+def test_a_store_that_is_closed_under_a_recall_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str
+) -> None:
+    # One channel runs in the caller's thread, two run in the store's: both meet the closed store.
+    opened = simonides.open(tmp_path, embedder=StubEmbedder())
+    bank = opened.bank("diary")
+    bank.retain("The kettle is new.")
+    analyse = TextAnalyser.query_terms
 
-    with pytest.raises(StoreError, match="closed during a recall"):
-        store._executor.submit(len, "kettle")
+    def close_and_analyse(self: TextAnalyser, text: str) -> list[str]:
+        opened.close()
+        return analyse(self, text)
+
+    monkeypatch.setattr(TextAnalyser, "query_terms", close_and_analyse)
+
+    with pytest.raises(StoreError, match="closed"):
+        bank.recall("kettle", profile=profile)
 
 
 def test_threads_share_a_store(store: Store) -> None:

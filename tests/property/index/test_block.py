@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,9 @@ def histories(draw: st.DrawFn) -> tuple[list[Row], dict[int, int], list[int]]:
         array = None if codes is None else np.array(codes, np.int8)
         rows.append(Row(ordinal, values, draw(TERMS), array, 0.0 if codes is None else 0.25))
     live = [row.ordinal for row in rows if row.values is not None]
-    stamps = st.dictionaries(st.sampled_from(live), st.sampled_from([5, 6, BEGINNING])) if live else st.just({})
+    stamps = (
+        st.dictionaries(st.sampled_from(live), st.sampled_from([5, 6, BEGINNING])) if live else st.just({})
+    )
     cuts = draw(st.lists(st.integers(0, len(rows)), max_size=3, unique=True).map(sorted))
     return rows, draw(stamps), cuts
 
@@ -74,7 +77,7 @@ def rebuilt(rows: list[Row], stamps: dict[int, int]) -> Block:
 def test_a_merge_equals_a_rebuild_from_rows(history: tuple[list[Row], dict[int, int], list[int]]) -> None:
     rows, stamps, cuts = history
     edges = [0, *cuts, len(rows)]
-    blocks = [frozen(rows[a:b], a) for a, b in zip(edges, edges[1:], strict=False)]
+    blocks = [frozen(rows[a:b], a) for a, b in itertools.pairwise(edges)]
     exact = plain(rebuilt(rows, stamps))
     assert plain(join_blocks(blocks, stamps, DIMENSION)) == exact
     # Each block sealed with its stamps first, written, read, and all joined later.

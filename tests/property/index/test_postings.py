@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -38,7 +39,11 @@ class Search:
 
 SEARCHES = st.builds(
     Search,
-    st.lists(st.tuples(st.sampled_from([*TERMS, "absent"]), st.integers(1, 3)), max_size=4, unique_by=lambda t: t[0]),
+    st.lists(
+        st.tuples(st.sampled_from([*TERMS, "absent"]), st.integers(1, 3)),
+        max_size=4,
+        unique_by=lambda t: t[0],
+    ),
     st.dictionaries(st.sampled_from(FIELDS), st.sampled_from([0.0, 0.5, 1.0, 3.0]), max_size=4),
     st.sampled_from([0.0, 0.9, 1.2, 2.0]),
     st.sampled_from([0.0, 0.4, 0.75, 1.0]),
@@ -67,16 +72,19 @@ def bank_of(rows: Rows, cuts: list[int]) -> BlockPostings:
     """All blocks sealed but the last."""
     edges = [0, *cuts, len(rows)]
     blocks = []
-    for number, (start, stop) in enumerate(zip(edges, edges[1:], strict=False)):
+    for number, (start, stop) in enumerate(itertools.pairwise(edges)):
         tails = {field: tail_of(rows[start:stop], field) for field in FIELDS}
         sealed = {
-            field: merge_postings([(0, tail)], np.ones(stop - start, np.bool_)) for field, tail in tails.items()
+            field: merge_postings([(0, tail)], np.ones(stop - start, np.bool_))
+            for field, tail in tails.items()
         }
         blocks.append((start, tails if number == len(edges) - 2 else sealed))
     return BlockPostings(tuple(blocks), len(rows))
 
 
-def scores(bank: BlockPostings, visible: list[bool], eligible: list[bool], search: Search) -> dict[int, float]:
+def scores(
+    bank: BlockPostings, visible: list[bool], eligible: list[bool], search: Search
+) -> dict[int, float]:
     ordinals, found = bank.bm25(
         search.terms,
         np.array(visible, np.bool_),

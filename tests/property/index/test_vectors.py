@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from unittest.mock import patch
 
@@ -27,7 +28,9 @@ def banks(draw: st.DrawFn) -> tuple[Codes, list[float], list[bool], list[float],
     rows = draw(st.integers(0, 60))
     # Few distinct values, so that distances and cosines tie.
     number = st.sampled_from([-127, -3, 0, 0, 2, 127])
-    codes = draw(st.lists(st.lists(number, min_size=dimension, max_size=dimension), min_size=rows, max_size=rows))
+    codes = draw(
+        st.lists(st.lists(number, min_size=dimension, max_size=dimension), min_size=rows, max_size=rows)
+    )
     scales = draw(st.lists(st.sampled_from([0.0, 0.0078125, 0.00390625]), min_size=rows, max_size=rows))
     dense = draw(st.booleans())
     flags = st.booleans() if dense else st.sampled_from([False] * 12 + [True])
@@ -40,7 +43,7 @@ def banks(draw: st.DrawFn) -> tuple[Codes, list[float], list[bool], list[float],
 def bank_of(codes: Codes, scales: list[float], cuts: list[int], dimension: int) -> BlockVectors:
     blocks = []
     edges = [0, *cuts, len(codes)]
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in itertools.pairwise(edges):
         part = np.array(codes[start:stop], np.int8).reshape(stop - start, dimension)
         blocks.append((start, VectorBlock(part, np.array(scales[start:stop], np.float32), sign_bits(part))))
     return BlockVectors(tuple(blocks), dimension)
@@ -57,7 +60,9 @@ def twin_distance(codes: list[int], query: list[float]) -> int:
     return sum((c > 0) != (q > 0) for c, q in zip(codes, query, strict=True))
 
 
-def pairs(bank: BlockVectors, query: list[float], eligible: list[bool], wanted: int) -> list[tuple[int, float]]:
+def pairs(
+    bank: BlockVectors, query: list[float], eligible: list[bool], wanted: int
+) -> list[tuple[int, float]]:
     ordinals, scores = bank.nearest(
         np.array(query, np.float32), np.array(eligible, np.bool_), depth=1, rescore=wanted
     )
@@ -87,9 +92,7 @@ def test_the_scan_keeps_every_row_within_the_smallest_sufficient_distance(
     rows = [row for row in range(len(codes)) if eligible[row] and scales[row] > 0]
     distances = {row: twin_distance(codes[row], query) for row in rows}
     threshold = sorted(distances.values())[wanted - 1] if len(rows) > wanted else len(query)
-    twin = [
-        (row, twin_score(codes[row], scales[row], query)) for row in rows if distances[row] <= threshold
-    ]
+    twin = [(row, twin_score(codes[row], scales[row], query)) for row in rows if distances[row] <= threshold]
     with patch("simonides.index.vectors.ALL_SCORED", 0):
         found = pairs(bank_of(codes, scales, cuts, len(query)), query, eligible, wanted)
         whole = pairs(bank_of(codes, scales, [], len(query)), query, eligible, wanted)

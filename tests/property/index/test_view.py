@@ -170,7 +170,7 @@ def test_rows_of_others_change_nothing_that_a_principal_sees(
 def test_a_ranking_is_the_total_order_whatever_the_order_of_its_input(
     bank: tuple[list[dict[str, float]], dict[int, int], int], data: st.DataObject, depth: int | None
 ) -> None:
-    values, stamps, cut = bank
+    values, _, cut = bank
     # Ids are unique, as those of memories that are visible at once.
     unique = {int(row["id_key"]): row for row in values}
     values = list(unique.values())

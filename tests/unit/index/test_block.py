@@ -13,9 +13,9 @@ from simonides.records.interval import BEGINNING, FOREVER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from tests.unit.index.conftest import MakeBlock, MakeRow
 
     from simonides.index.block import Block
-    from tests.unit.index.conftest import MakeBlock, MakeRow
 
 
 def plain(block: Block) -> dict[str, Any]:
@@ -104,7 +104,9 @@ def test_an_erased_row_keeps_its_place_and_nothing_else(make_row: MakeRow, make_
 
 
 @pytest.mark.fault("V2")
-def test_a_block_of_another_dimension_comes_in_without_vectors(make_row: MakeRow, make_block: MakeBlock) -> None:
+def test_a_block_of_another_dimension_comes_in_without_vectors(
+    make_row: MakeRow, make_block: MakeBlock
+) -> None:
     old = make_block([make_row(0, "fuse", [1, 2])], dimension=2)
     new = make_block([make_row(1, "lamp", [1, 2, 3])], start=1)
     joined = join_blocks([old, new], {}, 3)
@@ -137,7 +139,9 @@ def test_only_a_sealed_block_goes_to_a_file(make_row: MakeRow, make_block: MakeB
 def test_the_vectors_of_a_tail_are_searched_like_those_of_a_sealed_block(
     make_row: MakeRow, make_block: MakeBlock
 ) -> None:
-    block = make_block([make_row(n, "", np.random.default_rng(n).normal(size=70)) for n in range(5)], dimension=70)
+    block = make_block(
+        [make_row(n, "", np.random.default_rng(n).normal(size=70).tolist()) for n in range(5)], dimension=70
+    )
     sealed = join_blocks([block], {}, 70)
     assert block.vectors.bits.tolist() == sealed.vectors.bits.tolist()
     assert block.vectors.bits.shape == sealed.vectors.bits.shape == (2, 5)

@@ -89,13 +89,12 @@ def flipped(body: bytes, place: int) -> Given:
 def test_a_flipped_bit_anywhere_is_found(path: Path) -> None:
     whole = path.read_bytes()
     plain = {name: array.tolist() for name, array in arrays().items()}
-    unread = 0
+    unread, said = 0, set[str]()
     for place in range(len(whole)):
         try:
             found, about = read_arrays(flipped(whole, place), path, check=True)
         except DamagedError as error:
-            assert str(path) in str(error)
-            assert "delete the index folder" in str(error)
+            said.add(str(error))
         else:
             # Only what fills the gap between two arrays may change: nobody reads it.
             unread += 1
@@ -103,6 +102,7 @@ def test_a_flipped_bit_anywhere_is_found(path: Path) -> None:
             assert about == ABOUT
             assert {name: array.tolist() for name, array in found.items()} == plain
     assert unread == sum(-array.nbytes % 64 for array in arrays().values())
+    assert all(str(path) in problem and "delete the index folder" in problem for problem in said)
 
 
 @pytest.mark.fault("P5")

@@ -44,14 +44,17 @@ def bank_of(*texts: str) -> BlockPostings:
 
 
 def search(
-    bank: BlockPostings, terms: str, visible: Sequence[bool] | None = None, eligible: Sequence[bool] | None = None
+    bank: BlockPostings,
+    terms: str,
+    visible: Sequence[bool] | None = None,
+    eligible: Sequence[bool] | None = None,
 ) -> dict[int, float]:
     seen: NDArray[np.bool_] = np.array(visible if visible is not None else [True] * bank.rows, np.bool_)
     wanted = np.array(eligible if eligible is not None else seen, np.bool_)
     ordinals, scores = bank.bm25(
         [(term, 1) for term in terms.split()], seen, wanted, field_weights={"text": 1.0}, k1=K1, b=B
     )
-    assert (ordinals.dtype, scores.dtype) == (np.int64, np.float64)
+    assert [ordinals.dtype, scores.dtype] == ["i8", "f8"]
     assert ordinals.tolist() == sorted(ordinals.tolist())
     return dict(zip(ordinals.tolist(), scores.tolist(), strict=True))
 
@@ -100,7 +103,8 @@ def test_terms_fields_and_their_weights_add_up() -> None:
     everything = np.ones(2, np.bool_)
 
     def score(terms: list[tuple[str, int]], weights: dict[str, float]) -> list[float]:
-        return bank.bm25(terms, everything, everything, field_weights=weights, k1=K1, b=B)[1].tolist()
+        _, scores = bank.bm25(terms, everything, everything, field_weights=weights, k1=K1, b=B)
+        return [float(found) for found in scores]
 
     # Every length is its field's average, so a hit is its idf: ln 2 of two rows, ln(4/3) of the one with context.
     two, one = math.log(2), math.log(4 / 3)

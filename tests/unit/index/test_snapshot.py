@@ -13,11 +13,14 @@ from simonides.records.interval import BEGINNING, FOREVER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.index.block import Block
     from tests.unit.index.conftest import MakeBlock, MakeRow
 
+    from simonides.index.block import Block
 
-def snapshot_of(*blocks: Block, expired: Mapping[int, int] | None = None, dimension: int = 3) -> IndexSnapshot:
+
+def snapshot_of(
+    *blocks: Block, expired: Mapping[int, int] | None = None, dimension: int = 3
+) -> IndexSnapshot:
     return IndexSnapshot(1, 0, dimension, blocks, expired or {}, ("",), (frozenset(),), 0)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -28,14 +29,14 @@ def block_of(vectors: NDArray[np.float32]) -> VectorBlock:
 def bank_of(vectors: NDArray[np.float32], cuts: Sequence[int] = ()) -> BlockVectors:
     """Rows in blocks that end at *cuts*."""
     edges = [0, *cuts, len(vectors)]
-    blocks = [
-        (start, block_of(vectors[start:stop])) for start, stop in zip(edges, edges[1:], strict=False)
-    ]
+    blocks = [(start, block_of(vectors[start:stop])) for start, stop in itertools.pairwise(edges)]
     return BlockVectors(tuple(blocks), vectors.shape[1])
 
 
 def unit(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
-    whole: NDArray[np.float32] = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+    whole: NDArray[np.float32] = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(
+        np.float32
+    )
     return whole
 
 
@@ -93,7 +94,9 @@ def test_the_distance_between_sign_bits_is_the_number_of_differing_signs() -> No
     bits = sign_bits(codes)
     for one in range(20):
         for other in range(20):
-            distance = sum((int(a) ^ int(b)).bit_count() for a, b in zip(bits[:, one], bits[:, other], strict=True))
+            distance = sum(
+                (int(a) ^ int(b)).bit_count() for a, b in zip(bits[:, one], bits[:, other], strict=True)
+            )
             assert distance == sum(
                 (a > 0) != (b > 0) for a, b in zip(codes[one].tolist(), codes[other].tolist(), strict=True)
             )
@@ -134,7 +137,7 @@ def test_a_bank_without_vectors_and_an_empty_mask_find_nothing() -> None:
         query, np.zeros(4, np.bool_), depth=3, rescore=3
     )
     assert (ordinals.tolist(), scores.tolist()) == ([], [])
-    assert (ordinals.dtype, scores.dtype) == (np.int64, np.float64)
+    assert [ordinals.dtype, scores.dtype] == ["i8", "f8"]
 
 
 @pytest.mark.fault("V2")
@@ -179,7 +182,9 @@ def test_asking_for_more_than_there_is_finds_all() -> None:
 def test_recall_at_100_against_float32_is_at_least_97_percent() -> None:
     vectors = clustered(20_000, 64, 50, 6)
     bank = bank_of(vectors, cuts=(8_000, 16_000, 19_000))
-    queries = unit(vectors[:20].astype(np.float64) + np.random.default_rng(7).normal(scale=0.05, size=(20, 64)))
+    queries = unit(
+        vectors[:20].astype(np.float64) + np.random.default_rng(7).normal(scale=0.05, size=(20, 64))
+    )
     everything = np.ones(len(vectors), np.bool_)
     shares = []
     for query in queries:

@@ -18,9 +18,10 @@ from simonides.testing.fakes import fake_memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tests.unit.index.conftest import MakeBlock, MakeRow
+
     from simonides.index.view import BankView
     from simonides.records.memory import Memory
-    from tests.unit.index.conftest import MakeBlock, MakeRow
 
 MICROSECOND = 1
 NOW = to_micros(datetime(2026, 12, 1, tzinfo=UTC))
@@ -45,7 +46,7 @@ def bank(make_block: MakeBlock, make_row: MakeRow) -> Callable[..., IndexSnapsho
         last_ingested: int = 0,
         expired: dict[int, int] | None = None,
     ) -> IndexSnapshot:
-        block = make_block([make_row(ordinal, **values) for ordinal, values in enumerate(rows)])
+        block = make_block([make_row(ordinal, "", None, **values) for ordinal, values in enumerate(rows)])
         blocks = (block,) if rows else ()
         return IndexSnapshot(1, 0, 3, blocks, expired or {}, labels, label_sets, last_ingested)
 
@@ -94,7 +95,11 @@ def test_a_fact_is_seen_from_when_it_was_learned_until_it_ends(
 def test_known_at_looks_back_with_what_is_known_later(
     bank: Callable[..., IndexSnapshot], as_of: str, there: bool
 ) -> None:
-    fact = {"valid_from": at("2026-06-01"), "valid_to": at("2026-09-01"), "ingested_at": at("2026-06-10T08:00Z")}
+    fact = {
+        "valid_from": at("2026-06-01"),
+        "valid_to": at("2026-09-01"),
+        "ingested_at": at("2026-06-10T08:00Z"),
+    }
     assert seen(bank(fact), as_of=at(as_of), known_at=NOW) == [0] * there
 
 
@@ -154,7 +159,10 @@ def test_kinds_and_project_narrow_results_and_leave_statistics(bank: Callable[..
     snapshot = bank(
         *({"kind": code, "project": code % 2} for code in KIND_CODES.values()), labels=("", "apollo")
     )
-    assert wanted(snapshot, kinds=(Kind.CODE, Kind.EPISODIC)) == [KIND_CODES[Kind.EPISODIC], KIND_CODES[Kind.CODE]]
+    assert wanted(snapshot, kinds=(Kind.CODE, Kind.EPISODIC)) == [
+        KIND_CODES[Kind.EPISODIC],
+        KIND_CODES[Kind.CODE],
+    ]
     assert wanted(snapshot, project="apollo") == [1, 3, 5]
     assert wanted(snapshot, project="") == [0, 2, 4, 6]
     assert wanted(snapshot, project="Apollo") == []
@@ -277,7 +285,7 @@ def test_an_empty_bank_has_an_empty_view(bank: Callable[..., IndexSnapshot]) -> 
 def ranked(view: BankView, scores: Sequence[float], depth: int | None = None) -> list[int]:
     ranking = view.ranking(np.arange(len(scores), dtype=np.int64), np.array(scores, np.float64), depth)
     assert ranking.scores.tolist() == [scores[row] for row in ranking.ordinals.tolist()]
-    return ranking.ordinals.tolist()
+    return [int(row) for row in ranking.ordinals]
 
 
 def test_a_ranking_falls_by_score_then_path_then_id(bank: Callable[..., IndexSnapshot]) -> None:

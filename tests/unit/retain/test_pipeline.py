@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from simonides.errors import EmbedderMismatchError, ModelDamagedError, ModelError
+from simonides.index.postings import FIELDS
 from simonides.retain.items import read_items
-from simonides.retain.pipeline import FIELDS, Preparation, prepare
+from simonides.retain.pipeline import Preparation, prepare
 
 
 @dataclass(frozen=True)

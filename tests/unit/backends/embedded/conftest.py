@@ -10,7 +10,6 @@ import apsw
 import pytest
 
 from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.index.files import FileLayer
 from simonides.index.view import look
 from simonides.records.interval import to_micros
 from simonides.records.query import Filters
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from simonides.index.files import FileLayer
     from simonides.protocols import Embedder
     from simonides.records.draft import Prepared
     from simonides.records.memory import Memory
@@ -122,8 +122,10 @@ class Desk:
     def all(self, bank: EmbeddedBank) -> list[Memory]:
         """Every row there is, by ordinal."""
         with bank.reading() as reading:
-            rows = reading.connection.execute("SELECT ordinal FROM memories ORDER BY ordinal")
-            return reading.memories([ordinal for (ordinal,) in rows.fetchall()])
+            rows: list[tuple[Any, ...]] = reading.connection.execute(
+                "SELECT ordinal FROM memories ORDER BY ordinal"
+            ).fetchall()
+            return reading.memories([ordinal for (ordinal,) in rows])
 
     def sql(self, statement: str, *bindings: Any, name: str = "bank") -> list[tuple[Any, ...]]:
         """Run SQL on the file itself, past the library."""

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.unit.backends.embedded.conftest import Desk
+
     from simonides.backends.embedded.bank import EmbeddedBank
     from simonides.index.snapshot import IndexSnapshot
-    from tests.unit.backends.embedded.conftest import Desk
 
 TEXTS = [f"fuse number {n} in cellar {n % 3}" for n in range(10)]
 
@@ -68,7 +69,9 @@ def test_each_of_two_processes_sees_what_the_other_wrote(desk: Desk) -> None:
     assert desk.search(other, "fuse").ids == set(first)
     second = desk.retain(other, {"text": "lamp fuse", "tags": ["new"], "path": "new"})
     assert desk.search(one, "fuse").ids == set(first + second)
-    assert [memory for memory, _ in desk.search(one, "lamp", tags=("new",), tags_match="exact").lexical] == second
+    assert [
+        memory for memory, _ in desk.search(one, "lamp", tags=("new",), tags_match="exact").lexical
+    ] == second
     one.forget(first)
     assert desk.search(other, "fuse").ids == set(second)
     assert content(one) == content(other)
@@ -175,7 +178,11 @@ def test_a_damaged_index_file_is_rebuilt_and_reported(
     before = desk.search(indexed, "fuse number 3")
     newest = max(int(path.name) for path in (desk.place / "bank" / "index").iterdir())
     indexed.close()
-    (path,) = (p for p in (desk.place / "bank" / "index").rglob(name) if name[0] == "b" or p.parent.name == str(newest))
+    (path,) = (
+        p
+        for p in (desk.place / "bank" / "index").rglob(name)
+        if name[0] == "b" or p.parent.name == str(newest)
+    )
     if name == "expired.arr" and harm is cut:
         path.write_bytes(path.read_bytes()[:40])
     else:
@@ -324,7 +331,12 @@ def test_catching_up_with_nothing_new_gives_the_same_snapshot(desk: Desk, indexe
         assert second.snapshot is first.snapshot
         assert indexed._position is not None
         again = catch_up(
-            second.connection, second.meta, indexed._position, FileLayer(), desk.place / "bank" / "index", None
+            second.connection,
+            second.meta,
+            indexed._position,
+            FileLayer(),
+            desk.place / "bank" / "index",
+            None,
         )
         assert again.snapshot is first.snapshot
 
@@ -333,8 +345,12 @@ def test_an_expiry_is_laid_over_without_a_merge(desk: Desk, indexed: EmbeddedBan
     before = content(indexed)
     with write_transaction(indexed._connections) as connection:
         for ordinal in (0, 11):
-            connection.execute("UPDATE memories SET expired_at = ? WHERE ordinal = ?", (desk.now + 100, ordinal))
-            write_counters(connection, log_change(connection, read_meta(connection), EXPIRE, ordinal, desk.now + 100))
+            connection.execute(
+                "UPDATE memories SET expired_at = ? WHERE ordinal = ?", (desk.now + 100, ordinal)
+            )
+            write_counters(
+                connection, log_change(connection, read_meta(connection), EXPIRE, ordinal, desk.now + 100)
+            )
     with indexed.reading() as reading:
         stamps = reading.snapshot.column("expired_at")
         assert (stamps[0], stamps[11]) == (desk.now + 100,) * 2

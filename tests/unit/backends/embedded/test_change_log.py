@@ -19,7 +19,6 @@ from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
     import apsw
-
     from tests.unit.backends.embedded.conftest import Desk
 
 

@@ -55,11 +55,15 @@ def notes(path: Path) -> list[str]:
 @pytest.mark.fault("W3")
 @pytest.mark.parametrize("version", ["3.7.0", "3.40.1", "3.51.1", "3.51.2", "3.51.2.9", "2.9.9"])
 def test_a_sqlite_with_the_wal_fault_is_refused(version: str) -> None:
-    with pytest.raises(SqliteVersionError, match=rf"SQLite {version} .*3\.51\.3 or newer.*pip install --upgrade apsw"):
+    with pytest.raises(
+        SqliteVersionError, match=rf"SQLite {version} .*3\.51\.3 or newer.*pip install --upgrade apsw"
+    ):
         check_sqlite_version(version)
 
 
-@pytest.mark.parametrize("version", ["3.51.3", "3.51.10", "3.52.0", "3.53.4", "4.0.0", apsw.sqlite_lib_version()])
+@pytest.mark.parametrize(
+    "version", ["3.51.3", "3.51.10", "3.52.0", "3.53.4", "4.0.0", apsw.sqlite_lib_version()]
+)
 def test_a_sqlite_without_it_is_taken(version: str) -> None:
     check_sqlite_version(version)
 
@@ -193,7 +197,7 @@ def test_a_writer_that_holds_the_lock_too_long_is_named(
     other = Connections(path)
     with (
         write_transaction(connections),
-        pytest.raises(UnavailableError, match="another process held the bank .*; retry") as caught,
+        pytest.raises(UnavailableError, match=r"another process held the bank .*; retry") as caught,
         write_transaction(other),
     ):
         raise AssertionError("two writers at once")
@@ -223,7 +227,9 @@ def test_a_full_disk_is_named_and_nothing_is_stored(connections: Connections, pa
             connection.execute("INSERT INTO notes VALUES ('a')")
             connection.execute("INSERT INTO notes VALUES (?)", ("long " * 10_000,))
 
-    with pytest.raises(UnavailableError, match="the disk is full; nothing was stored, free some space") as caught:
+    with pytest.raises(
+        UnavailableError, match="the disk is full; nothing was stored, free some space"
+    ) as caught:
         write()
     assert str(path) in str(caught.value)
     assert notes(path) == []
@@ -265,7 +271,9 @@ def test_other_errors_pass(path: Path, error: Exception) -> None:
 @pytest.mark.parametrize("body", [b"no database at all, " * 300, b"SQLite format 3\0" + b"\xff" * 4096])
 def test_a_file_that_is_no_database_is_named(path: Path, body: bytes) -> None:
     path.write_bytes(body)
-    with pytest.raises(DamagedError, match=r"memory\.db: is damaged or no database .*restore it from a backup"):
+    with pytest.raises(
+        DamagedError, match=r"memory\.db: is damaged or no database .*restore it from a backup"
+    ):
         Connections(path).get()
     assert path.read_bytes() == body
 

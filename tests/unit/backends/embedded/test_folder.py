@@ -61,7 +61,7 @@ def test_special_names_stay_inside_the_store(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "\n\t", None, 7, b"bank", ["a"]])
 def test_what_is_no_name_is_refused(name: object) -> None:
-    with pytest.raises(InputError, match="bank: .*not a name") as caught:
+    with pytest.raises(InputError, match=r"bank: .*not a name") as caught:
         folder_name(name)
     assert caught.value.field == "bank"
 

@@ -8,7 +8,6 @@ from simonides.backends.embedded.labels import label_code, label_set_code, read_
 
 if TYPE_CHECKING:
     import apsw
-
     from tests.unit.backends.embedded.conftest import Desk
 
 

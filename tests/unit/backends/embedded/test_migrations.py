@@ -80,7 +80,9 @@ def test_a_newer_schema_is_refused_and_left_untouched(desk: Desk) -> None:
     desk.sql(f"PRAGMA user_version = {NEWEST + 1}")
     folder = desk.place / "bank"
     before = {path.name: sha256(path) for path in folder.rglob("*") if path.is_file()}
-    with pytest.raises(NewerSchemaError, match=rf"has schema {NEWEST + 1}, .* knows {NEWEST}; upgrade simonides"):
+    with pytest.raises(
+        NewerSchemaError, match=rf"has schema {NEWEST + 1}, .* knows {NEWEST}; upgrade simonides"
+    ):
         desk.open()
     after = {path.name: sha256(path) for path in folder.rglob("*") if path.is_file()}
     assert after["memory.db"] == before["memory.db"]
@@ -126,7 +128,9 @@ def two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
 
 
-def test_an_older_bank_is_brought_up_to_date_with_its_rows(desk: Desk, request: pytest.FixtureRequest) -> None:
+def test_an_older_bank_is_brought_up_to_date_with_its_rows(
+    desk: Desk, request: pytest.FixtureRequest
+) -> None:
     bank = desk.open()
     (memory,) = desk.retain(bank, "fuse")
     bank.close()
@@ -140,7 +144,9 @@ def test_an_older_bank_is_brought_up_to_date_with_its_rows(desk: Desk, request: 
 def bad_steps() -> list[Migration]:
     return [
         Migration(NEWEST + 1, "error", "CREATE TABLE notes(text); INSERT INTO nowhere VALUES ('a')"),
-        Migration(NEWEST + 1, "constraint", "CREATE TABLE notes(text UNIQUE); INSERT INTO notes VALUES (1), (1)"),
+        Migration(
+            NEWEST + 1, "constraint", "CREATE TABLE notes(text UNIQUE); INSERT INTO notes VALUES (1), (1)"
+        ),
     ]
 
 

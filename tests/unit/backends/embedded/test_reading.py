@@ -42,9 +42,15 @@ def test_what_is_gone_is_an_error_and_not_a_shorter_list(desk: Desk) -> None:
 def test_versions_come_oldest_first(desk: Desk) -> None:
     bank = desk.open()
     memory, *_ = desk.retain(bank, "b", "a", "c", deduplicate=False)
-    desk.sql("UPDATE memories SET id = ?, version = CASE ordinal WHEN 0 THEN 3 WHEN 2 THEN 2 END WHERE ordinal <> 1", memory)
+    desk.sql(
+        "UPDATE memories SET id = ?, version = CASE ordinal WHEN 0 THEN 3 WHEN 2 THEN 2 END WHERE ordinal <> 1",
+        memory,
+    )
     with bank.reading() as reading:
-        assert [(m.version, m.text) for m in read_versions(reading.connection, memory)] == [(2, "c"), (3, "b")]
+        assert [(m.version, m.text) for m in read_versions(reading.connection, memory)] == [
+            (2, "c"),
+            (3, "b"),
+        ]
         assert read_versions(reading.connection, "missing") == []
 
 
@@ -90,7 +96,8 @@ def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:
     assert first.values["occurred_from"] < first.values["occurred_to"]
     assert first.terms == {"text": {"fuse": 2, "lamp": 1}, "context": {"lamp": 1}}
     assert first.codes is not None
-    assert (first.codes.dtype, first.codes.shape) == (np.int8, (32,))
+    assert first.codes.dtype == np.int8
+    assert first.codes.shape == (32,)
     assert second.values is not None
     assert (second.values["occurred_from"], second.values["occurred_to"]) == (FOREVER, BEGINNING)
 
@@ -103,7 +110,9 @@ def test_erased_rows_come_as_rows_without_values(desk: Desk) -> None:
         for start, stop in ((0, 6), (2, 4), (3, 6), (1, 2), (5, 6), (4, 4)):
             rows = list(read_index_rows(reading.connection, reading.meta.embedder, start, stop))
             assert [row.ordinal for row in rows] == list(range(start, stop))
-            assert [row.ordinal for row in rows if row.values is not None] == [n for n in (1, 4) if start <= n < stop]
+            assert [row.ordinal for row in rows if row.values is not None] == [
+                n for n in (1, 4) if start <= n < stop
+            ]
             assert all(not row.terms and row.codes is None for row in rows if row.values is None)
 
 

@@ -91,9 +91,7 @@ def test_nothing_but_terms_digests_and_epoch_changes(desk: Desk, stems: Words) -
     assert differing == {"terms", "digest"}
 
 
-def test_another_process_that_has_the_bank_open_follows(
-    desk: Desk, stems: Words, small_merges: int
-) -> None:
+def test_another_process_that_has_the_bank_open_follows(desk: Desk, stems: Words, small_merges: int) -> None:
     other = desk.open()
     desk.retain(other, *ITEMS, *(f"noise {n}" for n in range(4)))
     assert len(desk.search(other, "wiring").lexical) == 1

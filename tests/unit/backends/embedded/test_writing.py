@@ -48,7 +48,12 @@ def test_every_field_is_stored_as_given(desk: Desk) -> None:
     (found,) = desk.all(bank)
     assert found.id == memory
     assert (found.text, found.kind, found.layer) == ("the fuse is blown 🟢", Kind.DECISION, Layer.PROCEDURAL)
-    assert (found.context, found.relation, found.path, found.project) == ("cellar", "states", "a/b.md", "house")
+    assert (found.context, found.relation, found.path, found.project) == (
+        "cellar",
+        "states",
+        "a/b.md",
+        "house",
+    )
     assert (found.tags, found.acl, found.source) == (("blue", "red"), ("ada", "ben"), "call")
     assert found.metadata == {"a": "ü", "b": [1, None]}
     assert found.occurred == parse_time("2025-03", "t")
@@ -79,7 +84,9 @@ def test_the_vector_is_stored_with_its_row(desk: Desk) -> None:
 
 @pytest.mark.fault("V1")
 def test_an_item_without_a_vector_is_stored_without_one(desk: Desk) -> None:
-    desk.embedder = StubEmbedder(3, {"zero": [0, 0, 0], "nan": [float("nan")] * 3, "huge": [1e38] * 3, "x": [1, 0, 0]})
+    desk.embedder = StubEmbedder(
+        3, {"zero": [0, 0, 0], "nan": [float("nan")] * 3, "huge": [1e38] * 3, "x": [1, 0, 0]}
+    )
     bank = desk.open()
     desk.retain(bank, "zero", "nan", "huge", "x")
     assert desk.sql("SELECT ordinal FROM vectors") == [(3,)]
@@ -221,7 +228,9 @@ def test_two_processes_share_one_clock_of_ingestion(desk: Desk) -> None:
 
 def test_recorded_at_is_when_it_was_ingested(desk: Desk) -> None:
     bank = desk.open()
-    desk.retain(bank, {"text": "old", "recorded_at": "2020-05-01"}, "new", {"text": "older", "recorded_at": "2019"})
+    desk.retain(
+        bank, {"text": "old", "recorded_at": "2020-05-01"}, "new", {"text": "older", "recorded_at": "2019"}
+    )
     old, new, older = desk.all(bank)
     assert (old.ingested_at_micros, old.valid_from_micros) == (at("2020-05-01"), at("2020-05-01"))
     assert new.ingested_at_micros == desk.now, "an import does not move the clock"
@@ -296,7 +305,16 @@ def test_a_failure_in_the_middle_of_a_batch_stores_nothing(desk: Desk) -> None:
     desk.retain(bank, "lamp")
     before = desk.dump()
     items = desk.prepare(*({"text": f"fuse {n}", "tags": [f"t{n}"], "path": f"p{n}"} for n in range(4)))
-    for statement in ("memories", "vectors", "chunks", "episodes", "labels", "label_sets", "changes", "UPDATE meta"):
+    for statement in (
+        "memories",
+        "vectors",
+        "chunks",
+        "episodes",
+        "labels",
+        "label_sets",
+        "changes",
+        "UPDATE meta",
+    ):
         seen = 0
 
         def fail(cursor: object, sql: str, bindings: object, statement: str = statement) -> bool:
@@ -392,7 +410,10 @@ def test_every_version_is_forgotten(desk: Desk) -> None:
     desk.sql("UPDATE memories SET id = ?, version = 2 WHERE ordinal = 1", memory)
     assert bank.forget([memory]) == 1
     assert desk.all(bank) == []
-    assert [row[1:3] for row in desk.sql("SELECT * FROM changes ORDER BY 1")][2:] == [("erase", 0), ("erase", 1)]
+    assert [row[1:3] for row in desk.sql("SELECT * FROM changes ORDER BY 1")][2:] == [
+        ("erase", 0),
+        ("erase", 1),
+    ]
 
 
 def test_a_source_that_another_memory_needs_stays(desk: Desk) -> None:
@@ -447,7 +468,9 @@ def test_a_forgotten_word_is_in_no_index_file_and_a_forgotten_text_in_no_file_at
 ) -> None:
     bank = desk.open()
     texts = [f"fuse number {n}" for n in range(12)]
-    (memory,) = desk.retain(bank, {"text": "canaryterm sings", "context": "canaryterm aloud", "relation": "canaryterm"})
+    (memory,) = desk.retain(
+        bank, {"text": "canaryterm sings", "context": "canaryterm aloud", "relation": "canaryterm"}
+    )
     desk.retain(bank, *texts)
     folder = desk.place / "bank"
 
