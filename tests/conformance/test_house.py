@@ -288,7 +288,11 @@ TAG_TABLE = [
 
 
 @pytest.mark.spec("HI-14")
-@pytest.mark.parametrize(("mode", "tags", "expected"), TAG_TABLE, ids=str)
+@pytest.mark.parametrize(
+    ("mode", "tags", "expected"),
+    TAG_TABLE,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
+)
 def test_tags_match_by_the_table_in_every_channel(
     bank: Bank, dense_only: Path, mode: str, tags: list[str], expected: set[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,8 @@ BAD_ITEMS: list[tuple[str, dict[str, Any]]] = [
 
 
 def short(value: object) -> str:
-    return ascii(value)[:60]
+    """A test's name: the same in every process, so without the address of an object."""
+    return re.sub(r" at 0x[0-9a-f]+", "", ascii(value))[:60]
 
 
 @pytest.mark.parametrize(("field", "item"), BAD_ITEMS, ids=short)

@@ -32,6 +32,9 @@ STEPS = range(3, 40, 4)
 LONGEST_LIFE_SECONDS = 0.3
 """A writer is killed at most this long after its first acknowledgement; a retain takes 2 to 100 ms."""
 
+STATEMENTS_AT_BIRTH = 70
+"""SQL statements until a bank is made and holds its first memory."""
+
 _BATCH = re.compile(r"(\w+) batch (\d+) of (\d+) ")
 
 
@@ -110,51 +113,44 @@ def kill(
 
 
 @pytest.mark.fault("W3")
-def test_a_writer_killed_while_it_makes_the_bank(born: Callable[..., str], say: Say) -> None:
-    say(born(trials=5, seed=3))
+def test_a_writer_killed_while_it_makes_the_bank(born: Callable[[range], str], say: Say) -> None:
+    say(born(range(3, STATEMENTS_AT_BIRTH, 11)))
 
 
 @pytest.mark.soak
 @pytest.mark.fault("W3")
-def test_100_writers_killed_while_they_make_the_bank(born: Callable[..., str], say: Say) -> None:
-    say(born(trials=100, seed=300))
+def test_a_writer_killed_at_each_statement_that_makes_the_bank(
+    born: Callable[[range], str], say: Say
+) -> None:
+    say(born(range(1, STATEMENTS_AT_BIRTH)))
 
 
 @pytest.fixture
 def born(
-    tmp_path: Path,
-    start: Start,
-    read_acks: ReadAcks,
-    stored: Stored,
-    assert_channels_agree: AssertChannelsAgree,
-) -> Callable[..., str]:
-    """Kills writers before, in or soon after the making of a bank; who comes next has a bank that works."""
+    tmp_path: Path, start: Start, stored: Stored, assert_channels_agree: AssertChannelsAgree
+) -> Callable[[range], str]:
+    """Kills writers before, in and after the making of a bank; who comes next has a bank that works."""
 
-    def run(*, trials: int, seed: int) -> str:
-        chance = random.Random(seed)
+    def run(statements: range) -> str:
         found: Counter[str] = Counter()
-        for trial in range(trials):
-            store = tmp_path / f"store{trial}"
-            writer = start("writer.py", store, "w", "--seed", trial, stdout=subprocess.PIPE)
-            # Starting Python and importing takes most of this.
-            killer = threading.Timer(chance.uniform(0.1, 0.5), writer.kill)
-            killer.start()
-            assert writer.stdout is not None
-            acks = read_acks(list(writer.stdout))
-            killer.join()
-            assert writer.wait() == -signal.SIGKILL, "the writer ended by itself; its error stands above"
-            made = (store / "bank-default" / "memory.db").exists()
-            found["retained" if acks else "made" if made else "not begun"] += 1
+        for statement in statements:
+            store = tmp_path / f"store{statement}"
+            how = ("--largest", 1, "--die-at-statement", statement)
+            writer = start("writer.py", store, "w", *how, stdout=subprocess.PIPE)
+            acknowledged, _ = writer.communicate()
+            assert writer.returncode == -signal.SIGKILL
+            file = store / "bank-default" / "memory.db"
+            size = file.stat().st_size
+            found["retained" if acknowledged else "made" if size else "empty"] += 1
             with simonides.open(store, embedder=None) as opened:
                 bank = opened.bank()
-                texts = stored(bank)
-                for ack in acks:
-                    assert dict(zip(ack.ids, ack.texts, strict=True)).items() <= texts.items()
-                _assert_whole_batches(texts)
+                _assert_whole_batches(stored(bank))
+                assert len(stored(bank)) >= acknowledged.count("\n")
                 (memory,) = bank.retain("retained by the next one")
                 assert memory in [hit.id for hit in bank.recall("next one")]
                 assert_channels_agree(bank)
-        return f"{trials} kills around the making of a bank: {dict(found)}; each bank works"
+        assert {"empty", "made"} <= set(found)
+        return f"{len(statements)} kills while a bank was made: {dict(found)}; each bank works"
 
     return run
 

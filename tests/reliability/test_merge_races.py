@@ -58,7 +58,7 @@ class Interrupted(FileLayer):
 def test_another_process_merges_meanwhile(
     tmp_path: Path,
     call: str,
-    wins: bool,  # noqa: FBT001 a parameter of the table
+    wins: bool,
     assert_channels_agree: AssertChannelsAgree,
 ) -> None:
     with simonides.open(tmp_path, embedder=None) as one, simonides.open(tmp_path, embedder=None) as two:

@@ -1,12 +1,11 @@
 """A process that retains batch after batch and says on standard output what it was promised.
 
     python writer.py STORE NAME [--seed N] [--largest N] [--merge N] [--vectors] [--retains N] [--seconds N]
-        [--die-at N] [--stay]
-
-With ``--die-at N`` it kills itself right before the N-th thing that it does with index files.
+        [--die-at N] [--die-at-statement N] [--stay]
 
 After each retain has returned it prints one line: {"ids": […], "texts": […], "seconds": …}; a last line
-{"end": …} when it was not killed. Every text is unique and says which batch it belongs to and how large that
+{"end": …} when it was not killed. It can kill itself: right before the N-th thing that it does with index
+files, or right before its N-th SQL statement. Every text is unique and says which batch it belongs to and how large that
 batch is, so that whoever reads the bank later can tell a whole batch from half of one.
 """
 
@@ -21,6 +20,8 @@ import signal
 import sys
 import time
 from typing import TYPE_CHECKING, Any
+
+import apsw
 
 import simonides
 from simonides.backends.embedded import merge
@@ -38,6 +39,8 @@ def main() -> None:
     chance = random.Random(asked.seed)
     end = time.monotonic() + asked.seconds
     batch, number = 0, 0
+    if asked.die_at_statement:
+        _make_statements_deadly(asked.die_at_statement)
     with simonides.open(asked.store, embedder=StubEmbedder() if asked.vectors else None) as store:
         bank = store.bank()
         if asked.die_at:
@@ -75,6 +78,17 @@ def _deadly(number: int) -> FileLayer:
     return layer
 
 
+def _make_statements_deadly(number: int) -> None:
+    statements = itertools.count(1)
+
+    def trace(*_: object) -> bool:
+        if next(statements) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+    apsw.connection_hooks.append(lambda connection: connection.set_exec_trace(trace))
+
+
 def _say(**words: Any) -> None:
     sys.stdout.write(json.dumps(words) + "\n")
     sys.stdout.flush()
@@ -89,6 +103,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--merge", type=int, default=2_000)
     parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--retains", type=int, default=sys.maxsize)
+    parser.add_argument("--die-at-statement", type=int, default=0)
     parser.add_argument("--die-at", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument(

@@ -85,7 +85,6 @@ def flipped(body: bytes, place: int) -> Given:
     return Given(bytes(changed))
 
 
-@pytest.mark.fault("P5")
 def test_a_flipped_bit_anywhere_is_found(path: Path) -> None:
     whole = path.read_bytes()
     plain = {name: array.tolist() for name, array in arrays().items()}
@@ -105,7 +104,6 @@ def test_a_flipped_bit_anywhere_is_found(path: Path) -> None:
     assert all(str(path) in problem and "delete the index folder" in problem for problem in said)
 
 
-@pytest.mark.fault("P5")
 def test_a_flipped_bit_of_the_header_is_found_without_reading_the_arrays(path: Path) -> None:
     whole = path.read_bytes()
     for place in range(whole.rindex(b"}") + 1):

@@ -114,7 +114,6 @@ def test_the_manifest_is_written_last_and_then_the_folder_is_synced(tmp_path: Pa
     ]  # fmt: skip
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_flipped_bit_of_any_file_is_found_by_a_check(folder: Path, name: str) -> None:
     path = folder / "1" / name

@@ -83,6 +83,8 @@ def test_dot_products_are_the_exact_integers(dimension: int) -> None:
         [32_767] * dimension,
         [-32_767] * dimension,
         [255] * dimension,
+        # An odd sum, which float32 cannot hold above 2²⁴.
+        [255] * (dimension - 1) + [254],
         [32_767 - 65_534 * (n % 2) for n in range(dimension)],
         [draw.randint(-32_767, 32_767) for _ in range(dimension)],
     ):

@@ -243,7 +243,6 @@ def test_a_full_disk_stores_nothing_and_recall_goes_on(desk: Desk) -> None:
     assert bank.verify().ok
 
 
-@pytest.mark.fault("P5")
 def test_damage_to_the_database_is_named_and_never_a_stack_of_sqlite(desk: Desk) -> None:
     bank = desk.open()
     desk.retain(bank, *(f"fuse {n} " * 300 for n in range(20)))

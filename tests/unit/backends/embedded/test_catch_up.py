@@ -169,7 +169,6 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize("harm", [flip_header, cut, empty])
 @pytest.mark.parametrize("name", ["block-0.arr", "manifest.json", "expired.arr"])
 def test_a_damaged_index_file_is_rebuilt_and_reported(
@@ -361,6 +360,15 @@ def test_an_expiry_is_laid_over_without_a_merge(desk: Desk, indexed: EmbeddedBan
     shutil.rmtree(desk.place / "bank" / "index")
     assert content(indexed) == content(desk.open())
     assert indexed.verify().ok
+
+
+def test_a_renewed_epoch_means_that_the_rows_are_others(desk: Desk, indexed: EmbeddedBank) -> None:
+    before = content(indexed)
+    desk.sql("UPDATE memories SET kind = 'code'; UPDATE meta SET epoch = 'restored'")
+    after = content(indexed)
+    assert after["column.kind"] != before["column.kind"]
+    assert {**after, "column.kind": None} == {**before, "column.kind": None}
+    assert after == content(desk.open())
 
 
 def test_the_manifest_says_what_the_index_is_made_of(desk: Desk, indexed: EmbeddedBank) -> None:

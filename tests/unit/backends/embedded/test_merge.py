@@ -255,6 +255,55 @@ def test_of_two_merges_at_once_one_wins_and_both_read_the_same(
     assert desk.open().verify().ok
 
 
+class Sticky(FileLayer):
+    """A platform that does not delete files which are in use."""
+
+    def remove_folder(self, folder: Path) -> None:
+        pass
+
+
+@pytest.mark.fault("W2")
+@pytest.mark.parametrize("change", ["none", "retain", "forget"])
+def test_a_merge_whose_files_are_all_written_still_loses_to_one_that_was_published_meanwhile(
+    desk: Desk, change: str
+) -> None:
+    other = desk.open(files=Sticky())
+    ids = desk.retain(other, *(f"fuse number {n} in the cellar" for n in range(6)), "lamp")
+
+    def win() -> None:
+        if change == "retain":
+            desk.retain(other, "a late lamp")
+        if change == "forget":
+            other.forget(ids[:1])
+        assert other.merge_if_due(force=True)
+
+    bank = desk.open(files=Interrupting("sync_folder", 2, win))
+    assert not bank.merge_if_due(force=True)
+    assert folders(desk) == [current(desk, other).number] == [2], "it deleted its own files"
+    assert bank.problems() == other.problems() == []
+    assert repr(answers(desk, bank)) == repr(answers(desk, other)) == repr(answers(desk, desk.open()))
+    assert bank.verify().ok
+
+
+@pytest.mark.fault("V2")
+def test_a_merge_loses_to_the_first_vector_of_a_bank(desk: Desk) -> None:
+    embedder, desk.embedder = desk.embedder, None
+    other = desk.open()
+    desk.retain(other, *(f"fuse number {n}" for n in range(3)))
+
+    def first_vector() -> None:
+        desk.embedder = embedder
+        desk.retain(other, "lamp")
+
+    bank = desk.open(files=Interrupting("write", 1, first_vector))
+    assert not bank.merge_if_due(force=True), "its blocks have no room for vectors"
+    assert desk.index_files() == []
+    assert len(desk.search(bank, "lamp").dense) == 1
+    assert bank.merge_if_due(force=True)
+    assert repr(answers(desk, bank)) == repr(answers(desk, other))
+    assert other.verify().ok
+
+
 @pytest.mark.fault("W2")
 def test_two_processes_that_write_and_merge_at_once_lose_nothing(desk: Desk, small_merges: int) -> None:
     banks = [desk.open(), desk.open()]
@@ -366,7 +415,6 @@ def sound(desk: Desk, small_merges: int, unsynced: None) -> tuple[int, list[Foun
     return files.calls, found
 
 
-@pytest.mark.fault("P3")
 @pytest.mark.parametrize("for_good", [False, True])
 def test_whatever_call_fails_no_write_fails_and_no_row_is_lost(
     desk: Desk, sound: tuple[int, list[Found]], for_good: bool
@@ -393,7 +441,6 @@ def test_whatever_call_fails_no_write_fails_and_no_row_is_lost(
         again.close()
 
 
-@pytest.mark.fault("P3")
 def test_a_failed_merge_is_reported_until_one_succeeds(desk: Desk, small_merges: int) -> None:
     files = Failing(1)
     bank = desk.open(files=files)

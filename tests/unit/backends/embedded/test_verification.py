@@ -105,7 +105,6 @@ TAMPERINGS: dict[str, Any] = {
 }
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize("column", TAMPERINGS)
 def test_a_changed_value_of_a_row_names_the_memory(
     desk: Desk, filled: tuple[EmbeddedBank, list[str]], column: str
@@ -118,7 +117,6 @@ def test_a_changed_value_of_a_row_names_the_memory(
         assert not any(other in problem for other in ids if other != ids[4] for problem in problems)
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize(
     "statement",
     [
@@ -137,7 +135,6 @@ def test_a_changed_vector_names_the_memory(
         assert f"memory {ids[4]}: its row is not what was written" in one.verify().problems
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize(
     ("column", "value"),
     [
@@ -177,7 +174,6 @@ def test_a_row_that_cannot_even_be_read_is_named_and_can_be_forgotten(
         assert len(desk.search(fresh(desk), "fuse").lexical) == 4
 
 
-@pytest.mark.fault("P5")
 def test_flipped_bits_in_rows_are_all_found(desk: Desk, filled: tuple[EmbeddedBank, list[str]]) -> None:
     _, ids = filled
     draw = random.Random(1)
@@ -200,7 +196,6 @@ def test_flipped_bits_in_rows_are_all_found(desk: Desk, filled: tuple[EmbeddedBa
     assert fresh(desk).verify().ok
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize(
     ("statement", "says"),
     [
@@ -231,7 +226,6 @@ def test_counters_that_went_back_are_found(desk: Desk, filled: tuple[EmbeddedBan
     assert any("ends at change 9, the bank says 8" in p for p in fresh(desk).verify().problems)
 
 
-@pytest.mark.fault("P5")
 def test_a_row_that_vanished_is_found(desk: Desk, filled: tuple[EmbeddedBank, list[str]]) -> None:
     bank, _ = filled
     for ordinal in (5, 7):
@@ -242,7 +236,6 @@ def test_a_row_that_vanished_is_found(desk: Desk, filled: tuple[EmbeddedBank, li
         assert "change log: row 7 was added and never erased, and is missing" in problems
 
 
-@pytest.mark.fault("P5")
 def test_a_row_that_the_log_does_not_know_is_found(
     desk: Desk, filled: tuple[EmbeddedBank, list[str]]
 ) -> None:
@@ -252,7 +245,6 @@ def test_a_row_that_the_log_does_not_know_is_found(
         assert "change log: row 2 is there and not in it" in one.verify().problems
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize("stamp", [5, -(2**63)])
 def test_an_expiry_that_the_log_does_not_know_is_found(
     desk: Desk, filled: tuple[EmbeddedBank, list[str]], stamp: int
@@ -282,7 +274,6 @@ def test_what_sqlite_finds_is_passed_on(desk: Desk, filled: tuple[EmbeddedBank, 
     )
 
 
-@pytest.mark.fault("P5")
 def test_a_flipped_bit_in_an_index_file_is_found(desk: Desk, filled: tuple[EmbeddedBank, list[str]]) -> None:
     bank, _ = filled
     index = desk.place / "bank" / "index"
@@ -337,7 +328,6 @@ def harmed_arrays() -> dict[str, Callable[[Block], Block]]:
     }
 
 
-@pytest.mark.fault("P5")
 @pytest.mark.parametrize("name", harmed_arrays())
 def test_an_array_in_memory_that_differs_from_the_rows_is_found(
     filled: tuple[EmbeddedBank, list[str]], name: str

@@ -262,6 +262,7 @@ def test_ids_depend_on_what_was_written_where_and_when_and_on_nothing_else(desk:
         ({"valid_from": "2030"}, "2030-01-01", "year"),
         ({"event_time": "2025", "recorded_at": "2024"}, "2024", "instant"),
         ({"event_time": "2023", "recorded_at": "2024"}, "2023", "year"),
+        ({"event_time": "2024", "recorded_at": "2024"}, "2024", "year"),
     ],
 )
 def test_valid_from_is_the_event_time_once_it_has_passed_and_else_the_time_of_writing(

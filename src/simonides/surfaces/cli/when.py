@@ -1,0 +1,105 @@
+"""`simonides when`: the time expressions of a text, and what they mean at a given moment."""
+
+import difflib
+from datetime import UTC, datetime, tzinfo
+from typing import Annotated, Any
+
+import typer
+
+from simonides.errors import InputError
+from simonides.records.extraction import TimeMention
+from simonides.records.hygiene import shown
+from simonides.records.interval import from_micros, parse_time
+from simonides.surfaces.cli.options import JsonOption
+from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, printable, table
+
+
+def when(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='An expression ("last Friday") or any text.')],
+    *,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="When it was said.", show_default="now")
+    ] = None,
+    tz: Annotated[
+        str, typer.Option("--tz", metavar="ZONE", help="Time zone, such as Europe/Berlin; reckons the days.")
+    ] = "UTC",
+    southern: Annotated[bool, typer.Option("--southern", help="Seasons of the southern hemisphere.")] = False,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            help="Also whole dates in this language, such as de (repeatable; needs the extra dates).",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what times a text speaks of; exit code 1 when it speaks of none."""
+    # The rules of the grammar are built when it is imported.
+    from simonides.text.times.expressions import find_times, parse_time_expression
+
+    zone = _zone(tz)
+    options: dict[str, Any] = {
+        "anchor": _moment(at, zone), "zone": zone, "southern": southern, "languages": language or ()
+    }  # fmt: skip
+    whole = parse_time_expression(text, **options)
+    found = [_row(mention, zone) for mention in ([whole] if whole else find_times(text, **options))]
+    if as_json:
+        _print_json(found)
+    elif found:
+        _print_table(found)
+    else:
+        print_text("no time")
+    if not found:
+        raise typer.Exit(NEGATIVE)
+
+
+def _moment(at: str | None, zone: tzinfo) -> datetime:
+    if at is None:
+        return datetime.now(zone)
+    moment = from_micros(parse_time(at, "--at", zone=zone).start)
+    assert moment is not None
+    return moment
+
+
+def _zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo, available_timezones
+
+    if name.upper() == "UTC":  # known without time zone data
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        pass
+    close = difflib.get_close_matches(name[:_LONGEST_NAME], sorted(available_timezones()), n=1)
+    hint = f"did you mean {close[0]}?" if close else "names are like Europe/Berlin"
+    raise InputError("--tz", f"{shown(name)} is no time zone; {hint}")
+
+
+def _row(mention: TimeMention, zone: tzinfo) -> dict[str, Any]:
+    start, end = (
+        moment and moment.astimezone(zone).isoformat()
+        for moment in (from_micros(mention.interval.start), from_micros(mention.interval.end))
+    )
+    return {"start": start, "end": end, "precision": mention.interval.precision, "text": mention.text}
+
+
+def _print_json(found: list[dict[str, Any]]) -> None:
+    """The first time, with all of them when there are more; ``null`` for none."""
+    if not found:
+        print_text("null")
+    elif len(found) == 1:
+        print_json(found[0])
+    else:
+        print_json({**found[0], "all": found})
+
+
+def _print_table(found: list[dict[str, Any]]) -> None:
+    lines = table("text", "start", "end", "precision")
+    for row in found:
+        lines.add_row(printable(row["text"]), row["start"] or "-", row["end"] or "-", row["precision"])
+    print_table(lines)
+
+
+_LONGEST_NAME = 60
