@@ -31,6 +31,7 @@ from simonides.surfaces.cli.retain import retain
 from simonides.surfaces.cli.show import show
 from simonides.surfaces.cli.stats import stats
 from simonides.surfaces.cli.verify import verify
+from simonides.surfaces.cli.when import when
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001 -- the shape of a Typer callback
@@ -93,7 +94,7 @@ def _simonides(
     """A memory for agents: retain what was seen, recall the right few facts."""
 
 
-for command in (retain, recall, show, forget, stats, verify, profiles, demo):
+for command in (retain, recall, show, forget, stats, verify, when, profiles, demo):
     app.command()(command)
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
