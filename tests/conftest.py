@@ -7,6 +7,7 @@ them instead, so that a green run there has run everything.
 from __future__ import annotations
 
 import os
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -67,6 +68,13 @@ def clock() -> FrozenClock:
 def stub_embedder() -> StubEmbedder:
     """A deterministic embedder of dimension 32 that needs no weights."""
     return StubEmbedder(dimension=32)
+
+
+@pytest.fixture
+def plain_http(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests with a server of their own: no proxy on the way, and no second spent on certificates."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
 
 
 # Read at import, before `_own_folders` hides it.

@@ -4,45 +4,72 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import random
+import threading
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.backends.embedded.digest import content_key
+from simonides.backends.embedded.jobs import ENRICH
+from simonides.backends.embedded.transaction import mismatch
 from simonides.backends.embedded.verification import VerifyReport
-from simonides.backends.embedded.writing import mismatch
-from simonides.errors import InputError, NotFoundError
+from simonides.errors import ConflictError, InputError, NotFoundError
 from simonides.index.view import look
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.pipeline import run
-from simonides.records.hygiene import clean_text, shown
-from simonides.records.interval import FOREVER, to_micros
+from simonides.records.diff import Diff, compare
+from simonides.records.exchange import Imported
+from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.records.interval import FOREVER, parse_time, to_micros
 from simonides.records.query import Filters, Query
+from simonides.retain.conversations import WINDOW, conversation_items
+from simonides.retain.documents import document_items
+from simonides.retain.echo import RecentAnswers
+from simonides.retain.enrichment_queue import EnrichmentRun
+from simonides.retain.extraction.known_names import KnownNames
+from simonides.retain.importing.pieces import gather
 from simonides.retain.items import read_items
+from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
+from simonides.retain.readers import all_may_read
+from simonides.retain.storing import Storing, close, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
     from datetime import tzinfo
-    from pathlib import Path
+    from typing import IO
 
     from simonides.backends.embedded.bank import EmbeddedBank, Reading
+    from simonides.backends.embedded.reading import EntityCount
+    from simonides.backends.embedded.transaction import Entity, WriteTransaction
     from simonides.index.view import BankView
-    from simonides.protocols import Analyser, Clock, Embedder, TokenCounter
+    from simonides.protocols import Analyser, Clock, Embedder, Enricher, Expander, Extractor, TokenCounter
     from simonides.recall.arguments import RecallRequest
     from simonides.recall.pipeline import Plan
+    from simonides.records.draft import Draft, Prepared
+    from simonides.records.enrichment import EnrichReport
+    from simonides.records.exchange import Counts, Restored
+    from simonides.records.extraction import Extraction
     from simonides.records.memory import Memory
     from simonides.records.recall import Recall
+    from simonides.records.source import Source
 
 _log = logging.getLogger("simonides")
 
 _LONGEST_ID = 64
+_LONGEST_PATH = 4096
+_SETTLED_AT_ONCE = 200
+# Sets of readers whose known names are kept in memory; about 30 MB each in a bank of 100,000 names.
+_MOST_READERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +79,7 @@ class Surroundings:
     Attributes:
         clock: tells the time.
         zone: of times that state none.
-        analyser, tokens: of the store.
+        analyser, tokens, extractor, expander: of the store.
         embedder: gives the store's embedder (loaded at first use), or ``None`` and why.
         executor: runs channels side by side.
     """
@@ -61,6 +88,8 @@ class Surroundings:
     zone: tzinfo
     analyser: Analyser
     tokens: TokenCounter
+    extractor: Extractor
+    expander: Expander | None
     embedder: Callable[[], tuple[Embedder | None, str]]
     executor: Executor
 
@@ -82,6 +111,11 @@ class Bank:
         self.principal = principal
         self._rows = rows
         self._around = surroundings
+        self._answers = RecentAnswers()
+        # By readers of a new memory: the names that all of them may know of, and the last one read.
+        self._names: dict[tuple[str, ...], tuple[KnownNames, int]] = {}
+        self._names_changed = 0
+        self._names_lock = threading.Lock()
 
     def retain(
         self,
@@ -103,7 +137,16 @@ class Bank:
         path: str | None = None,
         salience: float | None = None,
         confidence: float | None = None,
+        document_id: str | None = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        expansion: str | None = None,
+        subject: str | None = None,
+        object: str | None = None,  # noqa: A002 the field's name in the public contract
+        single_valued: bool = False,
         deduplicate: bool = True,
+        idempotency_key: str | None = None,
     ) -> list[str]:
         """Store memories durably: one transaction and one embedding pass for the whole batch.
 
@@ -125,14 +168,25 @@ class Bank:
             path: document path; breaks ties between equal scores.
             salience: 0 to 1.
             confidence: 0 to 1.
-            deduplicate: an item that says the same as a current memory in every respect changes nothing and
-                returns that memory's id.
+            document_id: the items are the whole of this document: its memories that are not among them end.
+            session: the conversation they belong to; each is linked to the one before it.
+            speaker: who said it.
+            role: user, assistant, tool, document or import; decides how far it is trusted.
+            expansion: questions it answers; searched beside the text.
+            subject: with *relation* and *object*, a statement such as ("works at", "Odalys", "Norrhav").
+            object: see *subject*.
+            single_valued: the subject has one object at a time: a newer statement closes the older one.
+            deduplicate: an item that says the same as a current memory changes nothing (or adds a proof, when
+                it says it in nearly the same words) and returns that memory's id; a statement may close
+                another. False stores each item as it comes and changes no other memory.
+            idempotency_key: the same key with the same items returns the first answer and stores nothing.
 
         Returns:
             one id per item, in order. When this returns, the memories survive a crash and a power cut.
 
         Raises:
             InputError: an argument is wrong; nothing was stored.
+            ConflictError: the idempotency key was used with other items; nothing was stored.
             EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was stored.
             UnavailableError: the bank cannot be written; nothing was stored.
         """
@@ -153,15 +207,101 @@ class Bank:
             "path": path,
             "salience": salience,
             "confidence": confidence,
+            "document_id": document_id,
+            "session": session,
+            "speaker": speaker,
+            "role": role,
+            "expansion": expansion,
+            "subject": subject,
+            "object": object,
+            "single_valued": single_valued,
             "deduplicate": deduplicate,
         }
         drafts = read_items(items, shared, zone=self._around.zone)
-        if self.principal is not None and any(draft.recorded_at is not None for draft in drafts):
-            raise InputError("recorded_at", "only the owner may state it; leave it out")
+        self._check_recorded(drafts)
+        key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
         if not drafts:
             return []
+        ready = self._prepare(drafts)
+        with self._rows.writing(self._now()) as transaction:
+            return self._store(transaction, ready, key)
+
+    def retain_document(
+        self, text: str, *, document_id: str, title: str | None = None, **shared: Any
+    ) -> list[str]:
+        """Store a document by paragraphs, in place of what the bank holds of it.
+
+        Each paragraph is a memory whose context is the title, the headings above it and the date. A paragraph
+        that was there before keeps its memory, what is there no more ends, and the raw text is kept whole.
+
+        Args:
+            text: Markdown or plain text, up to 64 MiB.
+            document_id: the caller's name for it; the same name again replaces the document.
+            title: of the document.
+            shared: any other argument of ``retain`` for all paragraphs; *role* is document if not given.
+
+        Returns:
+            one id per paragraph, in order.
+
+        Raises:
+            the same as ``retain``.
+        """
+        when = shared.get("event_time")
+        date = None if when is None else parse_time(when, "event_time", zone=self._around.zone)
+        items = document_items(text, document_id=document_id, title=title or "", date=date)
+        return self.retain(items, **{"role": "document", **shared})
+
+    def retain_conversation(
+        self, turns: Iterable[Mapping[str, Any]], *, session: str, window: int = WINDOW, **shared: Any
+    ) -> list[str]:
+        """Store a conversation by turns; each is found by the words of the turns around it, too.
+
+        Turns that are there already are not stored again, so a conversation may be given anew as it goes on.
+
+        Args:
+            turns: mappings with ``text`` and any of ``speaker``, ``event_time``, ``role`` and ``metadata``.
+            session: the caller's name for the conversation.
+            window: how many turns before and after a turn become its context, from 0.
+            shared: any other argument of ``retain`` for all turns.
+
+        Returns:
+            one id per turn, in order.
+
+        Raises:
+            the same as ``retain``.
+        """
+        return self.retain(conversation_items(turns, session=session, before=window, after=window), **shared)
+
+    def source(self, memory: str) -> Source:
+        """The raw text that a memory comes from, and the part of it that the memory tells.
+
+        Raises:
+            NotFoundError: there is no such memory that the principal may read.
+        """
+        current = self.get(memory)
+        with self._rows.reading() as reading:
+            found = reading.source(current.id)
+        if found is None:
+            raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
+        return found
+
+    def _check_recorded(self, drafts: Sequence[Draft]) -> None:
+        if self.principal is not None and any(draft.recorded_at is not None for draft in drafts):
+            raise InputError("recorded_at", "only the owner may state it; leave it out")
+
+    def _prepare(self, drafts: list[Draft]) -> tuple[Prepared, ...]:
         embedder, _ = self._around.embedder()
-        ready = prepare(drafts, self._around.analyser, embedder)
+        now, known = self._now(), self._known_names(drafts)
+
+        def extract(draft: Draft) -> Extraction:
+            anchor = draft.occurred.start if draft.occurred else now
+            return self._around.extractor.extract(
+                draft.text, anchor=anchor, zone=self._around.zone, known=known[draft.acl]
+            )
+
+        ready = prepare(
+            drafts, self._around.analyser, embedder, extract=extract, expander=self._around.expander
+        )
         if ready.unembedded:
             position, reason = ready.unembedded[0]
             _log.warning(
@@ -171,7 +311,306 @@ class Bank:
                 position,
                 reason,
             )
-        return list(self._rows.write(ready.items, self._now(), embedder).ids)
+        return ready.items
+
+    def _store(
+        self, transaction: WriteTransaction, items: tuple[Prepared, ...], key: str | None
+    ) -> list[str]:
+        body = b"".join(content_key(item.draft) for item in items)
+        body = hashlib.blake2b(body, digest_size=16).digest()
+        if key is not None:
+            claimed = transaction.claimed(key)
+            if claimed is not None:
+                if claimed[0] != body:
+                    raise ConflictError(
+                        f"idempotency_key {key!r} was used with other items; use a new key for new items"
+                    )
+                return claimed[1]
+        ids = self._write(transaction, items)
+        if key is not None:
+            transaction.claim(key, body, ids)
+        return ids
+
+    def _write(self, transaction: WriteTransaction, items: Sequence[Prepared]) -> list[str]:
+        embedder, _ = self._around.embedder()
+        if embedder is not None and any(item.codes is not None for item in items):
+            transaction.use_embedder(embedder)
+        author = self.principal or ""
+        return Storing(transaction, items, self._around.analyser, author, self._answers.source).store()
+
+    def import_items(self, items: Iterable[Mapping[str, Any]]) -> Imported:
+        """Store items of an import that were not stored by an earlier one; otherwise like ``retain``.
+
+        Args:
+            items: as for ``retain``; of a document (``document_id``) all that there are.
+
+        Returns:
+            ids of what was stored, and how many items an earlier import had brought. Those stay as they are,
+            also where they were forgotten or closed since.
+
+        Raises:
+            the same as ``retain``; an InputError names the item by its position in *items*.
+        """
+        drafts = read_items(items, {}, zone=self._around.zone)
+        self._check_recorded(drafts)
+        pieces = gather(drafts, self.principal or "")
+        known = self._rows.claimed([piece.key for piece in pieces])
+        fresh = [piece for piece in pieces if known.get(piece.key) != piece.body]
+        places = [place for piece in fresh for place in piece.positions]
+        stored: list[str] = []
+        if fresh:
+            ready = dict(zip(places, self._prepare([drafts[place] for place in places]), strict=True))
+            with self._rows.writing(self._now()) as transaction:
+                # Another process may be importing the same.
+                fresh = [p for p in fresh if (transaction.claimed(p.key) or (b"",))[0] != p.body]
+                places = [place for piece in fresh for place in piece.positions]
+                stored = self._write(transaction, [ready[place] for place in places])
+                ids = dict(zip(places, stored, strict=True))
+                for piece in fresh:
+                    transaction.claim_anew(piece.key, piece.body, [ids[place] for place in piece.positions])
+        return Imported(tuple(stored), len(drafts) - len(stored))
+
+    def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
+        """Write everything in the bank without loss, as it is at one moment; the owner's only.
+
+        Args:
+            target: a path (written whole or not at all, readable by its owner only), or a binary file.
+
+        Returns:
+            how many of each kind the export holds.
+
+        Raises:
+            InputError: the path cannot be a file's.
+            OSError: it cannot be written.
+        """
+        self._owners_only("export")
+        return self._rows.export(target)
+
+    def import_bank(
+        self, path: str | os.PathLike[str], *, progress: Callable[[int, int], None] | None = None
+    ) -> Restored:
+        """Read an export: exactly into an empty bank, what is missing into any other; the owner's only.
+
+        A memory whose id is there already is left as it is, so a second import changes nothing, and one that
+        was interrupted can be made again. Memories keep their ids, versions and recorded times.
+
+        Args:
+            path: what ``export`` wrote.
+            progress: told (lines done, lines) after each batch.
+
+        Raises:
+            InputError: it is no export, of another version, or damaged; the message names the line.
+            EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was stored.
+            OSError: the file cannot be read.
+        """
+        self._owners_only("import_bank")
+        file = clean_text(os.fspath(path), "path", _LONGEST_PATH)
+        return self._rows.restore(Path(file), self._around.analyser, self._now(), progress=progress)
+
+    def _known_names(self, drafts: Sequence[Draft]) -> dict[tuple[str, ...], KnownNames]:
+        """The names of the bank by readers, read on from where the last retain left off."""
+        with self._rows.reading() as reading, self._names_lock:
+            changed = reading.names_changed()
+            if changed != self._names_changed:
+                self._names, self._names_changed = {}, changed
+            wanted: dict[tuple[str, ...], KnownNames] = {}
+            for readers in dict.fromkeys(draft.acl for draft in drafts):
+                known, read = self._names.pop(readers, (KnownNames(), 0))
+                fresh, read = reading.names(read, readers)
+                for name in fresh:
+                    known.add(name)
+                self._names[readers] = known, read
+                wanted[readers] = known
+            while len(self._names) > _MOST_READERS:
+                del self._names[next(iter(self._names))]
+            return wanted
+
+    def settle(self, most: int | None = None) -> int:
+        """Compare what large batches stored without comparing: semantic and temporal links.
+
+        Args:
+            most: rows at most; ``None`` = all that wait.
+
+        Returns:
+            how many rows were compared. Recall works before, meanwhile and after.
+        """
+        done = 0
+        while most is None or done < most:
+            step = _SETTLED_AT_ONCE if most is None else min(_SETTLED_AT_ONCE, most - done)
+            with self._rows.writing(self._now()) as transaction:
+                count = settle(transaction, step)
+            done += count
+            if count < step:
+                break
+        return done
+
+    def queue_enrichment(self, ids: str | Iterable[str] | None = None) -> int:
+        """Queue memories for ``enrich``; the owner's only.
+
+        Args:
+            ids: these, also if they were enriched or given up before; ``None`` = all that hold now, were
+                never enriched and do not wait.
+
+        Returns:
+            how many were queued.
+
+        Raises:
+            NotFoundError: there is no such memory; nothing was queued.
+        """
+        self._owners_only("queue_enrichment")
+        wanted = None if ids is None else _ids(ids)
+        with self._rows.writing(self._now()) as transaction:
+            if wanted is None:
+                return transaction.queue_unenriched(ENRICH)
+            for memory in wanted:
+                ordinal = transaction.current_ordinal(memory)
+                if ordinal is None:
+                    raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; nothing was queued")
+                transaction.queue_again(ENRICH, int(transaction.columns(ordinal, "root")[0]))
+            return len(wanted)
+
+    def enrich(
+        self,
+        model: Enricher,
+        *,
+        most: int | None = None,
+        cost_cap: float | None = None,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> EnrichReport:
+        """Ask a language model about queued memories; the owner's only.
+
+        What can be checked against a memory's text (names, relations between them, facts and questions in its
+        words) becomes a new version of it. A try that fails changes no memory and is made again by a later
+        run. Texts and contexts of memories are sent to the model's server.
+
+        Args:
+            model: such as ``models.llm.LanguageModel``.
+            most: memories at most; ``None`` = all that are due.
+            cost_cap: of this run; it ends before a request that could pass it. Needs the model's prices.
+            progress: told ("memories asked about", how many, of how many).
+
+        Raises:
+            InputError: an argument is wrong.
+            MissingExtraError: the model needs a package that is not installed.
+            ModelRefusedError: the server refuses the key, the address or the model's name. What was enriched
+                before it stays so.
+        """
+        self._owners_only("enrich")
+        enrichment = EnrichmentRun(
+            self._rows, model, self._around.analyser, self._now, cost_cap=cost_cap, progress=progress
+        )
+        return enrichment.run(most)
+
+    def _owners_only(self, verb: str) -> None:
+        if self.principal is not None:
+            raise InputError("principal", f"only the owner may {verb}; open the bank without a principal")
+
+    def invalidate(self, memory: str, *, at: datetime | str | None = None) -> None:
+        """End what a memory states; it is kept, and recall at an earlier moment still finds it.
+
+        Args:
+            memory: its id.
+            at: when it stopped being true, excluded; a date means its first instant. Default: now. A
+                memory that ended before stays as it is; an earlier end corrects a later one.
+
+        Raises:
+            NotFoundError: there is no such memory that the principal may read.
+            InputError: *at* lies before the memory began to hold.
+        """
+        current = self.get(memory)
+        now = self._now()
+        moment = now if at is None else parse_time(at, "at", zone=self._around.zone).start
+        if moment < current.valid_from_micros:
+            raise InputError(
+                "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
+            )
+        with self._rows.writing(now) as transaction:
+            ordinal = transaction.current_ordinal(memory)
+            if ordinal is None:
+                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+            close(transaction, ordinal, moment)
+
+    def history(self, memory: str) -> list[Memory]:
+        """Every version of a memory, oldest first.
+
+        Raises:
+            NotFoundError: there is none that the principal may read.
+        """
+        clean_text(memory, "id", _LONGEST_ID)
+        with self._rows.reading() as reading:
+            versions = [found for found in reading.versions(memory) if self._may_read(found)]
+        if not versions:
+            raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
+        return versions
+
+    def diff(self, earlier: datetime | str, later: datetime | str | None = None) -> Diff:
+        """What the bank believed at one moment and at another (each its own as_of and known_at).
+
+        Args:
+            earlier: a moment; a date means its first instant.
+            later: the same; by default now.
+        """
+        zone, now = self._around.zone, self._now()
+        first = parse_time(earlier, "earlier", zone=zone).start
+        second = None if later is None else parse_time(later, "later", zone=zone).start
+        with self._rows.reading() as reading:
+            before = self._seen(reading, first, now)
+            after = self._seen(reading, second, now)
+        return compare(before, after)
+
+    def _seen(self, reading: Reading, as_of: int | None, now: int) -> list[Memory]:
+        filters = Filters(as_of=as_of, principal=self.principal)
+        view = look(reading.snapshot, filters, now, reading.memories)
+        return view.memories(np.flatnonzero(view.visible).tolist())
+
+    def entities(self, limit: int | None = 100) -> list[EntityCount]:
+        """Who and what is spoken of, most mentioned first; only what visible memories mention."""
+        with self._rows.reading() as reading:
+            view = look(reading.snapshot, Filters(principal=self.principal), self._now(), reading.memories)
+            return reading.entities(np.flatnonzero(view.visible))[:limit]
+
+    def add_alias(self, entity: int, name: str) -> None:
+        """Let another name stand for an entity from now on."""
+        clean_label(name, "name")
+        with self._rows.writing(self._now()) as transaction:
+            self._entity(transaction, entity)
+            transaction.add_alias(entity, name, fold_name(name))
+
+    def merge_entities(self, entity: int, into: int) -> int:
+        """Let one entity count as another from now on; returns the merge's number, for ``undo_merge``."""
+        with self._rows.writing(self._now()) as transaction:
+            merged, whole = self._entity(transaction, entity), self._entity(transaction, into)
+            if merged.whole == whole.whole:
+                raise InputError("into", f"entity {entity} and entity {into} are one already")
+            if not all_may_read(transaction.entity(merged.whole).readers, whole.readers):
+                raise InputError(
+                    "into", f"entity {into} is known to fewer than entity {entity} is; merge it the other way"
+                )
+            return transaction.merge_entities(entity, into)
+
+    def undo_merge(self, merge: int) -> None:
+        """End a merge: its two entities are told apart again.
+
+        Raises:
+            NotFoundError: there is no such merge, or it was undone.
+        """
+        with self._rows.writing(self._now()) as transaction:
+            entity = transaction.merged(merge) if _is_number(merge) else None
+            if entity is None or not self._may_know(transaction.entity(entity)):
+                raise NotFoundError(f"no merge {merge!r} to undo; merge_entities returns the numbers")
+            transaction.undo_merge(merge)
+
+    def _entity(self, transaction: WriteTransaction, number: int) -> Entity:
+        try:
+            found = transaction.entity(number) if _is_number(number) else None
+        except LookupError:
+            found = None
+        if found is None or not self._may_know(found):
+            raise NotFoundError(f"no entity {number!r}; entities() lists them")
+        return found
+
+    def _may_know(self, entity: Entity) -> bool:
+        return self.principal is None or all_may_read([self.principal], entity.readers)
 
     def recall(
         self,
@@ -231,7 +670,12 @@ class Bank:
         plan = load_profile(profile)
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), reading.memories)
-            return self._answer(plan, view, request, reading)
+            answer = self._answer(plan, view, request, reading)
+        for hit in answer:
+            self._answers.remember(hit.text, hit.id)
+        if answer.hits:
+            self._answers.remember(answer.context, answer.hits[0].id)
+        return answer
 
     def _answer(self, plan: Plan, view: BankView, request: RecallRequest, reading: Reading) -> Recall:
         embedder, problem = self._usable_embedder(plan, reading)
@@ -269,11 +713,7 @@ class Bank:
         Raises:
             NotFoundError: there is none that the principal may read.
         """
-        clean_text(memory, "id", _LONGEST_ID)
-        with self._rows.reading() as reading:
-            versions = [found for found in reading.versions(memory) if self._may_read(found)]
-        if not versions:
-            raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
+        versions = self.history(memory)
         return next((found for found in versions if found.expired_at_micros == FOREVER), versions[-1])
 
     def forget(self, ids: str | Iterable[str]) -> int:
@@ -285,15 +725,12 @@ class Bank:
         Raises:
             InputError: *ids* is not an id or an iterable of ids.
         """
-        if not isinstance(ids, str) and not hasattr(ids, "__iter__"):
-            raise InputError("ids", f"expected an id or a list of ids, got {shown(ids)}")
-        wanted = [ids] if isinstance(ids, str) else list(ids)
-        for position, memory in enumerate(wanted):
-            clean_text(memory, f"ids[{position}]", _LONGEST_ID)
+        wanted = _ids(ids)
         if self.principal is not None:
             with self._rows.reading() as reading:
                 wanted = [i for i in wanted if all(self._may_read(found) for found in reading.versions(i))]
-        return self._rows.forget(list(dict.fromkeys(wanted)))
+        with self._rows.writing(self._now()) as transaction:
+            return transaction.erase(wanted)
 
     def stats(self) -> Mapping[str, Any]:
         """Counts and sizes: current memories for everyone; all else for the owner only."""
@@ -320,6 +757,21 @@ class Bank:
         if not isinstance(moment, datetime) or moment.utcoffset() is None:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
         return to_micros(moment)
+
+
+def _ids(ids: str | Iterable[str]) -> list[str]:
+    """Ids without repeats, in order."""
+    if not isinstance(ids, str) and not hasattr(ids, "__iter__"):
+        raise InputError("ids", f"expected an id or a list of ids, got {shown(ids)}")
+    wanted = [ids] if isinstance(ids, str) else list(ids)
+    for position, memory in enumerate(wanted):
+        clean_text(memory, f"ids[{position}]", _LONGEST_ID)
+    return list(dict.fromkeys(wanted))
+
+
+def _is_number(value: object) -> bool:
+    """Whether SQLite could have given it as a row's number."""
+    return isinstance(value, int) and 0 < value < 2**63
 
 
 def _seed(query: str, as_of: int) -> int:

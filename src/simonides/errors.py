@@ -4,6 +4,7 @@
     ├── InputError            an argument is wrong; nothing was changed (also a ValueError)
     │   ├── UnknownNameError  a name that does not exist, with the nearest one that does
     │   └── ProfileError      a profile file is wrong; names the file and the key
+    ├── ConflictError         an idempotency key was used before with another body; nothing was changed
     ├── NotFoundError         a memory, bank or profile that is not there (also a KeyError)
     ├── StoreError            the files of a bank cannot be used
     │   ├── UnavailableError  read-only folder, full disk, lock not obtained: try again after the remedy
@@ -11,9 +12,11 @@
     │   ├── NewerSchemaError  the bank was written by a newer simonides; it was left untouched
     │   ├── SqliteVersionError the linked SQLite has a known corruption fault
     │   └── ForkedError       a connection was used in a child process
-    ├── ModelError            an embedder cannot be used
+    ├── ModelError            a model cannot be used
     │   ├── ModelMissingError not in the cache and not to be fetched
     │   ├── ModelDamagedError a file's checksum is wrong
+    │   ├── ModelUnavailableError a language model gives no answer now: try again later
+    │   ├── ModelRefusedError a language model gives no answer before a setting is right
     │   └── EmbedderMismatchError the bank holds vectors of another embedder
     └── MissingExtraError     an optional package is not installed; names the command that installs it
 
@@ -74,6 +77,10 @@ class ProfileError(InputError):
     """A profile file is wrong: names the file, the key and what would be right."""
 
 
+class ConflictError(SimonidesError):
+    """An idempotency key was used before with another body; nothing was changed."""
+
+
 class NotFoundError(SimonidesError, KeyError):
     """What was asked for is not there."""
 
@@ -107,7 +114,7 @@ class ForkedError(StoreError):
 
 
 class ModelError(SimonidesError):
-    """An embedder cannot be loaded or run."""
+    """A model cannot be loaded, run or reached."""
 
 
 class ModelMissingError(ModelError):
@@ -116,6 +123,14 @@ class ModelMissingError(ModelError):
 
 class ModelDamagedError(ModelError):
     """A model file does not have the checksum that the catalogue states."""
+
+
+class ModelUnavailableError(ModelError):
+    """A language model's server cannot be reached, is overloaded or too slow; a later try may do."""
+
+
+class ModelRefusedError(ModelError):
+    """A language model's server refuses the key, the address or the model's name; no retry helps."""
 
 
 class EmbedderMismatchError(ModelError):

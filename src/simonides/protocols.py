@@ -7,7 +7,7 @@ whose fields are its options; everything it works on is handed in.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import random
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.records.candidate import Candidate
+    from simonides.records.enrichment import Completion
     from simonides.records.extraction import Extraction
     from simonides.records.memory import Memory
     from simonides.records.query import Query
@@ -97,6 +98,43 @@ class Extractor(Protocol):
             zone: of dates that state none.
             known: names (and aliases) of entities that the bank has already; they are found first.
         """
+        ...
+
+
+class Expander(Protocol):
+    """Asks the questions that a text answers (doc2query). Must be pure: same text, same questions."""
+
+    def expand(self, text: str, found: Extraction) -> str:
+        """Questions, one a line; empty for none.
+
+        Args:
+            text: of a memory.
+            found: what the extractor found in it.
+        """
+        ...
+
+
+class Enricher(Protocol):
+    """A language model that answers in JSON; asked about what is stored already, never by a recall."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def priced(self) -> bool:
+        """Whether calls are known to cost something, so that a cap on the cost can hold."""
+        ...
+
+    def cost(self, input_tokens: int, output_tokens: int) -> float:
+        """Price of so many tokens."""
+        ...
+
+    def most_cost(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> float:
+        """The most that one call can cost."""
+        ...
+
+    def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> Completion:
+        """Ask once; ``ModelUnavailableError`` when there is no answer now, ``ModelRefusedError`` for good."""
         ...
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
@@ -18,7 +18,10 @@ from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.models.fetch import silent
 from simonides.models.resolve import load_embedder
 from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.retain.expansion import QuestionRules
+from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.text.analyser import TextAnalyser
+from simonides.text.times.expressions import find_times
 from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from simonides.models.fetch import Progress
-    from simonides.protocols import Clock, Embedder, TokenCounter
+    from simonides.protocols import Clock, Embedder, Expander, Extractor, TokenCounter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +48,8 @@ def open_store(
     language: str = "english",
     zone: tzinfo = UTC,
     tokens: TokenCounter | None = None,
+    extractor: Extractor | None = None,
+    expander: Literal["rules"] | Expander | None = "rules",
     create: bool = True,
     progress: Progress | None = None,
 ) -> Store:
@@ -57,6 +62,9 @@ def open_store(
             own ``protocols.Embedder``, or ``None`` for recall by words alone.
         language: of stemming and stop-words; ``"none"`` for neither.
         zone: of times that state none.
+        extractor: finds names, relations and dates in what is retained; default: built-in rules.
+        expander: asks the questions that a memory answers, which are searched beside its text: ``"rules"``
+            (built-in), your own ``protocols.Expander``, or ``None`` for none.
         tokens: counts tokens for budgets; default: a built-in approximation.
         create: whether missing folders and banks are made.
         progress: told (stage, done, total or None) while a model is fetched.
@@ -69,6 +77,8 @@ def open_store(
     for field, given, method in methods:
         if given is not None and not callable(getattr(given, method, None)):
             raise InputError(field, f"{shown(given)} has no method {method}; leave it out for the default")
+    if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
+        raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
     if not isinstance(zone, tzinfo):
         raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
     analyser = TextAnalyser(language)  # before anything is made: a wrong argument changes nothing
@@ -79,6 +89,8 @@ def open_store(
         analyser=analyser,
         zone=zone,
         tokens=ApproximateTokenCounter() if tokens is None else tokens,
+        extractor=RuleExtractor(find_times) if extractor is None else extractor,
+        expander=QuestionRules() if expander == "rules" else expander,
         create=create,
         progress=progress,
     )
@@ -119,15 +131,20 @@ class Store:
         analyser: TextAnalyser,
         zone: tzinfo,
         tokens: TokenCounter,
+        extractor: Extractor,
+        expander: Expander | None,
         create: bool,
         progress: Progress | None,
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress)
         self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
-        self._around = Surroundings(clock, zone, analyser, tokens, self._source.get, self._executor)
+        self._around = Surroundings(
+            clock, zone, analyser, tokens, extractor, expander, self._source.get, self._executor
+        )
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}
+        self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -150,7 +167,10 @@ class Store:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
             if name not in self._banks:
                 self._banks[name] = EmbeddedBank(folder, self._around.analyser, create=self._create)
-            return Bank(name, self._banks[name], principal, self._around)
+            door = (name, principal)
+            if door not in self._doors:
+                self._doors[door] = Bank(name, self._banks[name], principal, self._around)
+            return self._doors[door]
 
     def banks(self) -> list[str]:
         """Names of the banks there are, sorted."""
@@ -168,6 +188,7 @@ class Store:
             for rows in self._banks.values():
                 rows.close()
             self._banks.clear()
+            self._doors.clear()
         self._executor.shutdown()
 
     def __enter__(self) -> Self:

@@ -31,6 +31,14 @@ KEYS = (
     "salience",
     "confidence",
     "deduplicate",
+    "document_id",
+    "session",
+    "speaker",
+    "role",
+    "expansion",
+    "subject",
+    "object",
+    "single_valued",
 )
 # Lone surrogates and NUL included.
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -94,13 +102,18 @@ def test_any_input_gives_drafts_or_an_error_that_names_a_field(items: Any, share
     assert len(drafts) == (len(items) if isinstance(items, list) else 1)
     for draft in drafts:
         assert draft.text.strip()
-        for text in (draft.text, draft.context, draft.relation, draft.path, draft.project, draft.source):
+        texts = [draft.text, draft.context, draft.relation, draft.path, draft.project, draft.source]
+        texts += [draft.document, draft.session, draft.speaker, draft.role, draft.expansion]
+        if draft.statement is not None:
+            texts += [draft.statement.name, draft.statement.subject, draft.statement.object]
+            assert all(text.strip() for text in texts[-3:])
+        for text in texts:
             assert "\0" not in text
             text.encode("utf-8")
         assert list(draft.tags) == sorted(set(draft.tags))
         assert list(draft.acl) == sorted(set(draft.acl))
-        assert 0 <= draft.salience <= 1
-        assert 0 <= draft.confidence <= 1
+        assert draft.salience is None or 0 <= draft.salience <= 1
+        assert draft.confidence is None or 0 <= draft.confidence <= 1
         if draft.valid_from and draft.valid_to:
             assert draft.valid_from.start < draft.valid_to.start
         assert isinstance(json.loads(draft.metadata_json, parse_constant=lambda name: 1 / 0), dict)

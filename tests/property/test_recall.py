@@ -19,11 +19,13 @@ import simonides
 from simonides.index.quantise import exact_dot, quantise, split_query
 from simonides.profiles.loader import load_profile
 from simonides.recall.channels.lexical import Lexical
+from simonides.records.interval import parse_time
 from simonides.records.kind import Kind
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import FakePostings
 from simonides.text.analyser import TextAnalyser
+from simonides.text.dates import spell_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -190,11 +192,15 @@ def in_window(event: tuple[datetime, datetime], window: tuple[datetime | None, d
 def bm25(
     stored: Sequence[Item], query: str, visible: Sequence[bool], eligible: Sequence[bool]
 ) -> dict[int, float]:
-    """Scores of the lexical channel, row by row."""
+    """Scores of the lexical channel, row by row; the words of an event's date count as context."""
     stage = load_profile("lexical").channels[0].stage
     assert isinstance(stage, Lexical)
+    dates = [spell_date(parse_time(i.event_time, "event_time")) if i.event_time else "" for i in stored]
     postings = FakePostings(
-        [{"text": ANALYSER.terms(i.text), "context": ANALYSER.terms(i.context)} for i in stored]
+        [
+            {"text": ANALYSER.terms(i.text), "context": ANALYSER.terms(f"{i.context} {date}")}
+            for i, date in zip(stored, dates, strict=True)
+        ]
     )
     ordinals, scores = postings.bm25(
         tuple(Counter(ANALYSER.query_terms(query)).items()),

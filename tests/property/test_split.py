@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from unittest.mock import patch
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.text.split import split_document
+from simonides.text import split
+from simonides.text.split import headings, split_document
 
 DOCUMENT = st.one_of(
     st.text(st.characters()),
@@ -15,9 +18,12 @@ DOCUMENT = st.one_of(
 )
 
 
-@given(DOCUMENT, st.integers(1, 30))
-def test_spans_cover_everything_but_white_space_and_keep_the_limit(text: str, limit: int) -> None:
-    spans = split_document(text, max_chars=limit)
+@given(DOCUMENT, st.integers(1, 30), st.sampled_from([1, 2, 64]))
+def test_spans_cover_everything_but_white_space_and_keep_the_limit(
+    text: str, limit: int, window: int
+) -> None:
+    with patch.object(split, "_WINDOW", window):
+        spans = split_document(text, max_chars=limit)
     position = 0
     for start, stop in spans:
         assert position <= start < stop <= len(text)
@@ -26,6 +32,13 @@ def test_spans_cover_everything_but_white_space_and_keep_the_limit(text: str, li
         assert stop - start <= limit
         position = stop
     assert not text[position:].strip()
+
+
+@given(DOCUMENT)
+def test_headings_ascend_and_stand_where_a_line_begins(text: str) -> None:
+    starts = [heading.start for heading in headings(text)]
+    assert starts == sorted(set(starts))
+    assert all(start == 0 or text[start - 1] == "\n" for start in starts)
 
 
 @given(DOCUMENT)

@@ -40,6 +40,12 @@ def test_one_json_object_with_the_measures(cli_json: CliJson, data: Path) -> Non
     assert {"recall@5", "recall@10", "recall@20", "ndcg@10", "mrr", "all@10"} <= answer["metrics"].keys()
     assert answer["metrics"]["recall@5"] == 1
     assert set(answer["by_category"]) == {"1", "4"}
+    assert answer["window"] == 2
+
+
+def test_the_window_can_be_chosen(cli_json: CliJson, data: Path) -> None:
+    options = ("--dataset", "locomo", "--data", str(data), "--profile", "lexical", "--window", "0")
+    assert cli_json("bench", "quality", *options)["window"] == 0
 
 
 def test_a_table_for_people_and_a_run_for_tools(cli: Cli, data: Path, tmp_path: Path) -> None:
@@ -62,6 +68,7 @@ def test_a_table_for_people_and_a_run_for_tools(cli: Cli, data: Path, tmp_path: 
         (["--dataset", "musique"], "musique"),
         (["--limit", "0"], "limit"),
         (["--limit", "-1"], "limit"),
+        (["--window", "-1"], "window"),
         (["--data", "no-such-folder"], "no-such-folder"),
         (["--profile", "no-such-profile"], "profile"),
     ],

@@ -94,7 +94,8 @@ def test_the_trace_goes_to_standard_error_or_into_the_json(
     [
         ([], {0, 1, 2}),
         (["--kind", "decision"], {1}),
-        (["--kind", "decision", "--kind", "semantic"], {0, 1, 2}),
+        (["--kind", "decision", "--kind", "semantic"], {0, 1}),
+        (["--kind", "episodic"], {2}),
         (["--project", "bakery"], {2}),
         (["--tag", "kitchen", "--tags-match", "any_strict"], {0}),
         (["--from", "2026-04-01"], {1, 2}),

@@ -84,7 +84,7 @@ def test_malformed_lines_and_files_can_be_passed_over(tmp_path: Path) -> None:
     skipped: list[InputError] = []
     pieces = read_pieces([str(tmp_path / "a.jsonl"), str(tmp_path / "b.txt")], skipped=skipped.append)
     assert [piece.item["text"] for piece in pieces] == ["one"]
-    assert [error.field for error in skipped] == [f"{tmp_path / 'a.jsonl'}:1", str(tmp_path / "b.txt")]
+    assert [error.field for error in skipped] == [f"{tmp_path / 'a.jsonl'}:1", f"{tmp_path / 'b.txt'}:1"]
 
 
 def test_a_folder_gives_its_notes_in_order_and_nothing_hidden(tmp_path: Path) -> None:

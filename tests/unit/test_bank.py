@@ -158,7 +158,7 @@ def test_equal_items_of_one_batch_are_one_memory(bank: Bank) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"text": "The kettle is new!"},
+        {"text": "The kettle is old."},
         {"kind": "episodic"},
         {"layer": "working"},
         {"tags": ["kitchen"]},
@@ -185,6 +185,17 @@ def test_an_item_that_differs_in_any_respect_is_another_memory(bank: Bank, chang
 
     assert second != first
     assert bank.stats()["memories"] == 2
+
+
+def test_the_same_words_are_one_memory_with_one_more_proof(bank: Bank) -> None:
+    [first] = bank.retain("The kettle is new.")
+
+    [second] = bank.retain("the KETTLE is new!")
+
+    assert second == first
+    assert bank.stats()["memories"] == 1
+    found = bank.get(first)
+    assert (found.text, found.proof_count, found.version) == ("The kettle is new.", 2, 2)
 
 
 def test_without_deduplication_every_item_is_stored(bank: Bank) -> None:

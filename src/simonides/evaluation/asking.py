@@ -7,9 +7,12 @@ as not found.
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simonides.evaluation.report import QuestionResult
+from simonides.records.source import LONGEST_NEIGHBOUR
+from simonides.retain.window import context_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -57,7 +60,7 @@ class AskedStore(Protocol):
 
 
 def ask_all(
-    dataset: Dataset, store: AskedStore, *, profile: str, progress: Progress | None = None
+    dataset: Dataset, store: AskedStore, *, profile: str, window: int = 0, progress: Progress | None = None
 ) -> tuple[QuestionResult, ...]:
     """Retain each corpus in a bank of its own, then ask its questions.
 
@@ -68,6 +71,7 @@ def ask_all(
         dataset: what to retain and ask.
         store: a store without banks of the corpora's names.
         profile: name or path of the profile to recall with.
+        window: how many turns before and after a turn of a conversation are its context, from 0.
         progress: told after each batch and each question.
 
     Returns:
@@ -81,8 +85,11 @@ def ask_all(
     for corpus, asked in dataset.corpora:
         bank = store.bank(corpus.name)
         keys: dict[str, str] = {}
-        for batch in _batches(corpus):
-            ids = bank.retain([_mapping(item) for item in batch], deduplicate=False)
+        contexts = _contexts(corpus, window)
+        for start in range(0, len(corpus.items), BATCH_ITEMS):
+            batch = corpus.items[start : start + BATCH_ITEMS]
+            around = contexts[start : start + BATCH_ITEMS]
+            ids = bank.retain([*map(_mapping, batch, around)], deduplicate=False)
             keys.update(zip(ids, (item.key for item in batch), strict=True))
             retained += len(batch)
             report("retain", retained, items)
@@ -93,15 +100,23 @@ def ask_all(
     return tuple(results)
 
 
-def _batches(corpus: Corpus) -> Iterator[tuple[Item, ...]]:
-    for start in range(0, len(corpus.items), BATCH_ITEMS):
-        yield corpus.items[start : start + BATCH_ITEMS]
+def _contexts(corpus: Corpus, window: int) -> list[str]:
+    """Per item, the turns around it in its conversation, as ``retain_conversation`` makes its context."""
+    contexts: list[str] = []
+    for session, group in groupby(corpus.items, key=lambda item: item.session):
+        lines = [item.text[:LONGEST_NEIGHBOUR] for item in group]
+        around = window if session else 0
+        contexts += [context_of(lines, place, before=around, after=around) for place in range(len(lines))]
+    return contexts
 
 
-def _mapping(item: Item) -> dict[str, Any]:
-    if item.event_time is None:
-        return {"text": item.text}
-    return {"text": item.text, "event_time": item.event_time}
+def _mapping(item: Item, context: str) -> dict[str, Any]:
+    given: dict[str, Any] = {"text": item.text}
+    if item.event_time is not None:
+        given["event_time"] = item.event_time
+    if context:
+        given["context"] = context
+    return given
 
 
 def _result(question: Question, answer: Answer, keys: Mapping[str, str]) -> QuestionResult:

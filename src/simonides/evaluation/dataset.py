@@ -23,11 +23,13 @@ class Item:
             any of them finds the key.
         text: what is retained.
         event_time: when it happened, an aware datetime, or ``None`` when the dataset gives no date.
+        session: the conversation that it is a turn of; turns follow one another. Empty = none.
     """
 
     key: str
     text: str
     event_time: datetime | None = None
+    session: str = ""
 
     def __post_init__(self) -> None:
         _check_column("key", self.key)

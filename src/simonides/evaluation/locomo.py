@@ -14,12 +14,11 @@ Weakness: an audit found about one gold id in ten to be wrong, so a perfect scor
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import InputError
 from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
 from simonides.evaluation.source_file import read_json, wrong_form
+from simonides.retain.importing.locomo import parse_session_date, turn_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,23 +29,7 @@ ORIGIN = "https://github.com/snap-research/locomo"
 UNANSWERABLE_CATEGORY = "5"
 
 _SESSION = re.compile(r"session_(\d+)")
-_DATE = re.compile(r"(\d{1,2}):(\d{2})\s*([ap]m)\s+on\s+(\d{1,2})\s+([a-z]+),?\s+(\d{4})", re.IGNORECASE)
 _EVIDENCE_SEPARATOR = re.compile(r"[;,\s]+")
-# Not strptime: its month names follow the locale of the process.
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 
 
 def load_locomo(path: Path) -> Dataset:
@@ -79,39 +62,6 @@ def load_locomo(path: Path) -> Dataset:
     return Dataset("locomo", tuple(corpora), ignored_evidence=ignored, unscored_questions=unscored)
 
 
-def parse_session_date(text: str, place: str = "the date of a session") -> datetime:
-    """``"1:56 pm on 8 May, 2023"`` as an aware datetime in UTC.
-
-    Args:
-        text: what the dataset says.
-        place: where it says so, for the error.
-
-    Raises:
-        InputError: the text is of another form or names no real moment.
-    """
-    parts = _DATE.fullmatch(text.strip())
-    if parts and parts[5].lower() in _MONTHS:
-        hour, minute, half, day, month, year = parts.groups()
-        try:
-            return datetime(
-                int(year),
-                _MONTHS.index(month.lower()) + 1,
-                int(day),
-                _hour_of_day(int(hour), half.lower()),
-                int(minute),
-                tzinfo=UTC,
-            )
-        except ValueError:
-            pass
-    raise InputError("data", f"{place}: {text!r} must have the form '1:56 pm on 8 May, 2023'")
-
-
-def _hour_of_day(hour: int, half: str) -> int:
-    if not 1 <= hour <= 12:
-        raise ValueError(hour)
-    return hour % 12 + (12 if half == "pm" else 0)
-
-
 def _turns(name: str, conversation: Mapping[str, Any]) -> tuple[Item, ...]:
     numbers = sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation) if match)
     items: list[Item] = []
@@ -121,15 +71,14 @@ def _turns(name: str, conversation: Mapping[str, Any]) -> tuple[Item, ...]:
         date = conversation.get(field)
         event_time = parse_session_date(date, f"{name}.{field}") if date else None
         items.extend(
-            Item(turn["dia_id"], _turn_text(turn), event_time) for turn in conversation[f"session_{number}"]
+            Item(turn["dia_id"], _turn_text(turn), event_time, f"session_{number}")
+            for turn in conversation[f"session_{number}"]
         )
     return tuple(items)
 
 
 def _turn_text(turn: Mapping[str, Any]) -> str:
-    text = f"{turn['speaker']}: {turn['text']}"
-    caption = turn.get("blip_caption")
-    return f"{text} [image: {caption}]" if caption else text
+    return f"{turn['speaker']}: {turn_text(turn)}"
 
 
 def _questions(

@@ -9,6 +9,7 @@ from simonides.errors import InputError
 from simonides.evaluation.asking import ask_all
 from simonides.evaluation.measures import load_ir_measures, measure_each
 from simonides.evaluation.report import QualityReport
+from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def run_quality(
     timer: Callable[[], float],
     profile: str = "default",
     limit: int | None = None,
+    window: int = WINDOW,
     embedder: Embedder | Literal["auto"] | None = "auto",
     progress: Progress | None = None,
 ) -> QualityReport:
@@ -40,14 +42,18 @@ def run_quality(
         store_path: an empty or missing folder; what is retained stays there.
         timer: seconds from a monotone clock, such as ``time.perf_counter``.
         profile: name or path of the profile to recall with.
+        window: how many turns before and after a turn of a conversation are its context, from 0.
         limit: how many answerable questions to ask, from the first; ``None`` = all.
         embedder: as for opening a store.
         progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
 
     Raises:
-        InputError: the limit is below 1, the folder is not empty, or no question can be scored.
+        InputError: the limit is below 1, the window below 0, the folder is not empty, or no question can be
+            scored.
         MissingExtraError: the extra ``eval`` is not installed.
     """
+    if window < 0:
+        raise InputError("window", f"{window} is negative; give a number of turns from 0")
     load_ir_measures()  # A missing extra is told before the work, not after it.
     chosen = dataset.first(limit)
     gold = {question.qid: question.gold for question in chosen.questions if question.answerable}
@@ -60,11 +66,12 @@ def run_quality(
         )
     started = timer()
     with open_store(store_path, embedder=embedder) as store:
-        results = ask_all(chosen, store, profile=profile, progress=progress)
+        results = ask_all(chosen, store, profile=profile, window=window, progress=progress)
         embedder_name = store.embedder.name if store.embedder else None
     return QualityReport(
         dataset=dataset.name,
         profile=profile,
+        window=window,
         embedder=embedder_name,
         version=version("simonides"),
         results=results,

@@ -41,6 +41,7 @@ class QualityReport:
     Attributes:
         dataset: the dataset's name.
         profile: the profile asked with.
+        window: how many turns on either side were a turn's context.
         embedder: the embedder's name, or ``None`` when there was none.
         version: the version of simonides measured.
         results: every question asked, in order.
@@ -52,6 +53,7 @@ class QualityReport:
 
     dataset: str
     profile: str
+    window: int
     embedder: str | None
     version: str
     results: tuple[QuestionResult, ...]
@@ -85,6 +87,7 @@ class QualityReport:
         return {
             "dataset": self.dataset,
             "profile": self.profile,
+            "window": self.window,
             "embedder": self.embedder,
             "version": self.version,
             "questions": len(answerable),

@@ -33,6 +33,7 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "tags": np.dtype("i4"),
     "acl": np.dtype("i4"),
     "id_key": np.dtype("u8"),
+    "root": np.dtype("i4"),
     "salience": np.dtype("f4"),
     "confidence": np.dtype("f4"),
     "proof_count": np.dtype("i4"),

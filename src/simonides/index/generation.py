@@ -2,6 +2,7 @@
 
     index/<generation>/manifest.json   what the index is made of, and of which bank at which change
     index/<generation>/block-0.arr     blocks this generation wrote, by first row; older ones stay in place
+    index/<generation>/graph.arr       mentions and links
     index/<generation>/expired.arr     expiry stamps newer than the blocks
 
 Nothing here is ever written twice or renamed. A folder counts only once the bank's ``meta`` names its
@@ -20,12 +21,16 @@ import numpy as np
 from simonides.errors import DamagedError
 from simonides.index.block import Block, block_arrays, block_of_arrays
 from simonides.index.container import read_arrays, write_arrays
+from simonides.index.graph import graph_arrays, graph_of_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from simonides.index.files import FileLayer
+    from simonides.index.graph import Graph
 
 FORMAT = 1
 """Of the files; a generation of another format is rebuilt."""
@@ -72,6 +77,7 @@ class Generation:
     files: tuple[BlockFile, ...]
     blocks: tuple[Block, ...]
     expired: Mapping[int, int]
+    graph: Graph
 
     @property
     def rows(self) -> int:
@@ -85,6 +91,7 @@ def write_generation(
     origin: Origin,
     parts: Sequence[BlockFile | Block],
     expired: Mapping[int, int],
+    graph: Graph,
 ) -> None:
     """Write generation *number* whole and make it durable; it counts only once ``meta`` names it.
 
@@ -95,6 +102,7 @@ def write_generation(
         origin: what it was made from.
         parts: what the index is made of, ascending: files of earlier generations, and new sealed blocks.
         expired: stamps newer than those files.
+        graph: sealed.
     """
     place = folder / str(number)
     files.make_folder(place)
@@ -112,6 +120,7 @@ def write_generation(
         "stamps": np.array([expired[ordinal] for ordinal in ordinals], np.int64),
     }
     write_arrays(files, place / "expired.arr", stamps, asdict(origin))
+    write_arrays(files, place / "graph.arr", graph_arrays(graph), asdict(origin))
     body = {"format": FORMAT, "origin": asdict(origin), "blocks": [asdict(file) for file in written]}
     text = json.dumps(body, sort_keys=True)
     files.write(
@@ -142,7 +151,18 @@ def read_generation(files: FileLayer, folder: Path, number: int, *, check: bool 
     if about != asdict(origin) or stamps.keys() != {"ordinals", "stamps"}:
         raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
     expired = dict(zip(stamps["ordinals"].tolist(), stamps["stamps"].tolist(), strict=True))
-    return Generation(number, origin, listed, blocks, expired)
+    path = place / "graph.arr"
+    edges, about = read_arrays(files, path, check=check)
+    if about != asdict(origin):
+        raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
+    return Generation(number, origin, listed, blocks, expired, _graph(edges, path))
+
+
+def _graph(arrays: Mapping[str, NDArray[Any]], path: Path) -> Graph:
+    try:
+        return graph_of_arrays(arrays)
+    except (KeyError, ValueError) as error:
+        raise DamagedError(f"{path}: {error}; delete the index folder, it will be rebuilt") from error
 
 
 def _manifest(files: FileLayer, path: Path) -> tuple[Origin, tuple[BlockFile, ...]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simonides.index.columns import COLUMNS
+from simonides.index.graph import Graph
 from simonides.index.postings import BlockPostings
 from simonides.index.vectors import BlockVectors
 
@@ -33,6 +34,7 @@ class IndexSnapshot:
         labels, label_sets: names and sets of names behind the codes in the columns. Shared and only ever
             appended to, so codes in the blocks stay valid.
         last_ingested: the newest ``ingested_at``, microseconds UTC.
+        graph: mentions and links.
     """
 
     sequence: int
@@ -43,6 +45,7 @@ class IndexSnapshot:
     labels: Sequence[str]
     label_sets: Sequence[frozenset[str]]
     last_ingested: int
+    graph: Graph = field(default_factory=Graph.empty)
 
     @property
     def rows(self) -> int:

@@ -97,8 +97,8 @@ def pull_model(
     status = verify_model(name)
     if status.state == "ready":
         return status
-    if offline or _offline_by_environment():
-        why = "SIMONIDES_OFFLINE is set" if _offline_by_environment() else "offline was asked for"
+    if offline or offline_by_environment():
+        why = "SIMONIDES_OFFLINE is set" if offline_by_environment() else "offline was asked for"
         raise ModelMissingError(f"{status.problem} with network access ({why})")
     try:
         status.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -180,5 +180,6 @@ def _sweep(scratch: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
 
 
-def _offline_by_environment() -> bool:
+def offline_by_environment() -> bool:
+    """Whether ``SIMONIDES_OFFLINE`` forbids the network."""
     return os.environ.get("SIMONIDES_OFFLINE", "").strip().lower() not in {"", "0", "false", "no", "off"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,17 +11,25 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from simonides.records.extraction import Extraction, Relation
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind, Layer
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A checked item, not yet stored. Times in microseconds UTC; ``None`` means "not given"."""
+    """A checked item, not yet stored. Times in microseconds UTC; ``None`` means "not given".
+
+    What was not given is settled later: kind, salience and confidence by what the text says, the layer by the
+    kind. ``statement`` is a relation that the caller declared: (name, subject, object, single-valued).
+    ``source_text`` is the raw text of which the item is the ``span`` (characters, half-open): the document,
+    or the turn without its speaker. Without a span the item is its own source. ``place`` is where the item
+    stands, for errors: ``items[3]``, or empty for a single item.
+    """
 
     text: str
-    kind: Kind
-    layer: Layer
+    kind: Kind | None
+    layer: Layer | None
     context: str
     relation: str
     path: str
@@ -34,9 +42,18 @@ class Draft:
     valid_from: Interval | None
     valid_to: Interval | None
     recorded_at: int | None
-    salience: float
-    confidence: float
+    salience: float | None
+    confidence: float | None
     deduplicate: bool
+    document: str = ""
+    session: str = ""
+    speaker: str = ""
+    role: str = ""
+    expansion: str = ""
+    statement: Relation | None = None
+    source_text: str = ""
+    span: tuple[int, int] | None = None
+    place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +64,20 @@ class Prepared:
         terms: per lexical field, each term with its frequency there (fields without terms are left out).
         codes: int8 vector of the text, shape (dimension,), or ``None`` when there is no vector.
         scale: factor that turns ``codes`` back into a unit vector.
+        extraction: names, relations, causes, dates and cues found in the text.
+        signature: MinHash of the text's terms, uint32, shape (SIGNATURE_LENGTH,).
+        questions: that the text answers, for the expansion field, where the draft gives none.
     """
 
     draft: Draft
     terms: Mapping[str, Mapping[str, int]]
     codes: NDArray[np.int8] | None
     scale: float
+    extraction: Extraction
+    signature: NDArray[np.uint32]
+    questions: str = ""
+
+    @property
+    def expansion(self) -> str:
+        """What the expansion field holds: the caller's words, else the questions."""
+        return self.draft.expansion or self.questions

@@ -35,6 +35,7 @@ class Memory:
     occurred: Interval | None = None
     context: str = ""
     relation: str = ""
+    expansion: str = ""
     path: str = ""
     project: str = ""
     tags: tuple[str, ...] = ()
@@ -46,6 +47,12 @@ class Memory:
     proof_count: int = 1
     access_count: int = 0
     last_access_micros: int | None = None
+    document: str = ""
+    session: str = ""
+    speaker: str = ""
+    author: str = ""
+    trust: float = 1.0
+    superseded_by: str = ""
 
     @property
     def valid_from(self) -> datetime | None:
@@ -88,6 +95,7 @@ class Memory:
             "expired_at": iso(self.expired_at),
             "context": self.context,
             "relation": self.relation,
+            "expansion": self.expansion,
             "path": self.path,
             "project": self.project,
             "tags": list(self.tags),
@@ -98,4 +106,10 @@ class Memory:
             "confidence": self.confidence,
             "proof_count": self.proof_count,
             "access_count": self.access_count,
+            "document": self.document,
+            "session": self.session,
+            "speaker": self.speaker,
+            "author": self.author,
+            "trust": self.trust,
+            "superseded_by": self.superseded_by,
         }

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.draft import Draft
+from simonides.records.extraction import Relation
 from simonides.records.hygiene import MAX_PROJECT_BYTES, clean_choice, clean_labels, clean_text, shown
 from simonides.records.interval import parse_time
 from simonides.records.kind import Kind, Layer
+from simonides.records.source import Origin
 from simonides.retain.metadata import canonical_json
+from simonides.retain.trust import TRUST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,17 +38,17 @@ MAX_RELATION_BYTES = 256
 MAX_PATH_BYTES = 4096
 _MAX_KEY_CHARACTERS = 60
 
+ROLES = tuple(TRUST)
+
+ORIGIN = "_origin"
+"""Key of an item's ``Origin``, set by ``documents`` and ``conversations``; no caller can write one."""
+
 _KINDS = tuple(kind.value for kind in Kind)
 _LAYERS = tuple(layer.value for layer in Layer)
-_LAYER_OF_KIND = {
-    Kind.EPISODIC: Layer.EPISODIC,
-    Kind.PROCEDURAL: Layer.PROCEDURAL,
-    Kind.CODE: Layer.CODEBASE,
-}
-
-# What a draft holds where neither the item nor the call states it; the layer follows the kind.
+# What a draft holds where neither the item nor the call states it; None is settled later, from the text.
 _DEFAULTS: Mapping[str, object] = {
-    "kind": Kind.SEMANTIC,
+    "kind": None,
+    "layer": None,
     "context": "",
     "relation": "",
     "path": "",
@@ -58,9 +61,17 @@ _DEFAULTS: Mapping[str, object] = {
     "valid_from": None,
     "valid_to": None,
     "recorded_at": None,
-    "salience": 0.5,
-    "confidence": 1.0,
+    "salience": None,
+    "confidence": None,
     "deduplicate": True,
+    "document_id": "",
+    "session": "",
+    "speaker": "",
+    "role": "",
+    "expansion": "",
+    "subject": "",
+    "object": "",
+    "single_valued": False,
 }
 
 
@@ -72,7 +83,8 @@ def read_items(items: object, shared: Mapping[str, object], *, zone: tzinfo = UT
             text) or a mapping with ``text`` and any key of *shared*.
         shared: used where an item does not state its own: kind, layer, tags, project, path, source, context,
             relation, event_time, valid_from, valid_to, recorded_at, metadata, acl, salience and confidence
-            (0 to 1), deduplicate. ``None`` means "not given", here and in an item.
+            (0 to 1), deduplicate, document_id, session, speaker, role, expansion; and subject, object and
+            single_valued, which make *relation* a statement. ``None`` means "not given", here and in an item.
         zone: the zone of times that state none.
 
     Returns:
@@ -107,13 +119,13 @@ def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping
     own = _read(item, place, readers)
     if "text" not in own:
         raise InputError(_name(place, "text"), "is missing; an item needs a text")
+    origin = item.get(ORIGIN)
     values: dict[str, Any] = {**_DEFAULTS, **common, **own}
     _check_validity(values["valid_from"], values["valid_to"], _name(place, "valid_to"))
-    kind: Kind = values["kind"]
     return Draft(
         text=values["text"],
-        kind=kind,
-        layer=values.get("layer", _LAYER_OF_KIND.get(kind, Layer.SEMANTIC)),
+        kind=values["kind"],
+        layer=values["layer"],
         context=values["context"],
         relation=values["relation"],
         path=values["path"],
@@ -129,12 +141,32 @@ def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping
         salience=values["salience"],
         confidence=values["confidence"],
         deduplicate=values["deduplicate"],
+        document=values["document_id"],
+        session=values["session"],
+        speaker=values["speaker"],
+        role=values["role"],
+        expansion=values["expansion"],
+        statement=_statement(values, place),
+        source_text=origin.text if isinstance(origin, Origin) else "",
+        span=(origin.start, origin.stop) if isinstance(origin, Origin) else None,
+        place=place,
     )
+
+
+def _statement(values: Mapping[str, Any], place: str) -> Relation | None:
+    """The relation that the caller declares, when it names its subject and object."""
+    if not values["subject"] and not values["object"]:
+        return None
+    for key in ("relation", "subject", "object"):
+        if not values[key].strip():
+            raise InputError(_name(place, key), "is missing; a relation needs relation, subject and object")
+    return Relation(values["relation"], values["subject"], values["object"], values["single_valued"])
 
 
 def _readers(zone: tzinfo) -> dict[str, _Reader]:
     """Per key of an item, what checks its value: (value, field name) → what the draft keeps."""
     path = partial(clean_text, max_bytes=MAX_PATH_BYTES)
+    label = partial(clean_text, max_bytes=MAX_RELATION_BYTES)
     time = partial(parse_time, zone=zone)
     return {
         "text": _text,
@@ -155,6 +187,14 @@ def _readers(zone: tzinfo) -> dict[str, _Reader]:
         "salience": _share,
         "confidence": _share,
         "deduplicate": _switch,
+        "document_id": partial(_reference, max_bytes=MAX_PATH_BYTES),
+        "session": partial(_reference, max_bytes=MAX_RELATION_BYTES),
+        "speaker": label,
+        "role": lambda value, field: clean_choice(value, field, ROLES),
+        "expansion": partial(clean_text, max_bytes=MAX_CONTEXT_BYTES),
+        "subject": label,
+        "object": label,
+        "single_valued": _switch,
     }
 
 
@@ -162,6 +202,8 @@ def _read(given: Mapping[Any, object], place: str, readers: Mapping[str, _Reader
     """The checked values of the keys that were given."""
     values: dict[str, object] = {}
     for key, value in given.items():
+        if key == ORIGIN and isinstance(value, Origin):
+            continue
         reader = readers.get(key) if isinstance(key, str) else None
         if reader is None:
             raise _unknown_key(key, place, readers)
@@ -192,6 +234,14 @@ def _text(value: object, field: str) -> str:
     if not text.strip():
         raise InputError(field, "is blank; there is nothing to remember")
     return text
+
+
+def _reference(value: object, field: str, max_bytes: int) -> str:
+    """The caller's name for a document or a conversation; empty = none."""
+    name = clean_text(value, field, max_bytes)
+    if name and not name.strip():
+        raise InputError(field, "is blank; leave it out or name it")
+    return name
 
 
 def _share(value: object, field: str) -> float:

@@ -1,6 +1,6 @@
-"""The part of the write path that needs no look at the store: terms and vectors for a batch of drafts.
+"""The part of the write path that needs no look at the store.
 
-    drafts ─► count the terms of each lexical field ─► encode all texts in one pass ─► int8 vectors
+    drafts ─► extract names, relations, dates ─► count terms ─► sign ─► encode all in one pass ─► int8
 
 One bad text never sinks the rest: when the batch fails, each text is encoded alone, and what still has no
 vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder
@@ -10,7 +10,6 @@ Cost: one term analysis per field and one embedder pass; twice that pass when a 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,14 +19,18 @@ from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDama
 from simonides.index.postings import FIELDS
 from simonides.index.quantise import quantise
 from simonides.records.draft import Prepared
+from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
+from simonides.retain.placing import occurred
+from simonides.retain.signature import sign
+from simonides.text.field_terms import field_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from simonides.protocols import Analyser, Embedder
+    from simonides.protocols import Analyser, Embedder, Expander
     from simonides.records.draft import Draft
 
 _UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
@@ -46,13 +49,22 @@ class Preparation:
     unembedded: tuple[tuple[int, str], ...]
 
 
-def prepare(drafts: Sequence[Draft], analyser: Analyser, embedder: Embedder | None) -> Preparation:
-    """Analyse and encode *drafts*.
+def prepare(
+    drafts: Sequence[Draft],
+    analyser: Analyser,
+    embedder: Embedder | None,
+    *,
+    extract: Callable[[Draft], Extraction] = lambda _: Extraction(),
+    expander: Expander | None = None,
+) -> Preparation:
+    """Extract from, analyse and encode *drafts*.
 
     Args:
         drafts: checked items.
         analyser: cuts the fields into terms.
         embedder: encodes the texts; ``None`` = no vectors, and none are missed.
+        extract: what a draft's text says; by default nothing.
+        expander: asks the questions that a text answers, for drafts without an expansion of their own.
 
     Returns:
         The drafts with terms and vectors, and what has no vector.
@@ -75,15 +87,23 @@ def prepare(drafts: Sequence[Draft], analyser: Analyser, embedder: Embedder | No
             if stored is None:
                 unembedded.append((position, _why_no_vector(row)))
         codes, scale = stored or (None, 0.0)
-        items.append(Prepared(draft, _count_terms(draft, analyser), codes, scale))
+        found = extract(draft)
+        questions = expander.expand(draft.text, found) if expander and not draft.expansion else ""
+        terms = field_terms(_fields(draft, questions), occurred(draft, found), analyser)
+        signature = sign(terms.get("text", {}))
+        items.append(Prepared(draft, terms, codes, scale, found, signature, questions))
     return Preparation(tuple(items), tuple(unembedded))
 
 
-def _count_terms(draft: Draft, analyser: Analyser) -> dict[str, dict[str, int]]:
-    """Frequencies by field, in the order of ``FIELDS``; fields without terms are left out."""
-    texts = {"text": draft.text, "context": draft.context, "relation": draft.relation}
-    counts = {field: dict(Counter(analyser.terms(texts[field]))) for field in FIELDS if texts.get(field)}
-    return {field: terms for field, terms in counts.items() if terms}
+def _fields(draft: Draft, questions: str) -> dict[str, str]:
+    """The searched texts of a draft, in the order of ``FIELDS``."""
+    texts = {
+        "text": draft.text,
+        "context": draft.context,
+        "relation": draft.relation,
+        "expansion": draft.expansion or questions,
+    }
+    return {field: texts[field] for field in FIELDS}
 
 
 def _encode(texts: list[str], embedder: Embedder) -> list[NDArray[np.float32] | str | None]:

@@ -76,8 +76,18 @@ def snapshot_of(values: list[dict[str, float]], stamps: dict[int, int], cut: int
         for ordinal in range(start, stop):
             tail.append(Row(ordinal, values[ordinal], {}, None, 0.0))
         blocks.append(tail.frozen())
-    last = max((int(row["ingested_at"]) for row in values), default=BEGINNING)
-    return IndexSnapshot(1, 0, 0, tuple(blocks), stamps, LABELS, SETS, last)
+    return IndexSnapshot(1, 0, 0, tuple(blocks), stamps, LABELS, SETS, last_write(values, stamps))
+
+
+def moments(row: dict[str, float]) -> list[int]:
+    """When a row was written and when it was expired."""
+    return [int(row[name]) for name in ("ingested_at", "expired_at") if row[name] not in {BEGINNING, FOREVER}]
+
+
+def last_write(values: list[dict[str, float]], stamps: dict[int, int]) -> int:
+    """The newest moment that the bank has stamped anything with; erasing a row takes nothing off it."""
+    written = [moment for row in values for moment in moments(row)]
+    return max([BEGINNING, *written, *stamps.values()])
 
 
 def readable(row: dict[str, float], principal: str | None) -> bool:
@@ -121,10 +131,13 @@ def test_the_masks_equal_the_definition_row_by_row(
     values, stamps, cut = bank
     current = [{**row, "expired_at": stamps.get(n, row["expired_at"])} for n, row in enumerate(values)]
     own = [
-        int(row["ingested_at"])
+        moment
         for row in current
         if readable(row, filters.principal) and row["expired_at"] != BEGINNING
+        for moment in moments(row)
     ]
+    if filters.principal is None:
+        own = [last_write(values, stamps)]
     as_of = filters.as_of if filters.as_of is not None else max([now, *own])
     known_at = filters.known_at if filters.known_at is not None else as_of
     visible = [

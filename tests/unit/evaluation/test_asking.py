@@ -92,6 +92,36 @@ def test_each_corpus_gets_its_own_bank_and_every_item_its_date() -> None:
     assert store.banks["orchard"].batches == [[{"text": "pear"}]]
 
 
+def test_turns_get_those_around_them_in_their_conversation_as_context() -> None:
+    items = (
+        Item("a1", "one", session="a"),
+        Item("a2", "two", session="a"),
+        Item("a3", "t" * 5_000, session="a"),
+        Item("b1", "four", session="b"),
+        Item("c1", "five"),
+        Item("c2", "six"),
+    )
+    dataset = Dataset("invented", ((Corpus("talk", items), ()),))
+    store = FakeStore()
+    ask_all(dataset, store, profile="lexical", window=1)
+    assert [item.get("context") for item in store.banks["talk"].batches[0]] == [
+        "two",
+        "one\n" + "t" * 1_000,
+        "two",
+        None,
+        None,
+        None,
+    ]
+
+
+def test_a_window_reaches_over_the_edge_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "BATCH_ITEMS", 1)
+    items = (Item("a1", "one", session="a"), Item("a2", "two", session="a"))
+    store = FakeStore()
+    ask_all(Dataset("invented", ((Corpus("talk", items), ()),)), store, profile="lexical", window=2)
+    assert [batch[0]["context"] for batch in store.banks["talk"].batches] == ["two", "one"]
+
+
 def test_questions_are_asked_to_depth_twenty_without_a_token_budget() -> None:
     store = FakeStore()
     ask_all(DATASET, store, profile="lexical")

@@ -9,7 +9,8 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.evaluation.dataset import Dataset, Question
-from simonides.evaluation.locomo import load_locomo, parse_session_date
+from simonides.evaluation.locomo import load_locomo
+from simonides.retain.importing.locomo import parse_session_date
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,6 +89,11 @@ def test_the_date_of_the_session_is_the_event_time(dataset: Dataset) -> None:
         None,
         datetime(2024, 1, 1, 0, 5, tzinfo=UTC),
     ]
+
+
+def test_turns_of_one_session_follow_one_another_under_its_name(dataset: Dataset) -> None:
+    corpus, _ = dataset.corpora[0]
+    assert [item.session for item in corpus.items] == ["session_2", "session_2", "session_4", "session_10"]
 
 
 def test_evidence_is_split_and_what_matches_no_turn_is_ignored_and_counted(dataset: Dataset) -> None:

@@ -147,6 +147,14 @@ def test_without_an_embedder_the_report_names_none(opened: Opened, tmp_path: Pat
     assert report.profile == "lexical"
 
 
+def test_the_window_is_reported_and_one_below_zero_refused(opened: Opened, tmp_path: Path) -> None:
+    report = run_quality(DATASET, store_path=tmp_path, timer=ticking().__next__, window=1)
+    assert report.to_dict()["window"] == 1
+    with pytest.raises(InputError, match="window"):
+        run_quality(DATASET, store_path=tmp_path, timer=ticking().__next__, window=-1)
+    assert len(opened.stores) == 1
+
+
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one_is_refused_before_the_store_opens(
     opened: Opened, tmp_path: Path, limit: int

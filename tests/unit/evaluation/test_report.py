@@ -27,6 +27,7 @@ def report(results: tuple[QuestionResult, ...] = RESULTS) -> QualityReport:
     return QualityReport(
         dataset="invented",
         profile="lexical",
+        window=2,
         embedder=None,
         version="1.2.3",
         results=results,
@@ -77,10 +78,12 @@ def test_unanswerable_questions_are_reported_apart() -> None:
 
 def test_the_summary_is_json_and_says_what_was_measured() -> None:
     summary = json.loads(json.dumps(report().to_dict(), allow_nan=False))
-    told = {name: summary[name] for name in ("dataset", "profile", "embedder", "version", "seconds")}
+    names = ("dataset", "profile", "window", "embedder", "version", "seconds")
+    told = {name: summary[name] for name in names}
     assert told == {
         "dataset": "invented",
         "profile": "lexical",
+        "window": 2,
         "embedder": None,
         "version": "1.2.3",
         "seconds": 1.235,

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from simonides.errors import DamagedError
@@ -20,6 +22,7 @@ from simonides.index.generation import (
     remove_unused,
     write_generation,
 )
+from simonides.index.graph import LINK_CODES, Graph, edges_of, graph_arrays
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +33,17 @@ if TYPE_CHECKING:
 
 FILES = FileLayer()
 ORIGIN = Origin("b1", "e1", 7, "ab" * 16, 3, "stub", "words")
-NAMES = ("manifest.json", "block-0.arr", "expired.arr")
+GRAPH = (
+    Graph.empty()
+    .extended(
+        edges_of([(1, 0, LINK_CODES["semantic"], 0.75), (5, 2, LINK_CODES["session"], 1.0)]),
+        edges_of([(0, 3, 0, 1.0), (4, 3, 0, 1.0), (5, 1, 0, 1.0)]),
+        last_link=7,
+        last_mention=9,
+    )
+    .sealed(np.empty(0, np.int64))
+)
+NAMES = ("manifest.json", "block-0.arr", "expired.arr", "graph.arr")
 
 
 @pytest.fixture
@@ -41,9 +54,13 @@ def block(make_row: MakeRow, make_block: MakeBlock) -> Block:
 
 @pytest.fixture
 def folder(tmp_path: Path, block: Block) -> Path:
-    """An index whose generation 1 holds one block and two stamps."""
-    write_generation(FILES, tmp_path / "index", 1, ORIGIN, [block], {4: 99, 2: 77})
+    """An index whose generation 1 holds one block, two stamps, two links and three mentions."""
+    write_generation(FILES, tmp_path / "index", 1, ORIGIN, [block], {4: 99, 2: 77}, GRAPH)
     return tmp_path / "index"
+
+
+def arrays_of(graph: Graph) -> dict[str, tuple[str, list[float]]]:
+    return {name: (array.dtype.str, array.tolist()) for name, array in graph_arrays(graph).items()}
 
 
 def same(one: Block, other: Block) -> bool:
@@ -61,6 +78,8 @@ def test_a_generation_comes_back_as_it_was(folder: Path, block: Block, check: bo
     assert len(opened.blocks) == 1
     assert same(opened.blocks[0], block)
     assert opened.expired == {2: 77, 4: 99}
+    assert arrays_of(opened.graph) == arrays_of(GRAPH)
+    assert (opened.graph.last_link, opened.graph.last_mention) == (7, 9)
     assert FILES.names(folder / "1") == sorted(NAMES)
 
 
@@ -70,25 +89,27 @@ def test_a_later_generation_keeps_earlier_files_where_they_are(
     earlier = read_generation(FILES, folder, 1)
     newer = join_blocks([make_block([make_row(6, "lamp", [1, 1, 1])], start=6)], {}, 3)
     origin = replace(ORIGIN, sequence=9, log_hash="cd" * 16)
-    write_generation(FILES, folder, 5, origin, [*earlier.files, newer], {})
+    write_generation(FILES, folder, 5, origin, [*earlier.files, newer], {}, Graph.empty())
     opened = read_generation(FILES, folder, 5, check=True)
     assert [(file.generation, file.start, file.rows) for file in opened.files] == [(1, 0, 6), (5, 6, 1)]
     assert same(opened.blocks[0], block)
     assert same(opened.blocks[1], newer)
     assert (opened.rows, opened.expired, opened.origin) == (7, {}, origin)
-    assert FILES.names(folder / "5") == ["block-6.arr", "expired.arr", "manifest.json"]
+    assert arrays_of(opened.graph) == arrays_of(Graph.empty()), "the graph is written whole each time"
+    assert FILES.names(folder / "5") == ["block-6.arr", "expired.arr", "graph.arr", "manifest.json"]
 
 
 def test_a_generation_of_nothing_is_a_generation(tmp_path: Path) -> None:
-    write_generation(FILES, tmp_path, 1, ORIGIN, [], {})
+    write_generation(FILES, tmp_path, 1, ORIGIN, [], {}, Graph.empty())
     opened = read_generation(FILES, tmp_path, 1, check=True)
     assert (opened.rows, opened.blocks, opened.expired) == (0, (), {})
+    assert arrays_of(opened.graph) == arrays_of(Graph.empty())
 
 
 def test_a_generation_is_never_written_twice(folder: Path, block: Block) -> None:
     before = {name: (folder / "1" / name).read_bytes() for name in NAMES}
     with pytest.raises(FileExistsError):
-        write_generation(FILES, folder, 1, ORIGIN, [block], {})
+        write_generation(FILES, folder, 1, ORIGIN, [block], {}, GRAPH)
     assert {name: (folder / "1" / name).read_bytes() for name in NAMES} == before
 
 
@@ -108,9 +129,10 @@ def test_the_manifest_is_written_last_and_then_the_folder_is_synced(tmp_path: Pa
             done.append(f"sync {folder.name}")
             super().sync_folder(folder)
 
-    write_generation(Watched(), tmp_path / "index", 3, ORIGIN, [block], {})
+    write_generation(Watched(), tmp_path / "index", 3, ORIGIN, [block], {}, GRAPH)
     assert done == [
-        "make 3", "sync index", "write block-0.arr", "write expired.arr", "write manifest.json", "sync 3"
+        "make 3", "sync index", "write block-0.arr", "write expired.arr", "write graph.arr",
+        "write manifest.json", "sync 3",
     ]  # fmt: skip
 
 
@@ -134,6 +156,7 @@ def test_a_flipped_bit_of_any_file_is_found_by_a_check(folder: Path, name: str) 
             assert whole[place] == 0
             assert (again.origin, again.files, again.expired) == (opened.origin, opened.files, opened.expired)
             assert same(again.blocks[0], opened.blocks[0])
+            assert arrays_of(again.graph) == arrays_of(opened.graph)
     assert name != "manifest.json" or survived == 0
     assert said
     assert all(str(path) in problem and "delete the index folder" in problem for problem in said)
@@ -224,11 +247,12 @@ def test_a_block_without_all_its_arrays_is_refused(folder: Path, block: Block) -
         read_generation(FILES, folder, 1)
 
 
-def test_stamps_of_another_generation_are_refused(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["expired.arr", "graph.arr"])
+def test_stamps_and_edges_of_another_generation_are_refused(folder: Path, name: str) -> None:
     other = replace(ORIGIN, sequence=8)
-    write_generation(FILES, folder, 2, other, [], {1: 5})
-    (folder / "1" / "expired.arr").write_bytes((folder / "2" / "expired.arr").read_bytes())
-    with pytest.raises(DamagedError, match=r"expired\.arr: belongs elsewhere"):
+    write_generation(FILES, folder, 2, other, [], {1: 5}, GRAPH)
+    (folder / "1" / name).write_bytes((folder / "2" / name).read_bytes())
+    with pytest.raises(DamagedError, match=rf"{re.escape(name)}: belongs elsewhere"):
         read_generation(FILES, folder, 1)
 
 
@@ -262,5 +286,5 @@ def test_only_older_folders_that_nobody_uses_are_removed(tmp_path: Path) -> None
     for name in ("1", "2", "3", "4", "5", "6", "10", "notes"):
         (tmp_path / name).mkdir()
     files = (BlockFile(2, "block-0.arr", 0, 1), BlockFile(5, "block-1.arr", 1, 1))
-    remove_unused(FILES, tmp_path, Generation(5, ORIGIN, files, (), {}))
+    remove_unused(FILES, tmp_path, Generation(5, ORIGIN, files, (), {}, Graph.empty()))
     assert FILES.names(tmp_path) == ["10", "2", "5", "6", "notes"]

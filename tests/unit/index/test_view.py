@@ -265,10 +265,10 @@ def test_an_erased_row_does_not_move_now_whether_it_was_merged_or_not(
     mine, gone = {"ingested_at": NOW + 1}, {"ingested_at": NOW + 9}
     waiting = bank(mine, gone, last_ingested=NOW + 9, expired={1: BEGINNING})
     merged = bank(mine, ERASED, last_ingested=NOW + 9)
-    assert look(waiting, Filters(), NOW, read).as_of == NOW + 1
-    assert look(merged, Filters(), NOW, read).as_of == NOW + 1
     only = bank(gone, last_ingested=NOW + 9, expired={0: BEGINNING})
-    assert look(only, Filters(), NOW, read).as_of == NOW
+    for snapshot, now in ((waiting, NOW + 1), (merged, NOW + 1), (only, NOW)):
+        assert look(snapshot, Filters(principal="ada"), NOW, read).as_of == now
+        assert look(snapshot, Filters(), NOW, read).as_of == NOW + 9, "the owner's is where the bank stands"
 
 
 def test_an_empty_bank_has_an_empty_view(bank: Callable[..., IndexSnapshot]) -> None:

@@ -122,7 +122,7 @@ def test_offline_nothing_is_fetched_and_the_remedy_named(
 def test_what_counts_as_offline(monkeypatch: pytest.MonkeyPatch, value: str, *, offline: bool) -> None:
     monkeypatch.setenv("SIMONIDES_OFFLINE", value)
 
-    assert resolve._offline_by_environment() is offline
+    assert resolve.offline_by_environment() is offline
 
 
 @pytest.mark.fault("O3")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -124,8 +125,10 @@ def test_a_child_changes_single_keys_of_its_parent(tmp_path: Path) -> None:
     parent = load_profile("default")
     assert step_names(plan) == step_names(parent)
     assert (plan.name, plan.limit) == ("mine", 10)
-    fields = {"text": 1.0, "context": 0.5, "relation": 1.0, "expansion": 1.0}
-    assert plan.channels[1].stage == Lexical(100, 1.2, 0.4, fields)
+    inherited = parent.channels[1].stage
+    assert isinstance(inherited, Lexical)
+    assert (inherited.b, inherited.fields["context"]) != (0.4, 0.5)
+    assert plan.channels[1].stage == replace(inherited, b=0.4, fields={**inherited.fields, "context": 0.5})
     assert plan.channels[0] == parent.channels[0]
 
 

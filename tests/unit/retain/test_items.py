@@ -23,8 +23,8 @@ def test_a_string_becomes_a_draft_of_defaults() -> None:
     assert read_items("Mira moved to Lisbon.", {}) == [
         Draft(
             text="Mira moved to Lisbon.",
-            kind=Kind.SEMANTIC,
-            layer=Layer.SEMANTIC,
+            kind=None,
+            layer=None,
             context="",
             relation="",
             path="",
@@ -37,9 +37,17 @@ def test_a_string_becomes_a_draft_of_defaults() -> None:
             valid_from=None,
             valid_to=None,
             recorded_at=None,
-            salience=0.5,
-            confidence=1.0,
+            salience=None,
+            confidence=None,
             deduplicate=True,
+            document="",
+            session="",
+            speaker="",
+            role="",
+            expansion="",
+            statement=None,
+            source_text="",
+            span=None,
         )
     ]
 
@@ -89,21 +97,11 @@ def test_a_mapping_states_everything() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "layer"),
-    [
-        (Kind.EPISODIC, Layer.EPISODIC),
-        (Kind.SEMANTIC, Layer.SEMANTIC),
-        (Kind.PROCEDURAL, Layer.PROCEDURAL),
-        (Kind.DECISION, Layer.SEMANTIC),
-        (Kind.CODE, Layer.CODEBASE),
-        (Kind.PREFERENCE, Layer.SEMANTIC),
-        (Kind.OBSERVATION, Layer.SEMANTIC),
-    ],
-)
-def test_the_layer_follows_the_kind(kind: Kind, layer: Layer) -> None:
-    assert read_items("x", {"kind": kind})[0].layer is layer
-    assert read_items({"text": "x", "kind": kind.value}, {})[0].layer is layer
+@pytest.mark.parametrize("kind", Kind)
+def test_the_layer_is_settled_later_unless_it_is_stated(kind: Kind) -> None:
+    for items, shared in (("x", {"kind": kind}), ({"text": "x", "kind": kind.value}, {})):
+        (draft,) = read_items(items, shared)
+        assert (draft.kind, draft.layer) == (kind, None)
     assert read_items("x", {"kind": kind, "layer": "working"})[0].layer is Layer.WORKING
 
 
@@ -115,14 +113,9 @@ def test_an_item_overrides_what_is_shared_and_none_means_not_given() -> None:
         {"text": "c", "tags": None, "project": ""},
     ]
     first, second, third = read_items(items, shared)
-    assert (first.kind, first.layer, first.tags, first.project) == (
-        Kind.CODE,
-        Layer.CODEBASE,
-        ("shared",),
-        "atlas",
-    )
-    assert (second.kind, second.layer, second.tags) == (Kind.DECISION, Layer.SEMANTIC, ())
-    assert (third.tags, third.project, third.salience) == (("shared",), "", 0.5)
+    assert (first.kind, first.layer, first.tags, first.project) == (Kind.CODE, None, ("shared",), "atlas")
+    assert (second.kind, second.layer, second.tags) == (Kind.DECISION, None, ())
+    assert (third.tags, third.project, third.salience) == (("shared",), "", None)
 
 
 def test_items_come_from_any_ordered_iterable() -> None:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from simonides.errors import InputError
-from simonides.text.split import MAX_CHARS, split_document
+from simonides.text.split import MAX_CHARS, Heading, headings, split_document
 
 
 def pieces(text: str, max_chars: int = MAX_CHARS) -> list[str]:
@@ -54,6 +54,54 @@ def test_paragraphs(text: str, expected: list[str]) -> None:
 )
 def test_a_long_paragraph_is_cut_at_sentences_then_spaces_then_hard(text: str, expected: list[str]) -> None:
     assert pieces(text, 13) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        (
+            "- pears and plums\n- figs, sold out\n- dates",
+            20,
+            ["- pears and plums", "- figs, sold out", "- dates"],
+        ),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", 20, ["| a | b |\n|---|---|", "| 1 | 2 |\n| 3 | 4 |"]),
+        ("```\nx = 1\ny = 2\nz = 3\n```", 14, ["```", "x = 1\ny = 2", "z = 3\n```"]),
+        ("e\u0301e\u0301e\u0301", 3, ["e\u0301", "e\u0301", "e\u0301"]),
+        ("👩‍👩‍👧👩‍👩‍👧", 6, ["👩‍👩‍👧", "👩‍👩‍👧"]),
+        ("ab \ud800 cd ef", 5, ["ab \ud800", "cd ef"]),
+    ],
+)
+def test_a_long_paragraph_is_divided_by_its_structure_and_between_whole_characters(
+    text: str, limit: int, expected: list[str]
+) -> None:
+    assert pieces(text, limit) == expected
+
+
+def test_a_heading_keeps_the_first_part_of_a_long_paragraph() -> None:
+    text = "intro\n\n## Ferries\n\n" + "The boat left at nine. " * 5
+    assert pieces(text, 60) == [
+        "intro",
+        "## Ferries\n\nThe boat left at nine. The boat left at nine.",
+        "The boat left at nine. The boat left at nine.",
+        "The boat left at nine.",
+    ]
+
+
+def test_headings_have_a_level_a_title_and_a_place() -> None:
+    text = "# Garden\n\nPears\n---\nripe\n\n### Figs ###\n\n```\n# a comment\n```\n\nLast\n===="
+    found = [(heading.level, heading.title, text[heading.start :][:5]) for heading in headings(text)]
+    assert found == [
+        (1, "Garden", "# Gar"),
+        (2, "Pears", "Pears"),
+        (3, "Figs", "### F"),
+        (1, "Last", "Last\n"),
+    ]
+
+
+def test_an_underline_below_two_lines_makes_no_heading() -> None:
+    assert headings("one\ntwo\n---\nthree") == []
+    assert headings("#tag") == []
+    assert headings("#") == [Heading(1, "", 0)]
 
 
 def test_a_paragraph_at_the_limit_is_not_cut() -> None:

@@ -16,26 +16,42 @@ from typing import TYPE_CHECKING, Any
 from simonides.backends.embedded.catch_up import Position, catch_up
 from simonides.backends.embedded.change_log import create_meta, read_meta
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
+from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
+from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
 from simonides.backends.embedded.merge import merge, merge_due
 from simonides.backends.embedded.migrations import migrate
-from simonides.backends.embedded.reading import read_memories, read_versions
+from simonides.backends.embedded.reading import (
+    EntityCount,
+    claimed_bodies,
+    count_entities,
+    names_changed,
+    read_memories,
+    read_names,
+    read_source,
+    read_versions,
+)
 from simonides.backends.embedded.reanalysis import reanalyse
+from simonides.backends.embedded.restoring import restore
+from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, verify
-from simonides.backends.embedded.writing import Written, erase_memories, insert_items
 from simonides.errors import DamagedError, SimonidesError, UnavailableError
 from simonides.index.files import FileLayer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import IO
 
     import apsw
+    import numpy as np
+    from numpy.typing import NDArray
 
     from simonides.backends.embedded.change_log import Meta
     from simonides.index.snapshot import IndexSnapshot
-    from simonides.protocols import Analyser, Embedder
-    from simonides.records.draft import Prepared
+    from simonides.protocols import Analyser
+    from simonides.records.exchange import Counts, Restored
     from simonides.records.memory import Memory
+    from simonides.records.source import Source
 
 _TRIES = 5
 
@@ -55,6 +71,30 @@ class Reading:
     def versions(self, memory: str) -> list[Memory]:
         """Every version of one memory, oldest first."""
         return read_versions(self.connection, memory)
+
+    def source(self, memory: str) -> Source | None:
+        """The raw source behind the newest version of one memory."""
+        return read_source(self.connection, memory)
+
+    def entities(self, rows: NDArray[np.int64]) -> list[EntityCount]:
+        """Entities that *rows* mention, most mentioned first."""
+        return count_entities(self.connection, self.snapshot.graph, rows)
+
+    def names(self, after: int, readers: Sequence[str]) -> tuple[list[str], int]:
+        """Names of entities numbered above *after* that all *readers* may know of, and where to go on."""
+        return read_names(self.connection, after, readers)
+
+    def names_changed(self) -> int:
+        """The last change that took names away or gave an old entity a new one."""
+        return names_changed(self.connection)
+
+    def due_jobs(self, due: int, most: int) -> list[Job]:
+        """Enrichments that may be tried at *due*, oldest first."""
+        return due_jobs(self.connection, due, most)
+
+    def count_jobs(self) -> tuple[int, int]:
+        """How many enrichments wait, and how many were given up."""
+        return count_jobs(self.connection)
 
     def embedder(self) -> tuple[str, int, str]:
         """Name, dimension and fingerprint of the bank's embedder; empty before the first vector."""
@@ -89,6 +129,7 @@ class EmbeddedBank:
         files: FileLayer | None = None,
     ) -> None:
         self.folder = folder
+        self._analyser = analyser
         self._files = files or FileLayer()
         self._index = folder / "index"
         self._lock = threading.Lock()
@@ -160,25 +201,39 @@ class EmbeddedBank:
                     return meta, self._position.snapshot
         raise UnavailableError(f"{self._index}: was replaced {_TRIES} times while it was opened; try again")
 
-    def write(self, items: Sequence[Prepared], now: int, embedder: Embedder | None) -> Written:
-        """Store items in one durable transaction, then merge the index if that is due.
+    @contextlib.contextmanager
+    def writing(self, now: int) -> Iterator[WriteTransaction]:
+        """Open a write transaction with a snapshot caught up inside it; commit when the block ends well.
 
         Args:
-            items: checked, analysed and encoded.
             now: the clock, microseconds UTC.
-            embedder: what made the vectors.
+
+        Raises:
+            UnavailableError: the bank cannot be written; nothing was stored.
         """
         with write_transaction(self._connections) as connection:
-            written = insert_items(connection, items, now, embedder)
+            meta = read_meta(connection)
+            snapshot: IndexSnapshot | DamagedError
+            try:
+                with self._lock:
+                    snapshot = self._catch_up(connection, meta)
+            except DamagedError as error:
+                # A row that makes no arrays can still be forgotten; whoever compares with it is told.
+                snapshot = error
+            transaction = WriteTransaction(connection, meta, snapshot, now, self._analyser)
+            yield transaction
+            transaction.finish()
         self.merge_if_due()
-        return written
 
-    def forget(self, ids: Sequence[str]) -> int:
-        """Erase memories with every version; returns how many were there."""
-        with write_transaction(self._connections) as connection:
-            erased = erase_memories(connection, ids)
-        self.merge_if_due()
-        return erased
+    def _catch_up(self, connection: apsw.Connection, meta: Meta) -> IndexSnapshot:
+        """Inside a write transaction no one publishes, so a missing generation is missing for good."""
+        try:
+            self._position = catch_up(connection, meta, self._position, self._files, self._index, None)
+        except FileNotFoundError:
+            self._position = catch_up(
+                connection, meta, self._position, self._files, self._index, meta.generation
+            )
+        return self._position.snapshot
 
     def merge_if_due(self, *, force: bool = False) -> bool:
         """Seal the tail when it is large; returns whether a generation was published.
@@ -227,12 +282,16 @@ class EmbeddedBank:
     def stats(self) -> Mapping[str, Any]:
         """Counts and sizes; see ``bank.Bank.stats``."""
         with self.reading() as reading:
-            counts = reading.connection.execute(
-                "SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),"
-                " (SELECT count(*) FROM episodes),"
-                " (SELECT count(*) FROM vectors WHERE embedder IS ?)",
-                (reading.meta.embedder,),
-            ).fetchone() or (0, 0, 0, 0)
+            counts = (
+                reading.connection.execute(
+                    "SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),"
+                    " (SELECT count(*) FROM episodes),"
+                    " (SELECT count(*) FROM vectors WHERE embedder IS ?), (SELECT count(*) FROM entities),"
+                    " (SELECT count(*) FROM links), (SELECT count(*) FROM jobs)",
+                    (reading.meta.embedder,),
+                ).fetchone()
+                or (0,) * 7
+            )
             name, dimension, _ = reading.embedder()
             with self._lock:
                 tail = self._position.tail.rows if self._position else 0
@@ -241,6 +300,10 @@ class EmbeddedBank:
                 "versions": counts[1],
                 "episodes": counts[2],
                 "with_vector": counts[3],
+                "entities": counts[4],
+                "links": counts[5],
+                "waiting": counts[6],
+                "enrichment": described_jobs(reading.connection),
                 "embedder": name,
                 "dimension": dimension,
                 "sequence": reading.meta.sequence,
@@ -261,6 +324,37 @@ class EmbeddedBank:
             report = self._verify_without_arrays()
         found = [problem for problem in self.problems() if problem not in report.problems]
         return VerifyReport(report.checked, (*report.problems, *found), report.notes)
+
+    def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
+        """Write everything in the bank at one moment; see ``exporting``."""
+        with self.reading() as reading:
+            write_export(target, export_lines(reading.connection, reading.meta))
+            return count_rows(reading.connection)
+
+    def restore(
+        self, path: Path, analyser: Analyser, now: int, *, progress: Callable[[int, int], None] | None = None
+    ) -> Restored:
+        """Import an export, batch by batch; see ``restoring``.
+
+        Args:
+            path: the file.
+            analyser: makes terms anew when the file's are those of another version.
+            now: the clock, microseconds UTC.
+            progress: told (lines done, lines) after each batch.
+        """
+
+        def after_batch(done: int, lines: int) -> None:
+            self.merge_if_due()
+            if progress:
+                progress(done, lines)
+
+        epoch = uuid.uuid4().hex
+        return restore(self._connections, path, analyser, epoch=epoch, now=now, after_batch=after_batch)
+
+    def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Body hashes by key, of the keys that are claimed."""
+        with translated(self._connections.path):
+            return claimed_bodies(self._connections.get(), keys)
 
     def _verify_without_arrays(self) -> VerifyReport:
         """Rows that cannot be read make no arrays; say which rows these are."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, Meta, hash_at
+from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, LINK, NAME, Meta, hash_at
 from simonides.backends.embedded.labels import read_label_sets, read_labels
-from simonides.backends.embedded.reading import read_index_rows
+from simonides.backends.embedded.reading import extend_graph, read_index_rows
 from simonides.errors import DamagedError
 from simonides.index.block import LARGEST_BLOCK, Block, Tail, join_blocks
 from simonides.index.generation import Generation, Origin, read_generation
+from simonides.index.graph import Graph
 from simonides.index.snapshot import IndexSnapshot
 from simonides.records.interval import BEGINNING
 
@@ -45,6 +46,7 @@ class Position:
     generation: Generation | None
     rebuilt: tuple[Block, ...]
     tail: Tail
+    graph: Graph
     problem: str = ""
     labels: list[str] = field(default_factory=list)
     label_sets: list[frozenset[str]] = field(default_factory=list)
@@ -90,9 +92,9 @@ def catch_up(
     ):
         if operation in {EXPIRE, ERASE}:
             expired[int(ordinal)] = BEGINNING if operation == ERASE else int(stamp)
-        elif operation != ADD:
+        elif operation not in {ADD, LINK, NAME}:
             raise DamagedError(f"the change log holds the unknown operation {operation!r}")
-    _extend_tail(connection, meta, position.tail)
+    _extend(connection, meta, position)
     position.snapshot = _snapshot(position, meta, expired)
     return position
 
@@ -118,6 +120,7 @@ def _snapshot(position: Position, meta: Meta, expired: dict[int, int]) -> IndexS
         labels=position.labels,
         label_sets=position.label_sets,
         last_ingested=meta.last_ingested,
+        graph=position.graph,
     )
 
 
@@ -145,19 +148,22 @@ def _open(
         generation=generation,
         rebuilt=rebuilt,
         tail=Tail(sealed[-1].stop if sealed else 0, dimension),
+        graph=generation.graph if generation else Graph.empty(),
         problem=problem,
         labels=read_labels(connection, 0),
         label_sets=read_label_sets(connection, 0),
     )
-    if position.snapshot.sequence == meta.sequence:
-        _extend_tail(connection, meta, position.tail)
+    if generation is None or position.snapshot.sequence == meta.sequence:
+        _extend(connection, meta, position)
         position.snapshot = _snapshot(position, meta, dict(position.snapshot.expired))
     return position
 
 
-def _extend_tail(connection: apsw.Connection, meta: Meta, tail: Tail) -> None:
+def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None:
+    tail = position.tail
     for row in read_index_rows(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
         tail.append(row)
+    position.graph = extend_graph(connection, position.graph)
 
 
 def _opened_generation(

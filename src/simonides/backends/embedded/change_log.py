@@ -11,7 +11,7 @@ from simonides.records.interval import BEGINNING
 if TYPE_CHECKING:
     import apsw
 
-ADD, EXPIRE, ERASE = "add", "expire", "erase"
+ADD, EXPIRE, ERASE, LINK, NAME = "add", "expire", "erase", "link", "name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,11 @@ def write_counters(connection: apsw.Connection, meta: Meta) -> None:
         "UPDATE meta SET sequence=?, log_hash=?, next_ordinal=?, last_ingested=?, embedder=?",
         (meta.sequence, meta.log_hash, meta.next_ordinal, meta.last_ingested, meta.embedder),
     )
+
+
+def next_epoch(meta: Meta) -> str:
+    """The epoch after a change of rows that the log does not tell: every index is then made anew."""
+    return hashlib.blake2b(f"{meta.epoch} {meta.sequence}".encode(), digest_size=16).hexdigest()
 
 
 def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:

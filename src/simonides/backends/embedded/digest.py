@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft
 
 IMMUTABLE = (
-    "ordinal", "id", "version", "kind", "layer", "text", "context", "relation", "path", "project", "tags",
-    "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision", "ingested_at",
-    "occurred_from", "occurred_to", "occurred_precision", "salience", "confidence", "proof_count", "source",
-    "metadata", "terms", "content_key",
+    "ordinal", "id", "version", "root", "kind", "layer", "text", "context", "relation", "expansion", "path",
+    "project", "tags", "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision",
+    "ingested_at", "occurred_from", "occurred_to", "occurred_precision", "salience", "confidence",
+    "proof_count", "source", "metadata", "superseded_by", "signature", "terms", "content_key",
 )  # fmt: skip
 """Columns of ``memories`` that never change after they were written."""
 
@@ -34,15 +34,23 @@ def row_digest(row: Mapping[str, Any], scale: float = 0.0, codes: bytes = b"") -
 
 
 def content_key(draft: Draft) -> bytes:
-    """Equal for two items that say the same in every respect, so that retaining one again changes nothing."""
+    """Equal for two items that say the same in every respect, so that retaining one again changes nothing.
+
+    The context of a turn is left out: it is made of the turns around it, and the last turn of a conversation
+    gets a neighbour when the conversation goes on.
+    """
+    is_turn = draft.session and draft.span is not None and not draft.document
     body = json.dumps(
         [
-            draft.text, draft.context, draft.relation, draft.kind, draft.layer, draft.path, draft.project,
-            draft.tags, draft.acl, draft.source, draft.metadata_json,
+            draft.text, "" if is_turn else draft.context, draft.relation, draft.kind, draft.layer,
+            draft.path, draft.project, draft.tags, draft.acl, draft.source, draft.metadata_json,
             draft.occurred and (draft.occurred.start, draft.occurred.end, draft.occurred.precision),
             draft.valid_from and (draft.valid_from.start, draft.valid_from.precision),
             draft.valid_to and (draft.valid_to.start, draft.valid_to.precision),
-            draft.salience, draft.confidence,
+            draft.salience, draft.confidence, draft.document, draft.session, draft.speaker, draft.role,
+            draft.expansion,
+            draft.statement
+            and (draft.statement.name, draft.statement.subject, draft.statement.object),
         ],
         ensure_ascii=False,
     )  # fmt: skip

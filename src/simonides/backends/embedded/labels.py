@@ -26,10 +26,10 @@ def label_set_code(connection: apsw.Connection, names: Iterable[str]) -> int:
 
 
 def _code(connection: apsw.Connection, table: str, column: str, value: str) -> int:
-    row = connection.execute(f"SELECT number FROM {table} WHERE {column}=?", (value,)).fetchone()  # noqa: S608 the names are constants above
+    row = connection.execute(f"SELECT number FROM {table} WHERE {column}=?", (value,)).fetchone()
     if row is None:
         row = connection.execute(
-            f"INSERT INTO {table} SELECT max(number) + 1, ? FROM {table} RETURNING number",  # noqa: S608 same
+            f"INSERT INTO {table} SELECT max(number) + 1, ? FROM {table} RETURNING number",
             (value,),
         ).fetchone()
     if row is None:

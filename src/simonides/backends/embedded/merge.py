@@ -12,6 +12,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simonides.backends.embedded.catch_up import origin_of
 from simonides.backends.embedded.change_log import Meta, read_meta
 from simonides.backends.embedded.connection import write_transaction
@@ -78,11 +80,12 @@ def merge(
     sealed = [part for part in parts if isinstance(part, Block)]
     inside = {o for block in sealed for o in snapshot.expired if block.start <= o < block.stop}
     expired = {o: stamp for o, stamp in snapshot.expired.items() if o not in inside}
+    graph = snapshot.graph.sealed(np.array(_erased(snapshot), np.int64))
     origin = origin_of(connection, meta, sequence=snapshot.sequence)
     connection.execute("COMMIT")
     number = _free_number(files, index, meta.generation)
     try:
-        write_generation(files, index, number, origin, parts, expired)
+        write_generation(files, index, number, origin, parts, expired, graph)
         won = _publish(connections, meta, number)
     except FileExistsError:
         # Another writer took the number a moment earlier: the folder is theirs, so leave it.

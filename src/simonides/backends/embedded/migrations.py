@@ -53,13 +53,20 @@ CREATE TABLE embedders(
   dimension INTEGER NOT NULL
 ) STRICT;
 
--- Raw sources, verbatim.
+-- Raw sources, verbatim. Author and trust are stamped by the store, never by the caller.
 CREATE TABLE episodes(
   number INTEGER PRIMARY KEY,
   text TEXT NOT NULL,
   source TEXT NOT NULL,
+  document TEXT NOT NULL,           -- the caller's id of the document it belongs to; empty = none
+  session TEXT NOT NULL,            -- the conversation it belongs to; empty = none
+  speaker TEXT NOT NULL,
+  author TEXT NOT NULL,             -- principal who retained it; empty = the owner
+  trust REAL NOT NULL,
   recorded_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX episodes_by_document ON episodes(document) WHERE document <> '';
+CREATE INDEX episodes_by_session ON episodes(session) WHERE session <> '';
 
 -- Spans of an episode (characters, half-open).
 CREATE TABLE chunks(
@@ -79,12 +86,14 @@ CREATE TABLE memories(
   ordinal INTEGER PRIMARY KEY,
   id TEXT NOT NULL,
   version INTEGER NOT NULL,
+  root INTEGER NOT NULL,            -- ordinal of the memory's first version
   chunk INTEGER NOT NULL REFERENCES chunks(number),
   kind TEXT NOT NULL,
   layer TEXT NOT NULL,
   text TEXT NOT NULL,
   context TEXT NOT NULL,
   relation TEXT NOT NULL,
+  expansion TEXT NOT NULL,          -- questions that the memory answers
   path INTEGER NOT NULL REFERENCES labels(number),
   project INTEGER NOT NULL REFERENCES labels(number),
   tags INTEGER NOT NULL REFERENCES label_sets(number),
@@ -105,6 +114,8 @@ CREATE TABLE memories(
   last_access INTEGER,
   source TEXT NOT NULL,
   metadata TEXT NOT NULL,
+  superseded_by TEXT NOT NULL,      -- id of the memory that closed this one; empty = none
+  signature BLOB NOT NULL,          -- MinHash of the text
   terms BLOB NOT NULL,              -- analysed terms: a rebuild decodes, it never tokenises again
   content_key BLOB NOT NULL,        -- equal for items that say the same in every respect
   digest BLOB NOT NULL,             -- of everything in the row but expired_at and use
@@ -112,6 +123,7 @@ CREATE TABLE memories(
 ) STRICT;
 CREATE INDEX memories_by_content ON memories(content_key);
 CREATE INDEX memories_by_chunk ON memories(chunk);
+CREATE INDEX memories_by_occurrence ON memories(occurred_from) WHERE occurred_from IS NOT NULL;
 
 CREATE TABLE vectors(
   ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
@@ -121,42 +133,99 @@ CREATE TABLE vectors(
   PRIMARY KEY(ordinal, embedder)
 ) STRICT, WITHOUT ROWID;
 
+-- Who and what is spoken of. Scope = readers (a label set) that may know of it; the qualifier tells two
+-- bearers of one name apart.
 CREATE TABLE entities(
-  number INTEGER PRIMARY KEY,
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL,
   folded TEXT NOT NULL,
-  scope TEXT NOT NULL,
-  UNIQUE(folded, scope)
+  kind TEXT NOT NULL,
+  scope INTEGER NOT NULL REFERENCES label_sets(number),
+  qualifier TEXT NOT NULL,
+  UNIQUE(folded, scope, qualifier)
 ) STRICT;
 CREATE TABLE aliases(
   folded TEXT NOT NULL,
-  scope TEXT NOT NULL,
+  name TEXT NOT NULL,
   entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
-  PRIMARY KEY(folded, scope, entity)
+  PRIMARY KEY(folded, entity)
 ) STRICT, WITHOUT ROWID;
+-- One entity counts as another from merged_at until undone_at.
+CREATE TABLE merges(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
+  into_entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
+  merged_at INTEGER NOT NULL,
+  undone_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE mentions(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
   ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
   entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
-  PRIMARY KEY(ordinal, entity)
-) STRICT, WITHOUT ROWID;
+  UNIQUE(ordinal, entity)
+) STRICT;
 CREATE INDEX mentions_by_entity ON mentions(entity);
-CREATE TABLE links(
-  from_ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  to_ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  kind TEXT NOT NULL,
-  weight REAL NOT NULL,
-  PRIMARY KEY(from_ordinal, to_ordinal, kind)
+
+-- Relations that a memory states surely.
+CREATE TABLE relations(
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  subject INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
+  object TEXT NOT NULL,             -- folded
+  single_valued INTEGER NOT NULL,
+  PRIMARY KEY(ordinal, name, subject, object)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX links_by_target ON links(to_ordinal);
+CREATE INDEX relations_by_subject ON relations(subject, name);
+
+-- Numbers of mentions and links are never reused: readers go on from the last one they saw.
+-- Between memories, by the ordinals of their first versions; the source is the later one.
+CREATE TABLE links(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  source INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  target INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK (kind IN ('semantic', 'causal', 'temporal', 'session')),
+  weight REAL NOT NULL,
+  UNIQUE(source, target, kind)
+) STRICT;
+CREATE INDEX links_by_target ON links(target);
+
+-- A retain that was acknowledged under a key is answered again, not done again.
+CREATE TABLE idempotency(
+  key TEXT PRIMARY KEY,
+  body BLOB NOT NULL,
+  ids TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Work that follows a write: linking after a bulk import, enrichment by a language model.
+CREATE TABLE jobs(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  task TEXT NOT NULL,
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  tries INTEGER NOT NULL,
+  not_before INTEGER NOT NULL,
+  problem TEXT NOT NULL,
+  UNIQUE(task, ordinal)
+) STRICT;
+CREATE INDEX jobs_by_ordinal ON jobs(ordinal);
+
+-- Memories that a language model has been asked about, by the ordinals of their first versions.
+CREATE TABLE enrichments(
+  ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
+  base INTEGER NOT NULL,            -- the last version that has nothing of a model's
+  model TEXT NOT NULL               -- the one that was asked last
+) STRICT;
 
 -- What happened, in order; ids only, so that forgetting a text leaves nothing of it here.
 CREATE TABLE changes(
   sequence INTEGER PRIMARY KEY,
-  operation TEXT NOT NULL CHECK (operation IN ('add', 'expire', 'erase')),
+  operation TEXT NOT NULL CHECK (operation IN ('add', 'expire', 'erase', 'link', 'name')),
   ordinal INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
   log_hash BLOB NOT NULL
 ) STRICT;
+
+CREATE INDEX changes_of_names ON changes(sequence) WHERE operation IN ('name', 'erase');
 
 INSERT INTO labels VALUES (0, '');
 INSERT INTO label_sets VALUES (0, '[]');

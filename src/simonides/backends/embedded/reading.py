@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simonides.errors import DamagedError
 from simonides.index.columns import Row
+from simonides.index.graph import LINK_CODES, edges_of
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
+from simonides.records.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import apsw
+    from numpy.typing import NDArray
+
+    from simonides.index.graph import Graph
 
 _BATCH = 500
 
@@ -24,15 +31,16 @@ _MEMORY = """
 SELECT m.ordinal, m.id, m.version, m.kind, m.layer, m.text, m.context, m.relation, p.text, j.text, t.names,
   a.names, m.valid_from, m.valid_to, m.ingested_at, m.expired_at, m.occurred_from, m.occurred_to,
   m.occurred_precision, m.salience, m.confidence, m.proof_count, m.access_count, m.last_access, m.source,
-  m.metadata
+  m.metadata, m.expansion, m.superseded_by, e.document, e.session, e.speaker, e.author, e.trust
 FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m.project
   JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl
+  JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
 """
 
 _ROW = """
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
-  m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.salience, m.confidence, m.proof_count,
-  m.access_count, m.last_access, m.terms, v.scale, v.codes
+  m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, m.salience, m.confidence,
+  m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes
 FROM memories m LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?
 WHERE m.ordinal >= ? AND m.ordinal < ? ORDER BY m.ordinal
 """
@@ -54,6 +62,24 @@ def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
     """Every version of one memory, oldest first; empty when there is none."""
     rows = _rows(connection, f"{_MEMORY} WHERE m.id = ? ORDER BY m.version", (memory,))
     return [_memory(row) for row in rows]
+
+
+def read_source(connection: apsw.Connection, memory: str) -> Source | None:
+    """The raw source behind the newest version of one memory; ``None`` when there is no such memory."""
+    row = connection.execute(
+        "SELECT e.text, c.start, c.stop, e.document, e.session, e.speaker, e.author, e.trust, e.recorded_at"
+        " FROM memories m JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode"
+        " WHERE m.id=? ORDER BY m.version DESC LIMIT 1",
+        (memory,),
+    ).fetchone()
+    if row is None:
+        return None
+    text, start, stop, document, session, speaker, author, trust, recorded_at = row
+    return Source(text, start, stop, document, session, speaker, author, trust, _moment(recorded_at))
+
+
+def _moment(micros: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
 
 
 def _rows(connection: apsw.Connection, statement: str, bindings: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -83,7 +109,8 @@ def _decoded_memory(row: tuple[Any, ...]) -> Memory:
     (
         ordinal, memory, version, kind, layer, text, context, relation, path, project, tags, acl, valid_from,
         valid_to, ingested_at, expired_at, occurred_from, occurred_to, precision, salience, confidence, proof,
-        accesses, last_access, source, metadata,
+        accesses, last_access, source, metadata, expansion, superseded_by, document, session, speaker, author,
+        trust,
     ) = row  # fmt: skip
     occurred = None if occurred_from is None else Interval(occurred_from, occurred_to, Precision(precision))
     return Memory(
@@ -92,7 +119,8 @@ def _decoded_memory(row: tuple[Any, ...]) -> Memory:
         expired_at_micros=expired_at, occurred=occurred, context=context, relation=relation, path=path,
         project=project, tags=tuple(json.loads(tags)), acl=tuple(json.loads(acl)), source=source,
         metadata=json.loads(metadata), salience=salience, confidence=confidence, proof_count=proof,
-        access_count=accesses, last_access_micros=last_access,
+        access_count=accesses, last_access_micros=last_access, expansion=expansion, document=document,
+        session=session, speaker=speaker, author=author, trust=trust, superseded_by=superseded_by,
     )  # fmt: skip
 
 
@@ -120,8 +148,8 @@ def _index_row(row: tuple[Any, ...]) -> Row:
 def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
-        occurred_to, project, path, tags, acl, salience, confidence, proof, accesses, last_access, terms,
-        scale, codes,
+        occurred_to, project, path, tags, acl, root, salience, confidence, proof, accesses, last_access,
+        terms, scale, codes,
     ) = row  # fmt: skip
     values = {
         "kind": KIND_CODES[kind],
@@ -137,6 +165,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "tags": tags,
         "acl": acl,
         "id_key": int(memory, 16),
+        "root": root,
         "salience": salience,
         "confidence": confidence,
         "proof_count": proof,
@@ -145,3 +174,116 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     }
     vector = None if codes is None else np.frombuffer(codes, np.int8)
     return Row(ordinal, values, json.loads(terms), vector, scale or 0.0)
+
+
+def extend_graph(connection: apsw.Connection, graph: Graph) -> Graph:
+    """*graph* with the mentions and links that were written since."""
+    links: list[tuple[Any, ...]] = connection.execute(
+        "SELECT number, source, target, kind, weight FROM links WHERE number > ? ORDER BY number",
+        (graph.last_link,),
+    ).fetchall()
+    mentions: list[tuple[Any, ...]] = connection.execute(
+        "SELECT number, ordinal, entity FROM mentions WHERE number > ? ORDER BY number",
+        (graph.last_mention,),
+    ).fetchall()
+    return graph.extended(
+        edges_of([(source, target, LINK_CODES[kind], weight) for _, source, target, kind, weight in links]),
+        edges_of([(ordinal, entity, 0, 1.0) for _, ordinal, entity in mentions]),
+        links[-1][0] if links else graph.last_link,
+        mentions[-1][0] if mentions else graph.last_mention,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCount:
+    """An entity and how many of the asker's memories mention it."""
+
+    number: int
+    name: str
+    kind: str
+    qualifier: str
+    aliases: tuple[str, ...]
+    mentions: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "number": self.number,
+            "name": self.name,
+            "kind": self.kind,
+            "qualifier": self.qualifier,
+            "aliases": list(self.aliases),
+            "mentions": self.mentions,
+        }
+
+
+def count_entities(connection: apsw.Connection, graph: Graph, rows: NDArray[np.int64]) -> list[EntityCount]:
+    """Entities that *rows* mention, most mentioned first, then by name and number; merged ones as one."""
+    merged = {
+        int(entity): int(into)
+        for entity, into in connection.execute(
+            "SELECT entity, into_entity FROM merges WHERE undone_at=? ORDER BY number", (FOREVER,)
+        )
+    }
+    mentions = graph.entities(rows)
+    names, places = np.unique(mentions.second, return_inverse=True)
+    wholes = np.array([_whole(int(name), merged) for name in names], np.int64)
+    # A memory that speaks of two merged entities mentions one.
+    pairs = np.unique(np.stack([wholes[places], mentions.first]), axis=1)
+    entities, times = np.unique(pairs[0], return_counts=True)
+    found = []
+    for entity, count in zip(entities.tolist(), times.tolist(), strict=True):
+        row = connection.execute(
+            "SELECT name, kind, qualifier FROM entities WHERE number=?", (entity,)
+        ).fetchone()
+        if row is not None:
+            others = connection.execute("SELECT name FROM aliases WHERE entity=? ORDER BY name", (entity,))
+            aliases = tuple(str(name) for (name,) in others)
+            found.append(EntityCount(entity, str(row[0]), str(row[1]), str(row[2]), aliases, count))
+    return sorted(found, key=lambda entity: (-entity.mentions, entity.name, entity.number))
+
+
+def _whole(entity: int, merged: Mapping[int, int]) -> int:
+    while entity in merged:
+        entity = merged[entity]
+    return entity
+
+
+def read_names(connection: apsw.Connection, after: int, readers: Sequence[str]) -> tuple[list[str], int]:
+    """Names and aliases of entities numbered above *after* that all *readers* may know of (none = everyone).
+
+    Returns:
+        the names, and the number to go on from.
+    """
+    rows: list[tuple[Any, ...]] = connection.execute(
+        "SELECT e.number, e.name, s.names FROM entities e JOIN label_sets s ON s.number = e.scope"
+        " WHERE e.number > ?1 UNION ALL SELECT e.number, a.name, s.names FROM entities e"
+        " JOIN aliases a ON a.entity = e.number JOIN label_sets s ON s.number = e.scope"
+        " WHERE e.number > ?1 ORDER BY 1, 2",
+        (after,),
+    ).fetchall()
+    names = [
+        str(name)
+        for _, name, theirs in rows
+        if theirs == "[]" or (readers and set(readers) <= set(json.loads(theirs)))
+    ]
+    return names, int(rows[-1][0]) if rows else after
+
+
+def names_changed(connection: apsw.Connection) -> int:
+    """The last change that took names away or gave an old entity a new one."""
+    (sequence,) = connection.execute(
+        "SELECT max(sequence) FROM changes WHERE operation IN ('name', 'erase')"
+    ).fetchone() or (None,)
+    return 0 if sequence is None else int(str(sequence))
+
+
+def claimed_bodies(connection: apsw.Connection, keys: Sequence[str]) -> dict[str, bytes]:
+    """Body hashes of those of *keys* that are claimed."""
+    found: dict[str, bytes] = {}
+    for first in range(0, len(keys), _BATCH):
+        part = keys[first : first + _BATCH]
+        marks = ",".join("?" * len(part))
+        rows = connection.execute(f"SELECT key, body FROM idempotency WHERE key IN ({marks})", part)
+        found |= {str(key): bytes(body) for key, body in rows}
+    return found

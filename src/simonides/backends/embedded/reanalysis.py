@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
 from simonides.index.postings import FIELDS
+from simonides.records.interval import Interval, Precision
+from simonides.text.field_terms import field_terms
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import apsw
 
     from simonides.protocols import Analyser
@@ -19,17 +22,27 @@ def reanalyse(connection: apsw.Connection, analyser: Analyser, epoch: str) -> No
     """Replace the terms of every row inside an open write transaction; the new epoch rebuilds all indexes."""
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT {columns}, v.scale, v.codes FROM memories m LEFT JOIN vectors v"  # noqa: S608 constant names
+        f"SELECT {columns}, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
         " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) ORDER BY m.ordinal"
     ).fetchall()
     for found in rows:
         row: dict[str, Any] = dict(zip(IMMUTABLE, found, strict=False))
         scale, codes = found[-2:]
-        counts = {field: dict(Counter(analyser.terms(row[field]))) for field in FIELDS if row.get(field)}
-        terms = {field: counted for field, counted in counts.items() if counted}
-        row["terms"] = json.dumps(terms, ensure_ascii=False, separators=(",", ":")).encode()
+        row["terms"] = analysed(row, analyser)
         connection.execute(
             "UPDATE memories SET terms=?, digest=? WHERE ordinal=?",
             (row["terms"], row_digest(row, scale or 0.0, codes or b""), row["ordinal"]),
         )
     connection.execute("UPDATE meta SET analyser=?, epoch=?", (analyser.fingerprint, epoch))
+
+
+def analysed(row: Mapping[str, Any], analyser: Analyser) -> bytes:
+    """The terms of a row of ``memories``, by field, as the row keeps them."""
+    terms = field_terms({field: row.get(field, "") for field in FIELDS}, _occurred(row), analyser)
+    return json.dumps(terms, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _occurred(row: Mapping[str, Any]) -> Interval | None:
+    if row.get("occurred_from") is None:
+        return None
+    return Interval(row["occurred_from"], row["occurred_to"], Precision(row["occurred_precision"]))

@@ -16,13 +16,14 @@ import apsw
 import numpy as np
 
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
-from simonides.backends.embedded.reading import read_index_rows
+from simonides.backends.embedded.reading import extend_graph, read_index_rows
 from simonides.errors import DamagedError
 from simonides.index.block import Block, Tail, join_blocks
 from simonides.index.columns import COLUMNS
 from simonides.index.generation import read_generation
+from simonides.index.graph import Graph
 from simonides.index.postings import FIELDS, SealedPostings
-from simonides.records.interval import FOREVER
+from simonides.records.interval import BEGINNING, FOREVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,6 +84,7 @@ def verify(
         ("changes", chain(_changes(connection, meta), _unlogged(connection))),
         ("index_files", _index_files(meta.generation, files, index)),
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
+        ("graph", _graph(connection, snapshot) if snapshot is not None else iter(())),
     ):
         count = 0
         reported = 0
@@ -119,7 +121,7 @@ def _file(connection: apsw.Connection) -> Iterator[str]:
 def _rows(connection: apsw.Connection) -> Iterator[str]:
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     statement = (
-        f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"  # noqa: S608 constant names
+        f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
         " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta)"
         " WHERE m.ordinal > ? ORDER BY m.ordinal"
     )
@@ -157,10 +159,14 @@ def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
 
 
 def _unlogged(connection: apsw.Connection) -> Iterator[str]:
-    live = "SELECT ordinal FROM changes GROUP BY ordinal HAVING max(operation = 'erase') = 0"
-    for (ordinal,) in connection.execute(f"{live} EXCEPT SELECT ordinal FROM memories"):  # noqa: S608 constant
+    # Changes of names carry the numbers of entities.
+    live = (
+        "SELECT ordinal FROM changes WHERE operation <> 'name'"
+        " GROUP BY ordinal HAVING max(operation = 'erase') = 0"
+    )
+    for (ordinal,) in connection.execute(f"{live} EXCEPT SELECT ordinal FROM memories"):
         yield f"change log: row {ordinal} was added and never erased, and is missing"
-    for (ordinal,) in connection.execute(f"SELECT ordinal FROM memories EXCEPT {live}"):  # noqa: S608 constant
+    for (ordinal,) in connection.execute(f"SELECT ordinal FROM memories EXCEPT {live}"):
         yield f"change log: row {ordinal} is there and not in it"
     # The stamp of the row that holds the maximum: SQLite gives that one for a bare column.
     for (memory,) in connection.execute(
@@ -210,6 +216,18 @@ def _differences(mine: Block, twin: Block) -> Iterator[tuple[str, bool]]:
         yield f"vector {name}", not np.array_equal(getattr(mine.vectors, name), getattr(twin.vectors, name))
     for field in FIELDS:
         yield f"postings of {field}", not _equal(mine.postings[field], twin.postings[field])
+
+
+def _graph(connection: apsw.Connection, snapshot: IndexSnapshot) -> Iterator[str]:
+    stamps = snapshot.column("expired_at")
+    mine = snapshot.graph.sealed(np.flatnonzero(stamps == BEGINNING))
+    twin = extend_graph(connection, Graph.empty()).sealed(np.empty(0, np.int64))
+    for part in ("links", "by_row", "by_entity"):
+        equal = all(
+            np.array_equal(getattr(getattr(mine, part), name), getattr(getattr(twin, part), name))
+            for name in ("starts", "ends", "kinds", "weights")
+        )
+        yield "" if equal else f"index: {part} differ from the mentions and links in the rows"
 
 
 def _equal(mine: object, twin: object) -> bool:

@@ -36,6 +36,16 @@ def quality(
         Path, typer.Option("--data", metavar="DIR", help="Folder that holds the dataset's own folder.")
     ],
     profile: ProfileOption = "default",
+    window: Annotated[
+        int | None,
+        typer.Option(
+            "--window",
+            metavar="N",
+            min=0,
+            help="How many turns around a turn of a conversation are its context.",
+            show_default="as retain_conversation",
+        ),
+    ] = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", metavar="N", help="Only the first N questions.", show_default="all"),
@@ -54,6 +64,7 @@ def quality(
     """Measure how much of the known evidence a profile recalls."""
     from simonides.evaluation.catalogue import load_dataset
     from simonides.evaluation.quality import run_quality
+    from simonides.retain.conversations import WINDOW
 
     chosen = environment_embedder() if embedder is None else embedder_choice(embedder)
     loaded = load_dataset(dataset, data)
@@ -64,6 +75,7 @@ def quality(
             timer=time.perf_counter,
             profile=profile,
             limit=limit,
+            window=WINDOW if window is None else window,
             embedder=_embedder(chosen, progress),
             progress=progress,
         )
@@ -78,6 +90,42 @@ def quality(
             f"{answer['questions']} questions in {answer['seconds']:.1f} s"
         )
         print_table(_measures(answer))
+
+
+@bench.command()
+def ingest(
+    *,
+    n: Annotated[int, typer.Option("--n", metavar="N", min=1, help="Memories to retain.")] = 20_000,
+    batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Memories per retain.")] = 256,
+    embedder: Annotated[
+        str, typer.Option("--embedder", metavar="NAME", help="A model's name, or auto.")
+    ] = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how fast memories are taken in, beside the encoder alone."""
+    from simonides.evaluation.ingest import run_ingest
+    from simonides.models.catalogue import DEFAULT_EMBEDDER
+    from simonides.models.resolve import load_embedder
+
+    with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
+        name = DEFAULT_EMBEDDER if embedder == "auto" else embedder
+        report = run_ingest(
+            n,
+            store_path=Path(folder),
+            embedder=load_embedder(name, progress=progress),
+            wall=time.perf_counter,
+            cpu=time.process_time,
+            batch=batch,
+            progress=progress,
+        )
+    answer = report.to_dict()
+    if as_json:
+        print_json(answer)
+    else:
+        rows = table("measure", "value")
+        for name, value in answer.items():
+            rows.add_row(name, f"{value:,}" if isinstance(value, int | float) else value)
+        print_table(rows)
 
 
 def _measures(answer: Mapping[str, Any]) -> "Table":

@@ -20,14 +20,24 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from simonides.surfaces.cli.alias import alias
 from simonides.surfaces.cli.bench import bench
 from simonides.surfaces.cli.demo import demo
+from simonides.surfaces.cli.diff import diff
+from simonides.surfaces.cli.enrich import enrich
+from simonides.surfaces.cli.entities import entities
+from simonides.surfaces.cli.export import export
 from simonides.surfaces.cli.forget import forget
+from simonides.surfaces.cli.history import history
+from simonides.surfaces.cli.import_ import import_
+from simonides.surfaces.cli.invalidate import invalidate
+from simonides.surfaces.cli.merge import merge, unmerge
 from simonides.surfaces.cli.models import models
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
 from simonides.surfaces.cli.profiles import profiles
 from simonides.surfaces.cli.recall import recall
 from simonides.surfaces.cli.retain import retain
+from simonides.surfaces.cli.settle import settle
 from simonides.surfaces.cli.show import show
 from simonides.surfaces.cli.stats import stats
 from simonides.surfaces.cli.verify import verify
@@ -94,8 +104,29 @@ def _simonides(
     """A memory for agents: retain what was seen, recall the right few facts."""
 
 
-for command in (retain, recall, show, forget, stats, verify, when, profiles, demo):
+for command in (
+    retain,
+    recall,
+    show,
+    history,
+    diff,
+    invalidate,
+    forget,
+    entities,
+    alias,
+    merge,
+    unmerge,
+    settle,
+    enrich,
+    export,
+    stats,
+    verify,
+    when,
+    profiles,
+    demo,
+):
     app.command()(command)
+app.command("import")(import_)
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
 

@@ -86,12 +86,15 @@ def open_for_reading(
 
 
 @contextmanager
-def open_for_writing(store: str | None, bank: str, *, progress: Report | None = None) -> Iterator[Bank]:
-    """A bank that is made when it does not exist."""
+def open_for_writing(
+    store: str | None, bank: str, *, progress: Report | None = None, encodes: bool = True
+) -> Iterator[Bank]:
+    """A bank that is made when it does not exist; *encodes* = the embedder will be needed."""
     path = store_path(store)
     from simonides.store import open_store
 
     with open_store(path, embedder=environment_embedder(), progress=progress) as opened:
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
-        _ = opened.embedder
+        if encodes:
+            _ = opened.embedder
         yield opened.bank(bank)

@@ -36,6 +36,9 @@ ProjectOption = Annotated[
 ProfileOption = Annotated[
     str, typer.Option("--profile", metavar="NAME", help="Profile that ranks; see `simonides profiles`.")
 ]
+EntityArgument = Annotated[
+    int, typer.Argument(metavar="ENTITY", help="Number of an entity, as entities prints it.")
+]
 
 
 def given(**values: Any) -> dict[str, Any]:

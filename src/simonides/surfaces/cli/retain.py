@@ -5,12 +5,8 @@ A batch is one transaction and one embedding pass: it is stored as a whole or no
 """
 
 import re
-import signal
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from itertools import chain, islice
-from types import FrameType
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +14,7 @@ import typer
 from simonides.errors import InputError, SimonidesError
 from simonides.records.interval import parse_time
 from simonides.records.kind import Kind
+from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.options import (
     BankOption,
@@ -29,6 +26,7 @@ from simonides.surfaces.cli.options import (
 )
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
 from simonides.surfaces.cli.progress import Report, bars
+from simonides.surfaces.cli.settle import settle_all
 from simonides.surfaces.cli.sources import Piece, read_pieces
 
 if TYPE_CHECKING:
@@ -143,10 +141,16 @@ class _Load:
         self.skipper = self._skip if skips else None
 
     def run(self, bank: "Bank", batches: Iterable[list[Piece]], progress: Report | None) -> None:
+        from simonides.retain.storing import LARGEST_COMPARED
+
+        left = False
         for batch in batches:
             self._store(bank, batch)
+            left = left or len(batch) > LARGEST_COMPARED
             if progress:
                 progress("memories retained", len(self.ids), None)
+        if left:
+            settle_all(bank, progress)
 
     def count(self) -> str:
         return f"{len(self.ids)} {'memory' if len(self.ids) == 1 else 'memories'}"
@@ -162,7 +166,7 @@ class _Load:
         pieces = list(batch)
         while pieces:
             try:
-                with _unbroken():
+                with unbroken():
                     self.ids += bank.retain([piece.item for piece in pieces], **self._defaults)
             except InputError as error:
                 refused = _ITEM.match(error.field)
@@ -183,28 +187,16 @@ class _Load:
 
 
 def _batches(pieces: Iterator[Piece], size: int) -> Iterator[list[Piece]]:
-    while batch := list(islice(pieces, size)):
+    """Batches of *size* items; a document is not divided."""
+    batch: list[Piece] = []
+    for piece in pieces:
+        if len(batch) >= size and piece.document != batch[-1].document:
+            yield batch
+            batch = []
+        batch.append(piece)
+        # At once, before a piece is read that may not be readable.
+        if len(batch) >= size and not piece.document:
+            yield batch
+            batch = []
+    if batch:
         yield batch
-
-
-@contextmanager
-def _unbroken() -> Iterator[None]:
-    """Hold back a first Ctrl-C until the block has ended; let a second one through."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    held = False
-
-    def hold(_number: int, _frame: FrameType | None) -> None:
-        nonlocal held
-        if held:
-            raise KeyboardInterrupt
-        held = True
-
-    before = signal.signal(signal.SIGINT, hold)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if held:
-        raise KeyboardInterrupt

@@ -1,8 +1,8 @@
 """From the arguments of `retain` to items: texts, standard input, `.jsonl` lines, notes and folders.
 
 An argument that names an existing file or folder is read; one that looks like such a path but names nothing
-is an error; every other argument is itself the text. A note is split into chunks, each an item whose source
-is the file's name and whose path is the file's place below the folder that was named.
+is an error; every other argument is itself the text. A note is a document: its paragraphs are items whose
+source is the file's name and whose path is the file's place below the folder that was named.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from simonides.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 NOTES = frozenset({".md", ".txt"})
 LINES = frozenset({".jsonl"})
@@ -27,10 +27,14 @@ READABLE = NOTES | LINES
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One item to retain, and where it came from, such as ``notes.jsonl:14``."""
+    """One item to retain, and where it came from, such as ``notes.jsonl:14``.
+
+    Pieces of one document follow one another and belong into one transaction.
+    """
 
     item: dict[str, Any]
     origin: str
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +92,25 @@ def _looks_like_path(argument: str) -> bool:
 
 
 def _notes_below(folder: Path) -> list[_Source]:
+    found: list[_Source] = [_File(path, place) for path, place in files_below(folder, NOTES)]
+    if not found:
+        raise InputError(str(folder), "holds no .md or .txt file")
+    return found
+
+
+def files_below(folder: Path, suffixes: Collection[str]) -> list[tuple[Path, str]]:
+    """Files of some sorts below a folder, sorted, each with its place there; what is hidden is passed over.
+
+    Raises:
+        InputError: a link leads out of the folder.
+    """
     root = folder.resolve()
-    found: list[_Source] = []
+    found: list[tuple[Path, str]] = []
     for parent, folders, files in os.walk(folder, onerror=_raise):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted([*folders, *files]):
             path = Path(parent, name)
-            if name.startswith(".") or (name in files and path.suffix.lower() not in NOTES):
+            if name.startswith(".") or (name in files and path.suffix.lower() not in suffixes):
                 continue
             if path.is_symlink():
                 # A link within the folder is passed over: what it leads to is read in its own place.
@@ -103,9 +119,7 @@ def _notes_below(folder: Path) -> list[_Source]:
                         str(path), f"is a link that leads out of {folder}; remove it, or name its target"
                     )
             elif name in files:
-                found.append(_File(path, path.relative_to(folder).as_posix()))
-    if not found:
-        raise InputError(str(folder), "holds no .md or .txt file")
+                found.append((path, path.relative_to(folder).as_posix()))
     return found
 
 
@@ -151,17 +165,17 @@ def _from_lines(source: _File, skipped: Callable[[InputError], None]) -> Iterato
 
 
 def _from_note(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
-    from simonides.text.split import split_document
+    from simonides.retain.importing.files import named_file, read_file
+    from simonides.retain.importing.formats import MARKDOWN
 
+    named = named_file(source.path, source.place)
     try:
-        _check_regular(source.path)
-        text = _decoded(source.path.read_bytes(), str(source.path))
+        found = list(read_file(source.path, MARKDOWN, named))
     except InputError as error:
         skipped(error)
         return
-    for start, stop in split_document(text):
-        item = {"text": text[start:stop], "source": source.path.name, "path": source.place}
-        yield Piece(item, f"{source.path} (characters {start} to {stop})")
+    for piece in found:
+        yield Piece(piece.item, f"{source.path}:{piece.line}", named.document)
 
 
 def _item(line: str, origin: str) -> dict[str, Any]:

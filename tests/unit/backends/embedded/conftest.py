@@ -15,9 +15,10 @@ from simonides.records.interval import to_micros
 from simonides.records.query import Filters
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import prepare
+from simonides.retain.storing import Storing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from simonides.index.files import FileLayer
@@ -89,7 +90,17 @@ class Desk:
         return prepare(read_items(list(items), shared), Words(), self.embedder).items
 
     def retain(self, bank: EmbeddedBank, *items: Any, **shared: Any) -> list[str]:
-        return list(bank.write(self.prepare(*items, **shared), self.now, self.embedder).ids)
+        return self.store(bank, self.prepare(*items, **shared))
+
+    def store(self, bank: EmbeddedBank, items: Sequence[Prepared]) -> list[str]:
+        with bank.writing(self.now) as transaction:
+            if self.embedder is not None and any(item.codes is not None for item in items):
+                transaction.use_embedder(self.embedder)
+            return Storing(transaction, items, Words(), "", lambda _: None).store()
+
+    def forget(self, bank: EmbeddedBank, ids: Sequence[str]) -> int:
+        with bank.writing(self.now) as transaction:
+            return transaction.erase(ids)
 
     def search(self, bank: EmbeddedBank, text: str, **filters: Any) -> Found:
         with bank.reading() as reading:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import stat
 import threading
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import apsw
@@ -10,6 +11,7 @@ import pytest
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.errors import DamagedError, SqliteVersionError, StoreError, UnavailableError
 from simonides.index.files import FileLayer
+from simonides.retain.linking import SEMANTIC_FROM
 from simonides.testing.fakes import WordAnalyser
 
 if TYPE_CHECKING:
@@ -102,7 +104,7 @@ def test_a_reading_sees_one_moment_from_beginning_to_end(desk: Desk) -> None:
     (first,) = desk.retain(bank, "fuse")
     with bank.reading() as reading:
         in_thread(lambda: desk.retain(bank, "fuse again", {"text": "lamp", "path": "new"}))
-        in_thread(lambda: bank.forget([first]))
+        in_thread(lambda: desk.forget(bank, [first]))
         in_thread(lambda: bank.merge_if_due(force=True))
         assert (reading.snapshot.rows, reading.meta.sequence) == (1, 1)
         assert [memory.id for memory in reading.memories([0])] == [first], "the forgotten row is still there"
@@ -218,7 +220,7 @@ def test_a_closed_bank_says_so(desk: Desk) -> None:
     for use in (
         lambda: desk.search(bank, "fuse"),
         lambda: desk.retain(bank, "lamp"),
-        lambda: bank.forget(["x"]),
+        lambda: desk.forget(bank, ["x"]),
         bank.stats,
         bank.verify,
     ):
@@ -273,11 +275,16 @@ def test_statistics_count_what_there_is(desk: Desk, small_merges: int) -> None:
     bank = desk.open()
     empty = bank.stats()
     assert (empty["memories"], empty["versions"], empty["with_vector"], empty["embedder"]) == (0, 0, 0, "")
-    ids = desk.retain(bank, *(f"fuse {n}" for n in range(5)))
+    assert desk.embedder is not None
+    texts = [f"fuse {n}" for n in range(5)]
+    vectors = desk.embedder.encode(texts)
+    ids = desk.retain(bank, *texts)
     desk.embedder = None
     desk.retain(bank, "no vector")
-    bank.forget(ids[:1])
+    desk.forget(bank, ids[:1])
     desk.sql("UPDATE memories SET id = ?, version = 2 WHERE ordinal = 2", ids[1])
+    near = sum(float(one @ other) >= SEMANTIC_FROM for one, other in combinations(vectors[1:], 2))
+    assert near > 0
     found = dict(bank.stats())
     folder = desk.place / "bank"
     assert found.pop("disk_bytes") == sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -286,6 +293,10 @@ def test_statistics_count_what_there_is(desk: Desk, small_merges: int) -> None:
         "versions": 5,
         "episodes": 5,
         "with_vector": 4,
+        "entities": 0,
+        "links": near,
+        "waiting": 0,
+        "enrichment": {"waiting": 0, "given_up": 0, "problems": []},
         "embedder": "stub",
         "dimension": 32,
         "sequence": 7,

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from simonides.backends.embedded.catch_up import catch_up, origin_of
@@ -15,6 +16,8 @@ from simonides.errors import DamagedError, UnavailableError
 from simonides.index.block import block_arrays, join_blocks
 from simonides.index.files import FileLayer
 from simonides.index.generation import read_generation, write_generation
+from simonides.index.graph import graph_arrays
+from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +38,7 @@ def indexed(desk: Desk, small_merges: int) -> EmbeddedBank:
     ids: list[str] = []
     for start in range(0, 10, 2):
         ids += desk.retain(bank, *TEXTS[start : start + 2])
-    bank.forget(ids[3:4])
+    desk.forget(bank, ids[3:4])
     desk.retain(bank, "a lamp in the cellar", {"text": "fuse", "acl": ["ada"], "tags": ["t"], "path": "p"})
     with bank.reading() as reading:
         assert reading.meta.generation > 0
@@ -46,7 +49,9 @@ def indexed(desk: Desk, small_merges: int) -> EmbeddedBank:
 def plain(snapshot: IndexSnapshot) -> dict[str, Any]:
     """Everything in a snapshot, whatever its blocks."""
     whole = join_blocks(snapshot.blocks, snapshot.expired, snapshot.dimension)
-    return {name: (array.shape, array.tobytes()) for name, array in block_arrays(whole).items()} | {
+    graph = snapshot.graph.sealed(np.flatnonzero(snapshot.column("expired_at") == BEGINNING))
+    arrays = block_arrays(whole) | {f"graph.{name}": array for name, array in graph_arrays(graph).items()}
+    return {name: (array.shape, array.tobytes()) for name, array in arrays.items()} | {
         "labels": list(snapshot.labels),
         "label_sets": list(snapshot.label_sets),
         "rest": (snapshot.rows, snapshot.sequence, snapshot.last_ingested),
@@ -72,7 +77,7 @@ def test_each_of_two_processes_sees_what_the_other_wrote(desk: Desk) -> None:
     assert [
         memory for memory, _ in desk.search(one, "lamp", tags=("new",), tags_match="exact").lexical
     ] == second
-    one.forget(first)
+    desk.forget(one, first)
     assert desk.search(other, "fuse").ids == set(second)
     assert content(one) == content(other)
 
@@ -170,7 +175,7 @@ def empty(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [flip_header, cut, empty])
-@pytest.mark.parametrize("name", ["block-0.arr", "manifest.json", "expired.arr"])
+@pytest.mark.parametrize("name", ["block-0.arr", "manifest.json", "expired.arr", "graph.arr"])
 def test_a_damaged_index_file_is_rebuilt_and_reported(
     desk: Desk, indexed: EmbeddedBank, harm: Callable[[Path], None], name: str
 ) -> None:
@@ -182,7 +187,7 @@ def test_a_damaged_index_file_is_rebuilt_and_reported(
         for p in (desk.place / "bank" / "index").rglob(name)
         if name[0] == "b" or p.parent.name == str(newest)
     )
-    if name == "expired.arr" and harm is cut:
+    if name in {"expired.arr", "graph.arr"} and harm is cut:
         path.write_bytes(path.read_bytes()[:40])
     else:
         harm(path)
@@ -244,13 +249,14 @@ def test_an_index_that_was_made_from_other_rows_is_rebuilt(
     with indexed.reading() as reading:
         number = reading.meta.generation
         blocks = [join_blocks(reading.snapshot.blocks, reading.snapshot.expired, 32)]
+        graph = reading.snapshot.graph.sealed(np.empty(0, np.int64))
         origin = origin_of(reading.connection, reading.meta, sequence=reading.meta.sequence)
     files = FileLayer()
     index = desk.place / "bank" / "index"
     assert read_generation(files, index, number).origin.bank == origin.bank
     indexed.close()
     shutil.rmtree(index)
-    write_generation(files, index, number, replace(origin, **change), blocks, {})
+    write_generation(files, index, number, replace(origin, **change), blocks, {}, graph)
     bank = desk.open()
     with bank.reading():
         assert bank.problems() == [f"generation {number} of the index was made from other rows"]

@@ -89,7 +89,7 @@ def test_counters_are_stored_and_the_generation_is_left_to_the_merge(connection:
 def test_the_log_holds_no_text(desk: Desk) -> None:
     bank = desk.open()
     desk.retain(bank, {"text": "canary", "tags": ["canary"], "path": "canary"})
-    bank.forget([desk.all(bank)[0].id])
+    desk.forget(bank, [desk.all(bank)[0].id])
     assert [row[1] for row in desk.sql("SELECT * FROM changes ORDER BY 1")] == ["add", "erase"]
     assert "canary" not in repr(desk.sql("SELECT * FROM changes"))
 

@@ -341,7 +341,7 @@ def test_a_read_only_bank_is_recalled_from_and_not_written(
     assert len(desk.search(reader, "fuse").lexical) == 5
     assert reader.stats()["read_only"] is True
     assert reader.verify().checked["rows"] == 5
-    for write in (lambda: desk.retain(reader, "lamp"), lambda: reader.forget(["x"])):
+    for write in (lambda: desk.retain(reader, "lamp"), lambda: desk.forget(reader, ["x"])):
         with pytest.raises(UnavailableError, match="read-only; nothing was stored"):
             write()
     assert not reader.merge_if_due(force=True)

@@ -53,7 +53,8 @@ def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
     assert (version, owner) == (NEWEST, APPLICATION_ID)
     assert {name for kind, name, _ in objects if kind == "table"} == {
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
-        "aliases", "mentions", "links", "changes",
+        "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "changes",
+        "sqlite_sequence",
     }  # fmt: skip
     assert connections.get().pragma("journal_mode") == "wal"
     assert connections.get().pragma("foreign_key_check") is None

@@ -80,6 +80,7 @@ def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:
         "kind": KIND_CODES[Kind.CODE],
         "layer": LAYER_CODES[Layer.WORKING],
         "id_key": int(memory, 16),
+        "root": 0,
         "ingested_at": desk.now,
         "expired_at": FOREVER,
         "path": 1,
@@ -94,18 +95,19 @@ def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:
     }
     assert {name: first.values[name] for name in expected} == expected
     assert first.values["occurred_from"] < first.values["occurred_to"]
-    assert first.terms == {"text": {"fuse": 2, "lamp": 1}, "context": {"lamp": 1}}
+    assert first.terms == {"text": {"fuse": 2, "lamp": 1}, "context": {"lamp": 1, "2025": 1}}
     assert first.codes is not None
     assert first.codes.dtype == np.int8
     assert first.codes.shape == (32,)
     assert second.values is not None
+    assert second.values["root"] == 1
     assert (second.values["occurred_from"], second.values["occurred_to"]) == (FOREVER, BEGINNING)
 
 
 def test_erased_rows_come_as_rows_without_values(desk: Desk) -> None:
     bank = desk.open()
     ids = desk.retain(bank, *"abcdef")
-    bank.forget([ids[n] for n in (0, 2, 3, 5)])
+    desk.forget(bank, [ids[n] for n in (0, 2, 3, 5)])
     with bank.reading() as reading:
         for start, stop in ((0, 6), (2, 4), (3, 6), (1, 2), (5, 6), (4, 4)):
             rows = list(read_index_rows(reading.connection, reading.meta.embedder, start, stop))

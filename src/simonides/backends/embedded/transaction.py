@@ -1,0 +1,786 @@
+"""One open write transaction: what the write path may read and write before the commit.
+
+The policy of a retain (what is a duplicate, what supersedes what, who is meant by a name) lives in
+``simonides.retain``; here are only the rows. Everything compares with the snapshot that was caught up inside
+this very transaction, plus the rows it wrote itself.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simonides.backends.embedded.change_log import (
+    ADD,
+    ERASE,
+    EXPIRE,
+    LINK,
+    NAME,
+    Meta,
+    log_change,
+    next_epoch,
+    write_counters,
+)
+from simonides.backends.embedded.digest import content_key, memory_id, row_digest
+from simonides.backends.embedded.labels import label_code, label_set_code
+from simonides.backends.embedded.redaction import read_forgotten, redact
+from simonides.errors import DamagedError, EmbedderMismatchError
+from simonides.records.interval import FOREVER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+    from numpy.typing import NDArray
+
+    from simonides.backends.embedded.redaction import Forgotten
+    from simonides.index.snapshot import IndexSnapshot
+    from simonides.protocols import Analyser, Embedder
+    from simonides.records.draft import Draft, Prepared
+    from simonides.records.interval import Interval
+    from simonides.records.kind import Kind, Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What was settled about an item before its row is written. Times in microseconds UTC."""
+
+    ingested_at: int
+    valid_from: Interval
+    valid_to: Interval
+    occurred: Interval | None
+    kind: Kind
+    layer: Layer
+    salience: float
+    confidence: float
+    author: str
+    trust: float
+    superseded_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A row that was written."""
+
+    id: str
+    ordinal: int
+    root: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Someone or something that is spoken of.
+
+    Attributes:
+        whole: number of the entity that this one counts as; its own when it was not merged.
+        readers: who may know of it; empty = everyone in the bank.
+    """
+
+    number: int
+    whole: int
+    name: str
+    folded: str
+    kind: str
+    qualifier: str
+    readers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRelation:
+    """A relation of a current memory, as supersession needs it."""
+
+    ordinal: int
+    id: str
+    object: str
+    valid_from: int
+    valid_to: int
+    readers: frozenset[str]
+    trust: float
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """All of a row but its words: two rows that say the same must agree on it."""
+
+    project: str
+    path: str
+    document: str
+    speaker: str
+    metadata: str
+    tags: frozenset[str]
+    readers: frozenset[str]
+    context: str
+    relation: str
+    source: str
+    kind: str
+    layer: str
+    salience: float
+    confidence: float
+    occurred_from: int | None
+    occurred_to: int | None
+    valid_to: int
+    starts_by_itself: bool
+    """Whether its validity starts where it would without being stated: at the event, else at the record."""
+
+
+class WriteTransaction:
+    """The rows of one bank inside BEGIN IMMEDIATE; made by ``EmbeddedBank.writing``.
+
+    Attributes:
+        now: the clock, microseconds UTC.
+    """
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        meta: Meta,
+        snapshot: IndexSnapshot | DamagedError,
+        now: int,
+        analyser: Analyser,
+    ) -> None:
+        self._connection = connection
+        self._meta = meta
+        self._analyser = analyser
+        self._snapshot = snapshot
+        self.now = now
+        # Episodes of documents that this transaction wrote, by document and text.
+        self._episodes: dict[tuple[str, str], int] = {}
+
+    @property
+    def snapshot(self) -> IndexSnapshot:
+        """The bank before this transaction's own writes.
+
+        Raises:
+            DamagedError: a row makes no arrays; it can be erased all the same.
+        """
+        if isinstance(self._snapshot, DamagedError):
+            raise self._snapshot
+        return self._snapshot
+
+    def _all(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def _one(self, sql: str, *parameters: Any) -> tuple[Any, ...] | None:
+        return self._connection.execute(sql, parameters).fetchone()
+
+    def finish(self) -> None:
+        """Store the counters; the last thing before the commit."""
+        write_counters(self._connection, self._meta)
+
+    # -- memories
+
+    def next_instant(self) -> int:
+        """The recorded time of the next row: the clock, or just after the last row if the clock stands."""
+        return max(self.now, self._meta.last_ingested + 1)
+
+    def use_embedder(self, embedder: Embedder) -> None:
+        """Tie the bank to what makes its vectors.
+
+        Raises:
+            EmbedderMismatchError: its vectors were made by another embedder.
+        """
+        if self._meta.embedder is None:
+            row = self._connection.execute(
+                "INSERT INTO embedders(fingerprint, name, dimension) VALUES (?, ?, ?) RETURNING number",
+                (embedder.fingerprint, embedder.name, embedder.dimension),
+            ).fetchone()
+            self._meta = replace(self._meta, embedder=_number(row))
+            return
+        name, dimension, fingerprint = self._connection.execute(
+            "SELECT name, dimension, fingerprint FROM embedders WHERE number=?", (self._meta.embedder,)
+        ).fetchone() or ("", 0, "")
+        if fingerprint != embedder.fingerprint:
+            raise EmbedderMismatchError(mismatch(name, dimension, embedder))
+
+    def identical(self, draft: Draft) -> str | None:
+        """Id of a memory that the bank holds and that says the same in every respect."""
+        # What has ended since is no longer said. What states its own end is, and so is what states its
+        # beginning and was superseded: it said no more than that.
+        stated_end = draft.valid_to.start if draft.valid_to is not None else FOREVER
+        dated = draft.occurred is not None or draft.valid_from is not None
+        row = self._one(
+            "SELECT id FROM memories WHERE content_key=? AND expired_at=?"
+            " AND (valid_to>? OR valid_to=? OR (? AND superseded_by<>'')) ORDER BY ordinal LIMIT 1",
+            content_key(draft),
+            FOREVER,
+            self.next_instant(),
+            stated_end,
+            dated,
+        )
+        return None if row is None else str(row[0])
+
+    def insert(self, item: Prepared, place: Placement) -> Stored:
+        """Write a new memory with its source and vector."""
+        draft, ordinal = item.draft, self._meta.next_ordinal
+        memory = self._free_id(place.ingested_at, draft.text)
+        occurred = place.occurred
+        codes = b"" if item.codes is None else item.codes.tobytes()
+        values: dict[str, Any] = {
+            "ordinal": ordinal,
+            "id": memory,
+            "version": 1,
+            "root": ordinal,
+            "chunk": self._insert_source(item, place),
+            "kind": place.kind.value,
+            "layer": place.layer.value,
+            "text": draft.text,
+            "context": draft.context,
+            "relation": draft.relation,
+            "expansion": item.expansion,
+            "path": label_code(self._connection, draft.path),
+            "project": label_code(self._connection, draft.project),
+            "tags": label_set_code(self._connection, draft.tags),
+            "acl": label_set_code(self._connection, draft.acl),
+            "valid_from": place.valid_from.start,
+            "valid_from_precision": place.valid_from.precision.value,
+            "valid_to": place.valid_to.start,
+            "valid_to_precision": place.valid_to.precision.value,
+            "ingested_at": place.ingested_at,
+            "expired_at": FOREVER,
+            "occurred_from": occurred.start if occurred else None,
+            "occurred_to": occurred.end if occurred else None,
+            "occurred_precision": occurred.precision.value if occurred else None,
+            # Plus zero, because SQLite keeps no negative zero and the digest must match what it keeps.
+            "salience": place.salience + 0.0,
+            "confidence": place.confidence + 0.0,
+            "proof_count": 1,
+            "access_count": 0,
+            "last_access": None,
+            "source": draft.source,
+            "metadata": draft.metadata_json,
+            "superseded_by": place.superseded_by,
+            "signature": item.signature.astype("<u4").tobytes(),
+            "terms": json.dumps(item.terms, ensure_ascii=False, separators=(",", ":")).encode(),
+            "content_key": content_key(draft),
+        }
+        self._insert_row(values, item.scale, codes)
+        return Stored(memory, ordinal, ordinal)
+
+    def instant_after(self, ordinal: int, moment: int) -> int:
+        """*moment*, if a row was recorded before it, else the recorded time of the next row."""
+        return moment if int(self.columns(ordinal, "ingested_at")[0]) < moment else self.next_instant()
+
+    def revise(self, ordinal: int, *, learned_at: int | None = None, **changed: Any) -> Stored:
+        """Write a new version of a row; the old one only gets its ``expired_at`` stamp.
+
+        Args:
+            ordinal: of the current version.
+            learned_at: recorded time of the new version, when it follows from a row recorded then.
+            changed: columns of ``memories`` with their new values (valid_to, proof_count, superseded_by …).
+        """
+        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
+        names = [name for name, _ in cursor.get_description()]
+        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
+        stamp = self.next_instant() if learned_at is None else self.instant_after(ordinal, learned_at)
+        self.expire(ordinal, stamp)
+        vector = self._connection.execute(
+            "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?",
+            (ordinal, self._meta.embedder),
+        ).fetchone()
+        scale, codes = vector or (0.0, b"")
+        values |= {
+            **changed,
+            "ordinal": self._meta.next_ordinal,
+            "version": int(values["version"]) + 1,
+            "ingested_at": stamp,
+            "expired_at": FOREVER,
+        }
+        fresh = self._meta.next_ordinal
+        self._insert_row(values, float(scale), bytes(codes))
+        self._connection.execute(
+            "INSERT INTO mentions(ordinal, entity) SELECT ?, entity FROM mentions WHERE ordinal=?",
+            (fresh, ordinal),
+        )
+        self._connection.execute(
+            "INSERT INTO relations SELECT ?, name, subject, object, single_valued FROM relations"
+            " WHERE ordinal=?",
+            (fresh, ordinal),
+        )
+        return Stored(str(values["id"]), fresh, int(values["root"]))
+
+    def expire(self, ordinal: int, stamp: int) -> None:
+        """Stamp the moment from which the bank no longer holds this version."""
+        self._connection.execute("UPDATE memories SET expired_at=? WHERE ordinal=?", (stamp, ordinal))
+        moved = replace(self._meta, last_ingested=max(stamp, self._meta.last_ingested))
+        self._meta = log_change(self._connection, moved, EXPIRE, ordinal, stamp)
+
+    def erase(self, ids: Sequence[str]) -> int:
+        """Delete every version of the named memories and what hangs on them; returns how many were there.
+
+        Where their texts stand in other rows (raw documents, contexts of turns) they are taken out, too.
+        """
+        erased = 0
+        forgotten: list[Forgotten] = []
+        spoken_of: set[int] = set()
+        for memory in ids:
+            rows = self._all("SELECT ordinal, chunk FROM memories WHERE id=? ORDER BY ordinal DESC", memory)
+            for ordinal, chunk in rows:
+                forgotten.append(read_forgotten(self._connection, int(ordinal)))
+                mentioned = self._all("SELECT entity FROM mentions WHERE ordinal=?", ordinal)
+                spoken_of |= {int(entity) for (entity,) in mentioned}
+                self._connection.execute("DELETE FROM memories WHERE ordinal=?", (ordinal,))
+                self._drop_source(int(chunk))
+                self._meta = log_change(self._connection, self._meta, ERASE, int(ordinal), 0)
+            erased += bool(rows)
+        for entity in sorted(spoken_of):
+            self._drop_entity(entity)
+        if redact(self._connection, forgotten, self._analyser):
+            self._connection.execute("UPDATE meta SET epoch=?", (next_epoch(self._meta),))
+        return erased
+
+    def _drop_entity(self, entity: int) -> None:
+        """Delete an entity that nothing mentions any more, or a qualifier that nothing states any more."""
+        self._connection.execute(
+            "DELETE FROM entities WHERE number=?1 AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity=?1)",
+            (entity,),
+        )
+        # Without one, or by its number where another bearer of the name is without one.
+        for qualifier in ("", f"#{entity}"):
+            self._connection.execute(
+                "UPDATE OR IGNORE entities SET qualifier=?2 WHERE number=?1 AND qualifier NOT IN ('', ?3)"
+                " AND NOT EXISTS (SELECT 1 FROM relations WHERE subject=?1 AND object=qualifier)",
+                (entity, qualifier, f"#{entity}"),
+            )
+
+    def current_ordinal(self, memory: str) -> int | None:
+        """Ordinal of the version of *memory* that the bank holds now."""
+        row = self._connection.execute(
+            "SELECT ordinal FROM memories WHERE id=? AND expired_at=?", (memory, FOREVER)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def columns(self, ordinal: int, *names: str) -> tuple[Any, ...]:
+        """Columns of one row of ``memories``."""
+        select = f"SELECT {', '.join(names)} FROM memories WHERE ordinal=?"
+        row = self._one(select, ordinal)
+        if row is None:
+            raise LookupError(f"no row {ordinal}")
+        return row
+
+    def signature(self, ordinal: int) -> NDArray[np.uint32]:
+        """MinHash of a row's text."""
+        return np.frombuffer(self.columns(ordinal, "signature")[0], "<u4").astype(np.uint32)
+
+    def exists(self, ordinal: int) -> bool:
+        """Whether a row was not erased."""
+        return self._one("SELECT 1 FROM memories WHERE ordinal=?", ordinal) is not None
+
+    def vector(self, ordinal: int) -> NDArray[np.float32] | None:
+        """A row's vector, or ``None``."""
+        row = self._one(
+            "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
+        )
+        return None if row is None else np.frombuffer(row[1], np.int8).astype(np.float32) * np.float32(row[0])
+
+    def document(self, document: str, readers: Sequence[str]) -> list[tuple[int, str]]:
+        """Current rows of a document that exactly *readers* may read: ordinal and id."""
+        rows = self._all(
+            "SELECT m.ordinal, m.id FROM episodes e JOIN chunks c ON c.episode = e.number"
+            " JOIN memories m ON m.chunk = c.number"
+            " WHERE e.document=? AND e.document<>'' AND m.expired_at=? AND m.valid_to>?"
+            " AND m.acl=? ORDER BY m.ordinal",
+            document,
+            FOREVER,
+            self.next_instant(),
+            label_set_code(self._connection, readers),
+        )
+        return [(int(ordinal), str(memory)) for ordinal, memory in rows]
+
+    def frame(self, ordinal: int) -> Frame:
+        """All of a row but its words."""
+        row = self._connection.execute(
+            "SELECT p.text, w.text, e.document, e.speaker, m.metadata, t.names, a.names, m.context,"
+            " m.relation, m.source, m.kind, m.layer, m.salience, m.confidence, m.occurred_from,"
+            " m.occurred_to, m.valid_to, m.valid_from IN (m.occurred_from, r.ingested_at)"
+            " FROM memories m JOIN memories r ON r.ordinal = m.root"
+            " JOIN labels p ON p.number = m.project JOIN labels w ON w.number = m.path"
+            " JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl"
+            " JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode WHERE m.ordinal=?",
+            (ordinal,),
+        ).fetchone()
+        if row is None:
+            raise LookupError(f"no row {ordinal}")
+        project, path, document, speaker, metadata, tags, readers, *rest, starts = row
+        names = frozenset(json.loads(tags)), frozenset(json.loads(readers))
+        rest.append(bool(starts))
+        return Frame(project, path, document, speaker, metadata, *names, *rest)
+
+    def before_in_session(self, session: str, root: int, readers: Sequence[str]) -> int | None:
+        """Root of the memory before *root* in a conversation, among those that all *readers* may read."""
+        row = self._one(
+            "SELECT m.root FROM episodes e JOIN chunks c ON c.episode = e.number"
+            " JOIN memories m ON m.chunk = c.number JOIN label_sets s ON s.number = m.acl"
+            # The second condition lets SQLite use the index, which holds no empty names.
+            f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {_READABLE}"
+            " ORDER BY e.number DESC, m.root DESC LIMIT 1",
+            _listed(readers),
+            session,
+            root,
+        )
+        return None if row is None else int(row[0])
+
+    def around(
+        self, moment: int, reach: int, most: int, readers: Sequence[str], before: int
+    ) -> list[tuple[int, int]]:
+        """Current memories that occurred near a moment, nearest first.
+
+        Args:
+            moment: microseconds UTC.
+            reach: how far, in microseconds.
+            most: how many at most.
+            readers: all of them may read what is returned.
+            before: only memories whose first versions have smaller ordinals.
+
+        Returns:
+            root and microseconds away, of each.
+        """
+        found: list[tuple[int, int]] = []
+        for order, condition in (("DESC", "<="), ("ASC", ">")):
+            select = (
+                "SELECT m.root, abs(m.occurred_from - ?2)"
+                " FROM memories m JOIN label_sets s ON s.number = m.acl"
+                f" WHERE m.occurred_from IS NOT NULL AND m.occurred_from {condition} ?2"
+                " AND m.occurred_precision IN ('instant', 'hour', 'day')"
+                " AND m.occurred_from BETWEEN ?2 - ?3 AND ?2 + ?3"
+                f" AND m.expired_at = ?4 AND m.root < ?5 AND {_READABLE}"
+                f" ORDER BY m.occurred_from {order}, m.ordinal DESC LIMIT ?6"
+            )
+            rows = self._all(select, _listed(readers), moment, reach, FOREVER, before, most)
+            found += [(int(root), int(apart)) for root, apart in rows]
+        return sorted(found, key=lambda pair: (pair[1], pair[0]))[:most]
+
+    def _free_id(self, ingested: int, text: str) -> str:
+        attempt = 0
+        while True:
+            memory = memory_id(self._meta.bank, ingested, text, attempt)
+            taken = self._connection.execute("SELECT 1 FROM memories WHERE id=? LIMIT 1", (memory,))
+            if not taken.fetchone():
+                return memory
+            attempt += 1
+
+    def _insert_row(self, values: dict[str, Any], scale: float, codes: bytes) -> None:
+        values["digest"] = row_digest(values, scale, codes)
+        marks = ", ".join(f":{name}" for name in values)
+        insert = f"INSERT INTO memories({', '.join(values)}) VALUES ({marks})"
+        self._connection.execute(insert, values)
+        ordinal, ingested = int(values["ordinal"]), int(values["ingested_at"])
+        if codes:
+            self._connection.execute(
+                "INSERT INTO vectors VALUES (?, ?, ?, ?)", (ordinal, self._meta.embedder, scale, codes)
+            )
+        moved = replace(
+            self._meta, next_ordinal=ordinal + 1, last_ingested=max(ingested, self._meta.last_ingested)
+        )
+        self._meta = log_change(self._connection, moved, ADD, ordinal, ingested)
+
+    def _insert_source(self, item: Prepared, place: Placement) -> int:
+        """Keep the raw text behind an item; the pieces of a document share one, verbatim."""
+        draft = item.draft
+        text, (start, stop) = draft.source_text, draft.span or (0, 0)
+        if draft.span is None:
+            text, stop = draft.text, len(draft.text)
+        shared = bool(draft.document) and draft.span is not None
+        episode = self._episodes.get((draft.document, text)) if shared else None
+        if episode is None:
+            episode = self._insert_episode(text, draft, place)
+            if shared:
+                self._episodes[draft.document, text] = episode
+        chunk = self._connection.execute(
+            "INSERT INTO chunks(episode, start, stop) VALUES (?, ?, ?) RETURNING number",
+            (episode, start, stop),
+        ).fetchone()
+        return _number(chunk)
+
+    def _insert_episode(self, text: str, draft: Draft, place: Placement) -> int:
+        row = self._connection.execute(
+            "INSERT INTO episodes(text, source, document, session, speaker, author, trust, recorded_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+            (
+                text,
+                draft.source,
+                draft.document,
+                draft.session,
+                draft.speaker,
+                place.author,
+                place.trust,
+                place.ingested_at,
+            ),
+        ).fetchone()
+        return _number(row)
+
+    def _drop_source(self, chunk: int) -> None:
+        used = "SELECT 1 FROM memories WHERE chunk=? LIMIT 1"
+        if self._connection.execute(used, (chunk,)).fetchone():
+            return
+        episode = self._connection.execute(
+            "DELETE FROM chunks WHERE number=? RETURNING episode", (chunk,)
+        ).fetchone()
+        left = "SELECT 1 FROM chunks WHERE episode=? LIMIT 1"
+        if episode and not self._connection.execute(left, episode).fetchone():
+            self._connection.execute("DELETE FROM episodes WHERE number=?", episode)
+
+    # -- names and relations
+
+    def named(self, folded: str) -> list[Entity]:
+        """Entities that bear a folded name or alias, by number, merged ones too."""
+        rows = self._all(
+            "SELECT number FROM entities WHERE folded=?1"
+            " UNION SELECT entity FROM aliases WHERE folded=?1 ORDER BY 1",
+            folded,
+        )
+        return [self.entity(int(number)) for (number,) in rows]
+
+    def canonical(self, entity: int) -> int:
+        """What *entity* counts as, following merges that were not undone."""
+        seen = {entity}
+        while True:
+            row = self._connection.execute(
+                "SELECT into_entity FROM merges WHERE entity=? AND undone_at=? ORDER BY number DESC LIMIT 1",
+                (entity, FOREVER),
+            ).fetchone()
+            if row is None or int(row[0]) in seen:
+                return entity
+            entity = int(row[0])
+            seen.add(entity)
+
+    def entity(self, number: int) -> Entity:
+        """One entity by number."""
+        row = self._connection.execute(
+            "SELECT e.number, e.name, e.folded, e.kind, e.qualifier, s.names FROM entities e"
+            " JOIN label_sets s ON s.number = e.scope WHERE e.number=?",
+            (number,),
+        ).fetchone()
+        if row is None:
+            raise LookupError(f"no entity {number}")
+        number, name, folded, kind, qualifier, names = row
+        readers = frozenset(json.loads(names))
+        return Entity(int(number), self.canonical(int(number)), name, folded, kind, qualifier, readers)
+
+    def add_entity(self, name: str, folded: str, kind: str, readers: Sequence[str], qualifier: str) -> int:
+        """A new entity; its number. One of the same name that counts as another (a merge) stays that one."""
+        row = self._connection.execute(
+            "INSERT INTO entities(name, folded, kind, scope, qualifier) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT(folded, scope, qualifier) DO UPDATE SET folded=excluded.folded RETURNING number",
+            (name, folded, kind, label_set_code(self._connection, readers), qualifier),
+        ).fetchone()
+        return _number(row)
+
+    def qualify(self, entity: int, qualifier: str) -> None:
+        """Give an entity a qualifier, unless another of its name and readers has it."""
+        self._connection.execute(
+            "UPDATE OR IGNORE entities SET qualifier=? WHERE number=?", (qualifier, entity)
+        )
+
+    def add_alias(self, entity: int, name: str, folded: str) -> None:
+        """Let a folded name stand for an entity, too."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO aliases(folded, name, entity) VALUES (?, ?, ?)", (folded, name, entity)
+        )
+        self._meta = log_change(self._connection, self._meta, NAME, entity, self.now)
+
+    def merge_entities(self, entity: int, into: int) -> int:
+        """Let one entity, and all that counts as it, count as another; the merge's number, to undo it."""
+        entity = self.canonical(entity)
+        row = self._connection.execute(
+            "INSERT INTO merges(entity, into_entity, merged_at, undone_at) VALUES (?, ?, ?, ?)"
+            " RETURNING number",
+            (entity, into, self.now, FOREVER),
+        ).fetchone()
+        self._meta = log_change(self._connection, self._meta, NAME, entity, self.now)
+        return _number(row)
+
+    def merged(self, number: int) -> int | None:
+        """The entity that a merge lets count as another; ``None`` when there is no such merge to undo."""
+        row = self._one("SELECT entity FROM merges WHERE number=? AND undone_at=?", number, FOREVER)
+        return None if row is None else int(row[0])
+
+    def undo_merge(self, number: int) -> bool:
+        """End a merge; false when there is none to end."""
+        row = self._connection.execute(
+            "UPDATE merges SET undone_at=? WHERE number=? AND undone_at=? RETURNING entity",
+            (self.now, number, FOREVER),
+        ).fetchone()
+        if row is not None:
+            self._meta = log_change(self._connection, self._meta, NAME, int(row[0]), self.now)
+        return row is not None
+
+    def mention(self, ordinal: int, entity: int) -> None:
+        """Note that a row speaks of an entity."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO mentions(ordinal, entity) VALUES (?, ?)", (ordinal, entity)
+        )
+
+    def state(self, ordinal: int, name: str, subject: int, obj: str, *, single_valued: bool) -> None:
+        """Note a relation that a row states surely; *obj* is folded."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO relations VALUES (?, ?, ?, ?, ?)",
+            (ordinal, name, subject, obj, int(single_valued)),
+        )
+
+    def stated(self, subject: int, name: str) -> list[StatedRelation]:
+        """Single-valued relations of a subject in rows that the bank holds now, by ordinal.
+
+        The subject is all that counts as one with it.
+        """
+        rows = self._all(
+            "WITH RECURSIVE one(number) AS (VALUES (?) UNION SELECT m.entity FROM merges m"
+            " JOIN one ON m.into_entity = one.number WHERE m.undone_at=?)"
+            " SELECT r.ordinal, m.id, r.object, m.valid_from, m.valid_to, s.names, e.trust FROM relations r"
+            " JOIN memories m ON m.ordinal = r.ordinal JOIN label_sets s ON s.number = m.acl"
+            " JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode"
+            " WHERE r.subject IN one AND r.name=? AND r.single_valued=1 AND m.expired_at=?"
+            " ORDER BY r.ordinal",
+            self.canonical(subject),
+            FOREVER,
+            name,
+            FOREVER,
+        )
+        return [
+            StatedRelation(
+                int(ordinal), str(memory), str(obj), int(start), int(end),
+                frozenset(json.loads(names)), float(trust),
+            )
+            for ordinal, memory, obj, start, end, names, trust in rows
+        ]  # fmt: skip
+
+    # -- links, keys and jobs
+
+    def link(self, source: int, target: int, kind: str, weight: float) -> None:
+        """Link two memories by the roots; the source is the later one."""
+        if source != target:
+            self._connection.execute(
+                "INSERT OR IGNORE INTO links(source, target, kind, weight) VALUES (?, ?, ?, ?)",
+                (source, target, kind, weight),
+            )
+
+    def linked_later(self, ordinal: int) -> None:
+        """Tell readers that links of a stored row were added after its own transaction."""
+        self._meta = log_change(self._connection, self._meta, LINK, ordinal, self.now)
+
+    def claimed(self, key: str) -> tuple[bytes, list[str]] | None:
+        """Body hash and ids of a retain that was acknowledged under *key*."""
+        row = self._connection.execute("SELECT body, ids FROM idempotency WHERE key=?", (key,)).fetchone()
+        return None if row is None else (bytes(row[0]), json.loads(row[1]))
+
+    def claim(self, key: str, body: bytes, ids: Sequence[str]) -> None:
+        """Remember the answer to a retain under *key*, in the same transaction as its rows."""
+        self._connection.execute(
+            "INSERT INTO idempotency(key, body, ids) VALUES (?, ?, ?)", (key, body, json.dumps(list(ids)))
+        )
+
+    def claim_anew(self, key: str, body: bytes, ids: Sequence[str]) -> None:
+        """Remember under *key* what is there now, whatever was remembered before."""
+        self._connection.execute(
+            "INSERT INTO idempotency(key, body, ids) VALUES (?, ?, ?)"
+            " ON CONFLICT(key) DO UPDATE SET body=excluded.body, ids=excluded.ids",
+            (key, body, json.dumps(list(ids))),
+        )
+
+    def queue(self, task: str, ordinal: int, *, not_before: int = 0) -> None:
+        """Leave work for later."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem) VALUES (?, ?, 0, ?, '')",
+            (task, ordinal, not_before),
+        )
+
+    def waiting(self, task: str, most: int) -> list[int]:
+        """Ordinals with work of one sort, oldest first."""
+        rows = self._all(
+            "SELECT ordinal FROM jobs WHERE task=? AND not_before<=? ORDER BY number LIMIT ?",
+            task,
+            self.now,
+            most,
+        )
+        return [int(ordinal) for (ordinal,) in rows]
+
+    def done(self, task: str, ordinal: int) -> None:
+        """Strike work off."""
+        self._connection.execute("DELETE FROM jobs WHERE task=? AND ordinal=?", (task, ordinal))
+
+    def tries(self, task: str, ordinal: int) -> int | None:
+        """How often work was tried in vain; ``None`` when there is none to do."""
+        row = self._one("SELECT tries FROM jobs WHERE task=? AND ordinal=?", task, ordinal)
+        return None if row is None else int(row[0])
+
+    def put_off(self, task: str, ordinal: int, not_before: int, problem: str) -> None:
+        """Count a try of some work that failed, and leave the work for later."""
+        self._connection.execute(
+            "UPDATE jobs SET tries=tries+1, not_before=?, problem=? WHERE task=? AND ordinal=?",
+            (not_before, problem, task, ordinal),
+        )
+
+    def queue_again(self, task: str, ordinal: int) -> None:
+        """Leave work for later as if it had never been tried."""
+        self.done(task, ordinal)
+        self.queue(task, ordinal)
+
+    # -- enrichment; memories by the ordinals of their first versions
+
+    def queue_unenriched(self, task: str) -> int:
+        """Queue every memory that holds now, was never enriched and does not wait; returns how many."""
+        rows = self._all(
+            "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem)"
+            " SELECT ?, m.root, 0, 0, '' FROM memories m WHERE m.expired_at=? AND m.valid_to>?"
+            " AND NOT EXISTS (SELECT 1 FROM enrichments e WHERE e.ordinal=m.root) ORDER BY m.root"
+            " RETURNING number",
+            task,
+            FOREVER,
+            self.now,
+        )
+        return len(rows)
+
+    def mentioned(self, ordinal: int) -> set[int]:
+        """Entities that a row speaks of, merged ones replaced by what they were merged into."""
+        rows = self._all("SELECT entity FROM mentions WHERE ordinal=? ORDER BY entity", ordinal)
+        return {self.canonical(int(entity)) for (entity,) in rows}
+
+    def statements(self, ordinal: int) -> set[tuple[str, int, str]]:
+        """Relations that a row states: name, subject (what it was merged into), folded object."""
+        rows = self._all("SELECT name, subject, object FROM relations WHERE ordinal=?", ordinal)
+        return {(str(name), self.canonical(int(subject)), str(obj)) for name, subject, obj in rows}
+
+    def expansion_by_rules(self, ordinal: int) -> str:
+        """The expansion of a row without what an enrichment added."""
+        row = self._one(
+            "SELECT base.expansion FROM memories m JOIN enrichments e ON e.ordinal = m.root"
+            " JOIN memories base ON base.id = m.id AND base.version = e.base WHERE m.ordinal=?",
+            ordinal,
+        )
+        return str((row or self.columns(ordinal, "expansion"))[0])
+
+    def enriched(self, root: int, version: int, model: str) -> None:
+        """Note which version of a memory *model* was the last to add something to."""
+        self._connection.execute(
+            "INSERT INTO enrichments(ordinal, base, model) VALUES (?, ?, ?)"
+            " ON CONFLICT(ordinal) DO UPDATE SET model=excluded.model",
+            (root, version, model),
+        )
+
+
+# Whether all readers (the JSON list ?1) may read row m, whose readers are the JSON list s.names.
+_READABLE = (
+    "(m.acl = 0 OR (?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
+    " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
+)
+
+
+def _listed(readers: Sequence[str]) -> str:
+    return json.dumps(sorted(readers), ensure_ascii=False)
+
+
+def mismatch(name: str, dimension: int, embedder: Embedder) -> str:
+    """The message for a bank opened with another embedder than its vectors were made with."""
+    return (
+        f"the bank holds vectors of {name!r} ({dimension} dimensions), the store was opened with "
+        f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or retain into a new "
+        "bank. Recall goes on by words alone"
+    )
+
+
+def _number(row: tuple[Any, ...] | None) -> int:
+    if row is None:
+        raise LookupError("the insert returned no number")
+    return int(row[0])

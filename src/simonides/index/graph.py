@@ -1,0 +1,233 @@
+"""Who mentions whom, and which memories belong together: adjacency in CSR with a small in-memory tail.
+
+Memories are nodes by the ordinal of their first version (the *root*), so a link outlives new versions of its
+ends. Mentions join a row (one version) with an entity. What is read through a view is cut to rows that the
+view sees; an end that is not visible hides its edge.
+Cost: O(edges of the nodes asked for); the sealed part is rebuilt whole at each merge, about 0.35 s CPU per
+million edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+LINK_KINDS = ("semantic", "causal", "temporal", "session")
+"""The order is the code stored in the index: append only."""
+
+LINK_CODES = {kind: code for code, kind in enumerate(LINK_KINDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Edges sorted by their first end: those of node ``n`` are ``starts[n]`` to ``starts[n + 1]``.
+
+    Attributes:
+        starts: int64, shape (nodes + 1,).
+        ends: int32, shape (edges,): the other ends.
+        kinds: uint8, shape (edges,): codes in ``LINK_KINDS``; zero for mentions.
+        weights: float32, shape (edges,); one for mentions.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    kinds: NDArray[np.uint8]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def of(
+        cls,
+        first: NDArray[np.int64],
+        second: NDArray[np.int64],
+        kinds: NDArray[np.uint8],
+        weights: NDArray[np.float32],
+    ) -> Pairs:
+        """Sort edges by (first end, second end, kind)."""
+        order = np.lexsort((kinds, second, first))
+        nodes = int(first.max()) + 1 if len(first) else 0
+        starts = np.zeros(nodes + 1, np.int64)
+        np.cumsum(np.bincount(first, minlength=nodes), out=starts[1:])
+        return cls(starts, second[order].astype(np.int32), kinds[order], weights[order])
+
+    def edges(self, nodes: NDArray[np.int64]) -> Edges:
+        """The edges of *nodes*, in their order."""
+        inside = nodes[nodes < len(self.starts) - 1]
+        begin, count = self.starts[inside], self.starts[inside + 1] - self.starts[inside]
+        total = int(count.sum())
+        # Positions of all edges: each node's run, one after the other.
+        offsets = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
+        places = np.repeat(begin, count) + offsets
+        return Edges(
+            np.repeat(inside, count),
+            self.ends[places].astype(np.int64),
+            self.kinds[places],
+            self.weights[places],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Edges as columns: first end int64, second end int64, kind uint8, weight float32."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
+    weights: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @classmethod
+    def join(cls, parts: Sequence[Edges]) -> Edges:
+        """One after the other."""
+        return cls(
+            np.concatenate([part.first for part in parts]),
+            np.concatenate([part.second for part in parts]),
+            np.concatenate([part.kinds for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+        )
+
+    def keep(self, mask: NDArray[np.bool_]) -> Edges:
+        """Those where *mask* is true."""
+        return Edges(self.first[mask], self.second[mask], self.kinds[mask], self.weights[mask])
+
+    def ordered(self) -> Edges:
+        """Sorted by (first end, second end, kind), so that the answer does not tell sealed from newer."""
+        order = np.lexsort((self.kinds, self.second, self.first))
+        return Edges(self.first[order], self.second[order], self.kinds[order], self.weights[order])
+
+    def reversed(self) -> Edges:
+        """The same edges from the other end."""
+        return Edges(self.second, self.first, self.kinds, self.weights)
+
+
+def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
+    """Edges from (first, second, kind code, weight) tuples."""
+    first, second, kinds, weights = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Edges(
+        np.array(first, np.int64),
+        np.array(second, np.int64),
+        np.array(kinds, np.uint8),
+        np.array(weights, np.float32),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Adjacency of a whole snapshot: sealed pairs plus what came since.
+
+    Attributes:
+        links: root → root, both ways.
+        by_row: row → entity.
+        by_entity: entity → row.
+        newer_links, newer_mentions: the tail, in the order written.
+        last_link, last_mention: numbers of the newest ones in it, to go on from.
+    """
+
+    links: Pairs
+    by_row: Pairs
+    by_entity: Pairs
+    newer_links: Edges
+    newer_mentions: Edges
+    last_link: int
+    last_mention: int
+
+    @classmethod
+    def empty(cls) -> Graph:
+        nothing = edges_of(())
+        pairs = _pairs(nothing)
+        return cls(pairs, pairs, pairs, nothing, nothing, 0, 0)
+
+    def extended(self, links: Edges, mentions: Edges, last_link: int, last_mention: int) -> Graph:
+        """This graph with newer edges (links one way, as written)."""
+        return Graph(
+            self.links,
+            self.by_row,
+            self.by_entity,
+            Edges.join([self.newer_links, links]),
+            Edges.join([self.newer_mentions, mentions]),
+            last_link,
+            last_mention,
+        )
+
+    def sealed(self, erased: NDArray[np.int64]) -> Graph:
+        """The same graph without a tail, and without the edges of *erased* rows."""
+        links = self._all(self.links, Edges.join([self.newer_links, self.newer_links.reversed()]))
+        mentions = self._all(self.by_row, self.newer_mentions)
+        links = links.keep(~np.isin(links.first, erased) & ~np.isin(links.second, erased))
+        mentions = mentions.keep(~np.isin(mentions.first, erased))
+        nothing = edges_of(())
+        return Graph(
+            _pairs(links),
+            _pairs(mentions),
+            _pairs(mentions.reversed()),
+            nothing,
+            nothing,
+            self.last_link,
+            self.last_mention,
+        )
+
+    @staticmethod
+    def _all(pairs: Pairs, newer: Edges) -> Edges:
+        return Edges.join([pairs.edges(np.arange(len(pairs.starts) - 1, dtype=np.int64)), newer])
+
+    def linked(self, roots: NDArray[np.int64]) -> Edges:
+        """Links of *roots*, both ways: first = a root asked for, second = the other end."""
+        newer, roots = self.newer_links, np.unique(roots)
+        return Edges.join(
+            [
+                self.links.edges(roots),
+                newer.keep(np.isin(newer.first, roots)),
+                newer.reversed().keep(np.isin(newer.second, roots)),
+            ]
+        ).ordered()
+
+    def entities(self, rows: NDArray[np.int64]) -> Edges:
+        """Mentions of *rows*: first = row, second = entity."""
+        newer, rows = self.newer_mentions, np.unique(rows)
+        return Edges.join([self.by_row.edges(rows), newer.keep(np.isin(newer.first, rows))]).ordered()
+
+    def mentioning(self, entities: NDArray[np.int64]) -> Edges:
+        """Mentions of *entities*: first = entity, second = row."""
+        newer, entities = self.newer_mentions.reversed(), np.unique(entities)
+        sealed = self.by_entity.edges(entities)
+        return Edges.join([sealed, newer.keep(np.isin(newer.first, entities))]).ordered()
+
+
+def _pairs(edges: Edges) -> Pairs:
+    return Pairs.of(edges.first, edges.second, edges.kinds, edges.weights)
+
+
+_PARTS = ("links", "by_row", "by_entity")
+
+
+def graph_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
+    """A sealed graph as named arrays, for a file."""
+    arrays: dict[str, NDArray[Any]] = {"last": np.array([graph.last_link, graph.last_mention], np.int64)}
+    for part in _PARTS:
+        pairs: Pairs = getattr(graph, part)
+        arrays |= {
+            f"{part}.starts": pairs.starts,
+            f"{part}.ends": pairs.ends,
+            f"{part}.kinds": pairs.kinds,
+            f"{part}.weights": pairs.weights,
+        }
+    return arrays
+
+
+def graph_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> Graph:
+    """The inverse of ``graph_arrays``."""
+    links, by_row, by_entity = (
+        Pairs(*(arrays[f"{part}.{name}"] for name in ("starts", "ends", "kinds", "weights")))
+        for part in _PARTS
+    )
+    last_link, last_mention = (int(number) for number in arrays["last"])
+    nothing = edges_of(())
+    return Graph(links, by_row, by_entity, nothing, nothing, last_link, last_mention)

@@ -1,0 +1,66 @@
+"""Where a memory comes from: the raw text that was retained, and the part of it that the memory tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+LONGEST_NEIGHBOUR = 1_000
+"""Characters of a turn that are kept in the context of the turns around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The raw text of which an item is a part; half-open span in characters."""
+
+    text: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The raw source behind a memory (HI-15).
+
+    Attributes:
+        text: verbatim: the whole document, the turn as it was said, or the item itself.
+        start, stop: the memory's chunk in it, characters, half-open.
+        document: the caller's id of the document; empty = none.
+        session: the conversation; empty = none.
+        speaker: who said it; empty = not known.
+        author: principal who retained it; empty = the owner.
+        trust: 0 to 1, by the role it was retained in.
+        recorded_at: aware, UTC.
+    """
+
+    text: str
+    start: int
+    stop: int
+    document: str
+    session: str
+    speaker: str
+    author: str
+    trust: float
+    recorded_at: datetime
+
+    @property
+    def chunk(self) -> str:
+        """The part of the text that the memory tells."""
+        return self.text[self.start : self.stop]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description; the time in ISO 8601 UTC."""
+        return {
+            "text": self.text,
+            "start": self.start,
+            "stop": self.stop,
+            "document": self.document,
+            "session": self.session,
+            "speaker": self.speaker,
+            "author": self.author,
+            "trust": self.trust,
+            "recorded_at": self.recorded_at.isoformat(),
+        }

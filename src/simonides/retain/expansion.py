@@ -1,0 +1,91 @@
+"""Questions that a memory answers, made by rules from what was extracted (doc2query, HX-16).
+
+A question asks with words that the answer does not use: "works at" is asked as "job" and "employer". Each
+relation has its questions, as data; a date asks what happened then, and a name with it asks when.
+recall@10 on LoCoMo with the questions and without: 0.765 and 0.756 (default), 0.766 and 0.759 (lexical); the
+questions about dates help, those about relations change nothing there. On MuSiQue 0.718 and 0.715 (default).
+Weakness: most memories get no question, and the templates are English.
+
+Source: Nogueira et al., Document Expansion by Query Prediction (2019); here rules stand in for the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simonides.records.extraction import EntityKind
+from simonides.text.dates import spell_date
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.records.extraction import Extraction, Relation
+
+MOST_QUESTIONS = 12
+
+QUESTIONS: dict[str, tuple[str, ...]] = {
+    "works at": (
+        "Where does {subject} work?",
+        "Who is the employer of {subject}, and what is the company?",
+        "Who has a job at {object}?",
+    ),
+    "works as": ("What is the job of {subject}?", "What is the profession of {subject}?"),
+    "studies at": ("Where does {subject} go to school or university?", "Who is a student at {object}?"),
+    "lives in": (
+        "Where does {subject} live?",
+        "What is the home town, city or address of {subject}?",
+        "Who is a resident of {object}?",
+    ),
+    "prefers": ("What is the preference of {subject}?", "What is the favourite of {subject}?"),
+    "likes": (
+        "What does {subject} like, love and enjoy?",
+        "What are the hobbies and interests of {subject}?",
+    ),
+    "dislikes": ("What does {subject} dislike and hate?", "What does {subject} avoid?"),
+    "allergic to": ("Which allergy does {subject} have?", "What may {subject} not eat?"),
+    "decided": ("What did {subject} decide?", "What is the decision of {subject}?"),
+    "owns": (
+        "Who is the owner of {object}?",
+        "What belongs to {subject}?",
+        "Who is responsible for {object}?",
+    ),
+    "led by": ("Who leads {subject}?", "Who is the head and leader of {subject}?"),
+    "reports to": ("Who is the manager and boss of {subject}?", "Who is on the team of {object}?"),
+    "depends on": ("What does {subject} need?", "What are the dependencies of {subject}?"),
+    "blocked by": ("What blocks {subject}?", "Why is {subject} waiting?"),
+    "uses": ("Which tool does {subject} use?", "What uses {object}?"),
+    "located in": ("Where is {subject}?", "What is the location and place of {subject}?"),
+    "part of": ("What does {subject} belong to?", "What are the parts of {object}?"),
+    "married to": ("Who is the wife, husband, spouse or partner of {subject}?",),
+    "born in": ("Where was {subject} born?", "What is the birthplace and origin of {subject}?"),
+    "born on": ("When was {subject} born?", "What is the birthday and age of {subject}?"),
+    "birthday is": ("When is the birthday of {subject}?", "When was {subject} born?"),
+    "on call on": ("Who is on call on {object}?", "When is the shift of {subject}?"),
+}
+"""By relation, with places for its subject and object."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRules:
+    """The rule-based ``protocols.Expander``."""
+
+    def expand(self, text: str, found: Extraction) -> str:  # noqa: ARG002 - the protocol's shape
+        """Questions, one a line; empty where no rule applies."""
+        asked = dict.fromkeys([*_about_relations(found.relations), *_about_times(found)])
+        return "\n".join(list(asked)[:MOST_QUESTIONS])
+
+
+def _about_relations(relations: tuple[Relation, ...]) -> Iterator[str]:
+    for relation in relations:
+        for question in QUESTIONS.get(relation.name, ()):
+            yield question.format(subject=relation.subject, object=relation.object)
+
+
+def _about_times(found: Extraction) -> Iterator[str]:
+    people = [mention.name for mention in found.mentions if mention.kind is EntityKind.PERSON]
+    for time in found.times:
+        date = spell_date(time.interval)
+        if date:
+            yield f"What happened on {date}?"
+            yield from (f"When did {name} do this, on what date?" for name in people[:1])

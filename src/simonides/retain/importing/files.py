@@ -1,0 +1,59 @@
+"""The files that an import reads, and their items."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING
+
+from simonides.errors import InputError
+from simonides.retain.importing.formats import FORMATS
+from simonides.retain.importing.item import NamedFile, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from simonides.retain.importing.item import ImportedItem, Skipped
+
+
+def named_file(path: Path, place: str = "") -> NamedFile:
+    """How messages and memories name a file.
+
+    Args:
+        path: of the file.
+        place: below the folder that was named; the file's own name when it was named itself.
+    """
+    # The whole path, for two folders may hold a README each, and neither may end what the other says.
+    return NamedFile(str(path), place or path.name, f"file:{path.resolve().as_posix()}")
+
+
+def read_file(
+    path: Path, format_name: str, file: NamedFile, skipped: Skipped = refuse
+) -> Iterator[ImportedItem]:
+    """The items of a file in one of ``FORMATS``.
+
+    Args:
+        path: a regular file.
+        format_name: see ``formats.detect``.
+        file: how to name it.
+        skipped: told of each row that cannot be read; raises to stop there, which is the default.
+
+    Raises:
+        InputError: it is no regular file, or of another form.
+        OSError: it cannot be read.
+    """
+    check_regular(path)
+    # newline="": a note is kept as it is.
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as stream:
+        yield from FORMATS[format_name].read(stream, file, skipped)
+
+
+def check_regular(path: Path) -> None:
+    """Refuse folders, devices and pipes.
+
+    Raises:
+        InputError: *path* is no regular file.
+        OSError: it cannot be looked at.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise InputError(str(path), "is not a regular file")

@@ -1,0 +1,150 @@
+"""JSON files piece by piece, with the line on which each piece begins.
+
+A stream is to be opened with ``errors="surrogateescape"``: so one line that is not UTF-8 is that line's fault
+alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+from simonides.records.hygiene import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.retain.importing.item import NamedFile, Skipped
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_BAD_BYTES = re.compile("[\udc80-\udcff]")
+
+
+def json_lines(stream: IO[str], file: NamedFile, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line numbers and objects of a file with one object a line; blank lines are passed over."""
+    for number, line in enumerate(stream, start=1):
+        text = line.lstrip("\ufeff") if number == 1 else line
+        if not text.strip():
+            continue
+        try:
+            row = parse(text)
+        except ValueError as error:
+            skipped(file.wrong(number, str(error)))
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            skipped(file.wrong(number, f"expected an object, got {kind_of(row)}"))
+
+
+def json_rows(stream: IO[str], file: NamedFile, *keys: str) -> Iterator[tuple[int, Any]]:
+    """Line numbers and values of one JSON text: the entries of its list, or of the lists under *keys*.
+
+    An object without any of the *keys* is itself the only value. Entries of a list are read one at a time.
+
+    Raises:
+        InputError: the text is not JSON; what stands before the fault was given out.
+    """
+    text = stream.read().lstrip("\ufeff")
+    try:
+        if text[_skip(text, 0) :][:1] == "[":
+            yield from _entries(text)
+            return
+        whole = parse(text)
+    except ValueError as error:
+        raise file.wrong(_line(text, getattr(error, "position", 0)), str(error)) from None
+    found = [key for key in keys if isinstance(whole, dict) and isinstance(whole.get(key), list)]
+    if not found:
+        yield 1 + text.count("\n", 0, _skip(text, 0)), whole
+    for key in found:
+        yield from ((1, entry) for entry in whole[key])
+
+
+def parse(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: it is none, or is not UTF-8.
+    """
+    if _BAD_BYTES.search(text):
+        raise ValueError("is not UTF-8 text; convert it first")
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise _NotJsonError(f"is not JSON ({error.msg} at column {error.colno})", error.pos) from None
+
+
+def moment(value: object) -> datetime | str | None:
+    """A time as other programs write it: seconds since 1970, or a text that ``retain`` reads.
+
+    Raises:
+        ValueError, TypeError: a number that is no time, or neither number nor text.
+    """
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"expected a time, got {kind_of(value)}")
+    try:
+        return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(f"{shown(value)} is no time in seconds since 1970") from None
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, for messages."""
+    if isinstance(value, dict):
+        keys = ", ".join(shown(key) for key in list(value)[:8])
+        return f"an object with the keys {keys}" if keys else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {kind_of(value[0])}" if value else "an empty list"
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    return "a text" if isinstance(value, str) else "a number"
+
+
+class _NotJsonError(ValueError):
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def _entries(text: str) -> Iterator[tuple[int, Any]]:
+    """The entries of a list, one at a time, so that only one of them is in memory as objects."""
+    decoder = json.JSONDecoder(parse_constant=_no_constant)
+    if _BAD_BYTES.search(text):
+        raise ValueError("is not UTF-8 text; convert it first")
+    place = _skip(text, _skip(text, 0) + 1)
+    line, counted = 1, 0
+    while text[place : place + 1] != "]":
+        line, counted = line + text.count("\n", counted, place), place
+        try:
+            entry, place = decoder.raw_decode(text, place)
+        except RecursionError:
+            raise _NotJsonError("is nested too deeply", place) from None
+        except json.JSONDecodeError as error:
+            raise _NotJsonError(f"is not JSON ({error.msg} at column {error.colno})", error.pos) from None
+        yield line, entry
+        place = _skip(text, place)
+        if text[place : place + 1] == ",":
+            place = _skip(text, place + 1)
+        elif text[place : place + 1] != "]":
+            raise _NotJsonError("is not JSON (a list is cut off, or lacks a comma)", place)
+    if text[place + 1 :].strip():
+        raise _NotJsonError("is not JSON (something follows the list)", place + 1)
+
+
+def _skip(text: str, place: int) -> int:
+    blank = _BLANK.match(text, place)
+    return blank.end() if blank else place
+
+
+def _line(text: str, place: int) -> int:
+    return 1 + text.count("\n", 0, place)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"holds {name}, which is no JSON number")

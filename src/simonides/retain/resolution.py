@@ -1,0 +1,88 @@
+"""Who is meant by a name: an entity the bank knows, or a new one.
+
+Names meet by their folded form or an alias, never by likeness (G1). Two bearers of one name are told apart by
+a qualifier, which today is the employer: "Li Na works at Norrhav" and "Li Na works at Quillstad" are two
+people, unless the text says that something changed ("now", "moved", "joined"). A name that a memory with
+other readers brought in is not used, and a memory that others cannot read tells them nothing about a name
+they know (SPEC, general settlement 3). Merged entities stay what they are and only count as one, so that a
+merge can be undone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from simonides.retain.names import fold_name
+from simonides.retain.readers import all_may_read, same_readers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simonides.backends.embedded.transaction import Entity, WriteTransaction
+    from simonides.records.extraction import Mention, Relation
+
+QUALIFYING = frozenset({"works at"})
+"""Relations whose object tells two bearers of one name apart."""
+
+_CHANGED = re.compile(
+    r"\b(now|moved|joined|left|switched|changed|new job|no longer|anymore|from now on|starts?|started"
+    r"|quit)\b",
+    re.IGNORECASE,
+)
+
+
+def resolve(
+    transaction: WriteTransaction,
+    text: str,
+    mentions: Sequence[Mention],
+    relations: Iterable[Relation],
+    readers: Sequence[str],
+) -> dict[str, int]:
+    """Entity numbers by folded name, for every name that a new memory speaks of.
+
+    Args:
+        transaction: open.
+        text: of the memory.
+        mentions: names found in it.
+        relations: what it states of them.
+        readers: of the memory; empty = everyone in the bank.
+    """
+    stated = list(relations)
+    kinds = {fold_name(mention.name): (mention.name, mention.kind.value) for mention in mentions}
+    for relation in stated:
+        kinds.setdefault(fold_name(relation.subject), (relation.subject, "other"))
+    qualifiers = {
+        fold_name(relation.subject): fold_name(relation.object)
+        for relation in stated
+        if relation.name in QUALIFYING
+    }
+    changed = _CHANGED.search(text) is not None
+    numbers: dict[str, int] = {}
+    for folded, (name, kind) in kinds.items():
+        if folded:
+            qualifier = qualifiers.get(folded, "")
+            known = [e for e in transaction.named(folded) if all_may_read(readers, e.readers)]
+            chosen = _choose(known, qualifier, changed=changed)
+            if chosen is None:
+                numbers[folded] = transaction.add_entity(name, folded, kind, readers, qualifier)
+                continue
+            numbers[folded] = chosen.number
+            if qualifier and qualifier != chosen.qualifier and same_readers(readers, chosen.readers):
+                transaction.qualify(chosen.number, qualifier)
+    return numbers
+
+
+def _choose(known: Sequence[Entity], qualifier: str, *, changed: bool) -> Entity | None:
+    if not known:
+        return None
+    if not qualifier:
+        return known[0]
+    for entity in known:
+        if entity.qualifier == qualifier:
+            return entity
+    unqualified = [entity for entity in known if not entity.qualifier]
+    if unqualified:
+        return unqualified[0]
+    one = len({entity.whole for entity in known}) == 1
+    return known[0] if changed and one else None

@@ -1,0 +1,377 @@
+"""The part of the write path inside the transaction: resolve, deduplicate, supersede, write, link.
+
+Everything is compared with the snapshot caught up in this very transaction and with the items of the batch
+before it, so that two writers at once never store one thing twice. A large batch writes its rows at once and
+queues the comparisons (links, near-duplicates); ``settle`` works them off, and recall works meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.backends.embedded.transaction import Frame, Stored
+from simonides.index.view import comparable
+from simonides.records.interval import FOREVER, Precision
+from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
+from simonides.retain.linking import (
+    DAY_MICROS,
+    MOST_SEMANTIC,
+    MOST_TEMPORAL,
+    SEMANTIC_FROM,
+    Related,
+    causal_links,
+    temporal_weight,
+)
+from simonides.retain.names import fold_name
+from simonides.retain.neighbours import RESCORE, Neighbourhood, novelty
+from simonides.retain.placing import occurred, place_item
+from simonides.retain.readers import all_may_read
+from simonides.retain.resolution import resolve
+from simonides.retain.supersession import declared, succeed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simonides.backends.embedded.transaction import Placement, WriteTransaction
+    from simonides.protocols import Analyser
+    from simonides.records.draft import Draft, Prepared
+    from simonides.retain.neighbours import Neighbour
+
+LARGEST_COMPARED = 512
+"""A batch of more items is stored at once and compared later."""
+
+TO_THE_DAY = frozenset({Precision.INSTANT.value, Precision.HOUR.value, Precision.DAY.value})
+"""Times known well enough to say what lies within a day of them; a year is not its first of January."""
+
+LINK = "link"
+"""The task of comparing a row that was stored in a large batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A row of this transaction as later items of the batch see it."""
+
+    stored: Stored
+    item: Prepared
+
+
+class Storing:
+    """Stores one batch in an open transaction.
+
+    Args:
+        transaction: open.
+        items: checked and prepared.
+        analyser: for the words of causes.
+        author: principal who retains; empty = the owner.
+        returned: the memory that a text was just returned from, or ``None`` (the feedback-loop guard).
+    """
+
+    def __init__(
+        self,
+        transaction: WriteTransaction,
+        items: Sequence[Prepared],
+        analyser: Analyser,
+        author: str,
+        returned: Callable[[str], str | None],
+    ) -> None:
+        self._transaction = transaction
+        self._items = items
+        self._analyser = analyser
+        self._author = author
+        self._returned = returned
+        self._bulk = len(items) > LARGEST_COMPARED
+        self._near = Neighbourhood(
+            transaction.snapshot, () if self._bulk else items, transaction.next_instant()
+        )
+        self._facts: dict[int, _Fact] = {}
+        # Per document, what it says according to the items so far.
+        self._said: dict[str, set[str]] = {}
+
+    def store(self) -> list[str]:
+        """Store every item; one id each, in order. Documents are replaced as a whole."""
+        ids: list[str] = []
+        for position, item in enumerate(self._items):
+            ids.append(self._store(position, item))
+            self._said.setdefault(item.draft.document, set()).add(ids[-1])
+        for document, readers in dict.fromkeys((i.draft.document, i.draft.acl) for i in self._items):
+            if document:
+                self._close_what_left(document, readers, set(ids))
+        return ids
+
+    def _close_what_left(self, document: str, readers: tuple[str, ...], kept: set[str]) -> None:
+        """End the memories of a document that its new text no longer holds; their history stays.
+
+        What others read of a document of the same name is another's, and stays.
+        """
+        for ordinal, memory in self._transaction.document(document, readers):
+            if memory not in kept:
+                close(self._transaction, ordinal, self._transaction.next_instant())
+
+    def _store(self, position: int, item: Prepared) -> str:
+        draft = item.draft
+        if draft.deduplicate:
+            same = self._transaction.identical(draft) or self._echoed(draft)
+            if same is not None:
+                return same
+        neighbours = [] if self._bulk else self._near.nearest(position, MOST_SEMANTIC)
+        if draft.deduplicate:
+            again = self._said_again(item, neighbours)
+            if again is not None:
+                return again
+        ingested = draft.recorded_at
+        place = place_item(
+            item,
+            self._transaction.next_instant() if ingested is None else ingested,
+            self._author,
+            novelty(neighbours),
+        )
+        stored = self._write(item, place)
+        self._facts[position] = _Fact(stored, item)
+        if not self._bulk:
+            self._near.wrote(position)
+        self._link_session(item, stored)
+        if self._bulk:
+            self._transaction.queue(LINK, stored.ordinal)
+        else:
+            self._link(item, place, stored, neighbours)
+        return stored.id
+
+    def _echoed(self, draft: Draft) -> str | None:
+        """The memory whose text this is, when the engine itself returned it a moment ago."""
+        if draft.document or draft.statement or draft.occurred or draft.valid_from or draft.valid_to:
+            return None
+        memory = self._returned(draft.text)
+        ordinal = None if memory is None else self._transaction.current_ordinal(memory)
+        if ordinal is None:
+            return None
+        frame = self._transaction.frame(ordinal)
+        if frame.valid_to <= self._transaction.next_instant() or not all_may_read(draft.acl, frame.readers):
+            return None
+        return memory
+
+    def _write(self, item: Prepared, place: Placement) -> Stored:
+        draft, found = item.draft, item.extraction
+        stated = (*found.relations, *((draft.statement,) if draft.statement else ()))
+        entities = resolve(self._transaction, draft.text, found.mentions, stated, draft.acl)
+        closing: list[int] = []
+        corrected: list[int] = []
+        if draft.deduplicate:
+            for relation in declared(draft, found.relations):
+                subject = entities.get(fold_name(relation.subject))
+                if subject is not None:
+                    outcome = succeed(
+                        self._transaction,
+                        draft,
+                        place,
+                        subject,
+                        relation.name,
+                        fold_name(relation.object),
+                        beside=self._said.get(draft.document, ()) if draft.document else (),
+                    )
+                    place = outcome.placement
+                    closing += outcome.closing
+                    corrected += outcome.corrected
+        stored = self._transaction.insert(item, place)
+        for number in sorted(set(entities.values())):
+            self._transaction.mention(stored.ordinal, number)
+        single = {(r.name, r.subject) for r in declared(draft, found.relations)}
+        for relation in stated:
+            subject = entities.get(fold_name(relation.subject))
+            if subject is not None:
+                self._transaction.state(
+                    stored.ordinal,
+                    relation.name,
+                    subject,
+                    fold_name(relation.object),
+                    single_valued=(relation.name, relation.subject) in single,
+                )
+        for ordinal in closing:
+            self._transaction.revise(
+                ordinal,
+                learned_at=place.ingested_at,
+                valid_to=place.valid_from.start,
+                valid_to_precision=place.valid_from.precision.value,
+                superseded_by=stored.id,
+            )
+        for ordinal in corrected:
+            self._transaction.expire(ordinal, self._transaction.instant_after(ordinal, place.ingested_at))
+        return stored
+
+    def _said_again(self, item: Prepared, neighbours: Sequence[Neighbour]) -> str | None:
+        """The id of a near memory that says the same; it gets one more proof."""
+        draft = item.draft
+        is_turn = draft.session and draft.span is not None
+        if draft.document or is_turn or draft.statement is not None or draft.valid_from is not None:
+            # A document and a conversation are told apart by their own texts alone, and a statement is more
+            # than its words.
+            return None
+        for neighbour in neighbours:
+            if neighbour.cosine < SAME_WORDS_FROM:
+                break
+            known = self._known(neighbour)
+            if known is None or not self._same_frame(item, known.ordinal):
+                continue
+            text, proofs = self._transaction.columns(known.ordinal, "text", "proof_count")
+            signature = self._transaction.signature(known.ordinal)
+            if says_again(neighbour.cosine, item.signature, signature, item.draft.text, text):
+                self._transaction.revise(known.ordinal, proof_count=int(proofs) + 1)
+                return known.id
+        return None
+
+    def _known(self, neighbour: Neighbour) -> Stored | None:
+        """The version the bank holds now of what was near when the transaction began."""
+        if neighbour.position is not None:
+            fact = self._facts.get(neighbour.position)
+            if fact is None:
+                return None
+            memory, root = fact.stored.id, fact.stored.root
+        elif neighbour.ordinal is not None:
+            memory, root = self._transaction.columns(neighbour.ordinal, "id", "root")
+        else:
+            return None
+        ordinal = self._transaction.current_ordinal(memory)
+        return None if ordinal is None else Stored(memory, ordinal, int(root))
+
+    def _same_frame(self, item: Prepared, ordinal: int) -> bool:
+        draft = item.draft
+        frame = self._transaction.frame(ordinal)
+        happened = occurred(draft, item.extraction)
+        mine = Frame(
+            project=draft.project,
+            path=draft.path,
+            document=draft.document,
+            speaker=draft.speaker,
+            metadata=draft.metadata_json,
+            tags=frozenset(draft.tags),
+            readers=frozenset(draft.acl),
+            context=draft.context,
+            relation=draft.relation,
+            source=draft.source,
+            kind=frame.kind if draft.kind is None else draft.kind.value,
+            layer=frame.layer if draft.layer is None else draft.layer.value,
+            salience=frame.salience if draft.salience is None else draft.salience,
+            confidence=frame.confidence if draft.confidence is None else draft.confidence,
+            occurred_from=happened.start if happened else None,
+            occurred_to=happened.end if happened else None,
+            valid_to=FOREVER if draft.valid_to is None else draft.valid_to.start,
+            starts_by_itself=draft.valid_from is None,
+        )
+        return frame == mine
+
+    def _link_session(self, item: Prepared, stored: Stored) -> None:
+        before = self._before(item, stored)
+        if before is not None:
+            self._transaction.link(stored.root, before, "session", 1.0)
+
+    def _before(self, item: Prepared, stored: Stored) -> int | None:
+        """Root of the memory before this one in its conversation."""
+        draft = item.draft
+        if not draft.session:
+            return None
+        return self._transaction.before_in_session(draft.session, stored.root, draft.acl)
+
+    def _link(
+        self, item: Prepared, place: Placement, stored: Stored, neighbours: Sequence[Neighbour]
+    ) -> None:
+        roots = [(root, n.cosine) for n in neighbours if (root := self._root(n)) is not None]
+        for root, cosine in roots:
+            if cosine >= SEMANTIC_FROM:
+                self._transaction.link(stored.root, root, "semantic", cosine)
+        if item.extraction.causes:
+            self._link_causes(item, stored, [root for root, _ in roots])
+        link_in_time(
+            self._transaction,
+            stored.root,
+            place.occurred.start if place.occurred else None,
+            place.occurred.precision.value if place.occurred else "",
+            item.draft.acl,
+            stored.ordinal,
+        )
+
+    def _root(self, neighbour: Neighbour) -> int | None:
+        """Ordinal of a neighbour's first version; links hang on it whatever became of later ones."""
+        if neighbour.ordinal is not None:
+            return int(self._near.roots[neighbour.ordinal])
+        fact = self._facts.get(neighbour.position) if neighbour.position is not None else None
+        return None if fact is None else fact.stored.root
+
+    def _link_causes(self, item: Prepared, stored: Stored, near: Sequence[int]) -> None:
+        before = self._before(item, stored)
+        roots = [*near, *([before] if before is not None else [])]
+        related = [
+            Related(root, json.loads(self._transaction.columns(root, "terms")[0]).get("text", {}))
+            for root in dict.fromkeys(roots)
+        ]
+        words = {
+            cause.cause: self._analyser.query_terms(item.draft.text[slice(*cause.cause)])
+            for cause in item.extraction.causes
+        }
+        for root, weight in causal_links(item.extraction.causes, words, related):
+            self._transaction.link(stored.root, root, "causal", weight)
+
+
+def close(transaction: WriteTransaction, ordinal: int, moment: int, *, superseded_by: str = "") -> None:
+    """End what a row states at *moment*; a row that would never have held is withdrawn instead.
+
+    What has ended before *moment* stays as it is, so that ending it twice is ending it once.
+    """
+    start, end = transaction.columns(ordinal, "valid_from", "valid_to")
+    if int(end) <= moment:
+        return
+    if int(start) < moment:
+        transaction.revise(
+            ordinal,
+            valid_to=moment,
+            valid_to_precision=Precision.INSTANT.value,
+            superseded_by=superseded_by,
+        )
+    else:
+        transaction.expire(ordinal, transaction.next_instant())
+
+
+def settle(transaction: WriteTransaction, most: int) -> int:
+    """Compare up to *most* rows that a large batch stored without comparing; returns how many were done."""
+    waiting = transaction.waiting(LINK, most)
+    for ordinal in waiting:
+        if transaction.exists(ordinal):
+            _link_stored(transaction, ordinal)
+            transaction.linked_later(ordinal)
+        transaction.done(LINK, ordinal)
+    return len(waiting)
+
+
+def _link_stored(transaction: WriteTransaction, ordinal: int) -> None:
+    """Semantic and temporal links of a stored row to the rows before it."""
+    root, occurred, precision = transaction.columns(ordinal, "root", "occurred_from", "occurred_precision")
+    frame = transaction.frame(ordinal)
+    readers = tuple(sorted(frame.readers))
+    vector = transaction.vector(ordinal)
+    if vector is not None:
+        mask = comparable(transaction.snapshot, readers, transaction.next_instant())
+        mask &= transaction.snapshot.column("root") < int(root)
+        ordinals, cosines = transaction.snapshot.vectors.nearest(
+            vector, mask, depth=MOST_SEMANTIC, rescore=RESCORE
+        )
+        for i in np.lexsort((ordinals, -cosines))[:MOST_SEMANTIC]:
+            if cosines[i] >= SEMANTIC_FROM:
+                other = int(transaction.columns(int(ordinals[i]), "root")[0])
+                transaction.link(int(root), other, "semantic", float(cosines[i]))
+    link_in_time(transaction, int(root), occurred, precision or "", readers, ordinal)
+
+
+def link_in_time(
+    transaction: WriteTransaction,
+    root: int,
+    occurred: int | None,
+    precision: str,
+    readers: Sequence[str],
+    ordinal: int,
+) -> None:
+    """Link a row whose time is known to the day to what happened within a day of it."""
+    if occurred is not None and precision in TO_THE_DAY:
+        for other, apart in transaction.around(int(occurred), DAY_MICROS, MOST_TEMPORAL, readers, ordinal):
+            transaction.link(root, other, "temporal", temporal_weight(apart))

@@ -1,0 +1,239 @@
+"""`simonides import`: read exports of banks, and what other programs wrote.
+
+Which files there are and of which formats is settled before the first is read. Items are stored in batches,
+each whole or not at all; what an earlier import brought is passed over, so one that was interrupted goes on
+when it is made again.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simonides.errors import InputError, SimonidesError
+from simonides.surfaces.cli.interruption import unbroken
+from simonides.surfaces.cli.opening import open_for_writing
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
+from simonides.surfaces.cli.progress import Report, bars
+from simonides.surfaces.cli.sources import files_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.bank import Bank
+    from simonides.retain.importing.item import ImportedItem, NamedFile
+
+# How the bank names the item that it refused: "items[3].kind".
+_ITEM = re.compile(r"items\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+
+
+@dataclass(slots=True)
+class _File:
+    """One file, and how far it has come."""
+
+    path: Path
+    place: str
+    format: str
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self) -> dict[str, Any]:
+        named = {"path": str(self.path), "format": self.format}
+        return named | {name: self.counts[name] for name in ("stored", "unchanged", "skipped")}
+
+
+def import_(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, or folders of notes.")],
+    *,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="simonides, markdown, jsonl, chatgpt, claude-code, knowledge-graph, mem0 or locomo; by"
+            " default a file's content tells.",
+            show_default=False,
+        ),
+    ] = None,
+    skip_malformed: Annotated[
+        bool, typer.Option("--skip-malformed", help="Report rows that cannot be read or stored and go on.")
+    ] = False,
+    convert: Annotated[
+        str | None,
+        typer.Option(
+            "--convert",
+            metavar="FILE",
+            help="Store nothing; write the items as JSON lines, which `simonides retain` reads.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Import an export of a bank, notes, chats or the memory of another program.
+
+    Importing the same again changes nothing.
+    """
+    from simonides.retain.importing.formats import EXPORT, check_format
+
+    if format_name is not None:
+        check_format(format_name)
+    files = [found for path in paths for found in _files(path, format_name)]
+    load = _Load(files, skips=skip_malformed)
+    try:
+        if convert is not None:
+            load.convert(convert)
+        else:
+            encodes = any(file.format != EXPORT for file in files)
+            with (
+                bars() as progress,
+                open_for_writing(store, bank, progress=progress, encodes=encodes) as opened,
+            ):
+                load.run(opened, progress)
+    except KeyboardInterrupt:
+        say(f"interrupted; {load.said()}; make the same import again to go on")
+        raise typer.Exit(INTERRUPTED) from None
+    except (SimonidesError, OSError) as error:
+        fail(f"{explained(error)}; {load.said()}" if load.count("stored") else explained(error))
+    if as_json:
+        totals = {name: load.count(name) for name in ("stored", "unchanged", "skipped")}
+        print_json(totals | {"files": [file.to_dict() for file in files], "added": dict(load.added)})
+    else:
+        print_text(load.said())
+
+
+class _Load:
+    """Reads the files one after the other."""
+
+    def __init__(self, files: list[_File], *, skips: bool) -> None:
+        self._files = files
+        self._skips = skips
+        self.added: Counter[str] = Counter()
+
+    def count(self, what: str) -> int:
+        return sum(file.counts[what] for file in self._files)
+
+    def said(self) -> str:
+        parts = [f"{self.count('stored'):,} stored"]
+        parts += [f"{self.count(name):,} {name}" for name in ("unchanged", "skipped") if self.count(name)]
+        return ", ".join(parts)
+
+    def run(self, bank: "Bank", progress: Report | None) -> None:
+        from simonides.retain.importing.formats import EXPORT
+
+        for file in self._files:
+            if file.format == EXPORT:
+                self._restore(bank, file, progress)
+                continue
+            for named, batch in self._batches(file):
+                self._store(bank, file, named, batch)
+                if progress:
+                    progress(f"items of {file.place}", file.counts["stored"] + file.counts["unchanged"], None)
+
+    def convert(self, target: str) -> None:
+        from simonides.backends.embedded.exporting import write_export
+        from simonides.retain.importing.formats import EXPORT
+
+        if any(file.format == EXPORT for file in self._files):
+            raise InputError("--convert", "an export holds rows, not items; import it into a bank")
+        write_export(target, self._lines())
+
+    def _lines(self) -> "Iterator[bytes]":
+        for file in self._files:
+            for _, batch in self._batches(file):
+                yield from (_line(item) for item in batch)
+                file.counts["stored"] += len(batch)
+
+    def _restore(self, bank: "Bank", file: _File, progress: Report | None) -> None:
+        def after_batch(done: int, lines: int) -> None:
+            if progress:
+                progress(f"lines of {file.place}", done, lines)
+
+        restored = bank.import_bank(file.path, progress=after_batch)
+        file.counts.update(stored=restored.added.memories, unchanged=restored.present)
+        self.added.update(restored.added.to_dict())
+
+    def _batches(self, file: _File) -> "Iterator[tuple[NamedFile, list[ImportedItem]]]":
+        from simonides.retain.importing.batches import batches
+        from simonides.retain.importing.files import named_file, read_file
+
+        named = named_file(file.path, file.place)
+
+        def skipped(error: InputError) -> None:
+            self._skip(file, error)
+
+        for batch in batches(read_file(file.path, file.format, named, skipped), named):
+            yield named, batch
+
+    def _store(self, bank: "Bank", file: _File, named: "NamedFile", batch: "list[ImportedItem]") -> None:
+        """One transaction; with --skip-malformed, once more without the item that was refused."""
+        items = list(batch)
+        while items:
+            try:
+                with unbroken():
+                    done = bank.import_items([item.item for item in items])
+            except InputError as error:
+                refused = _ITEM.match(error.field)
+                if not refused:
+                    raise
+                item = items.pop(int(refused["position"]))
+                problem = f"{refused['key'] or 'item'}: {error.problem}"
+                self._skip(file, named.wrong(item.line, problem, item.part))
+            else:
+                file.counts.update(stored=len(done.ids), unchanged=done.unchanged)
+                return
+
+    def _skip(self, file: _File, error: InputError) -> None:
+        if not self._skips:
+            raise error from None
+        file.counts["skipped"] += 1
+        say(f"skipped {error}")
+
+
+def _files(path: str, format_name: str | None) -> list[_File]:
+    """The files that an argument names, each with its format."""
+    from simonides.retain.importing.files import check_regular
+    from simonides.retain.importing.formats import EXPORT, FORMATS, MARKDOWN, detect
+
+    if "\0" in path or not os.path.lexists(path):
+        raise InputError(path or "PATH", "there is no such file or folder")
+    found = Path(path)
+    if not found.is_dir():
+        check_regular(found)
+        return [_File(found, found.name, format_name or detect(found))]
+    if format_name == EXPORT:
+        raise InputError(path, "is a folder; name the file that was exported")
+    if format_name:
+        suffixes = FORMATS[format_name].suffixes
+    else:
+        suffixes = frozenset[str]().union(*(known.suffixes for known in FORMATS.values()))
+    below = files_below(found, suffixes)
+    if format_name is None:
+        # A folder of notes may hold settings and the like.
+        notes = [(file, place) for file, place in below if file.suffix.lower() in FORMATS[MARKDOWN].suffixes]
+        below = notes or below
+    if not below:
+        raise InputError(path, f"holds no file that can be imported ({', '.join(sorted(suffixes))})")
+    for file, _ in below:
+        check_regular(file)
+    return [_File(file, place, format_name or detect(file)) for file, place in below]
+
+
+def _line(item: "ImportedItem") -> bytes:
+    from simonides.retain.items import ORIGIN
+
+    plain = {name: value for name, value in item.item.items() if name != ORIGIN}
+    return json.dumps(plain, ensure_ascii=False, default=_iso).encode() + b"\n"
+
+
+def _iso(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
