@@ -13,7 +13,7 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: setup demo test check fix bench docs soak clean help
+.PHONY: setup demo test conformance check fix bench docs soak clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
 
@@ -44,6 +44,9 @@ test: $(READY) ## fetch the default embedder if it is missing, run all tests but
 	  echo "Tests that need it will be skipped."; } >&2
 	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
+conformance: $(READY) ## one line per requirement: passed, failed or missing
+	PYTHONPATH=. $(BIN)/pytest -q -m spec -p tests.conformance.reporter $(ARGS)
+
 check: $(READY) ## format, lint, types, import direction, generated docs: changes nothing
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -71,4 +74,4 @@ clean: ## remove .venv, caches and build outputs
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name what; do \
-	  printf '  make %-6s  %s\n' "$$name" "$$what"; done
+	  printf '  make %-11s  %s\n' "$$name" "$$what"; done

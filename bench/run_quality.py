@@ -18,7 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 DATASETS = ("locomo", "musique")
-PROFILES = ("default", "lexical")
+PROFILES = ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
 LIBRARIES = ("simonides", "numpy", "onnxruntime", "apsw", "ir-measures")
 
 

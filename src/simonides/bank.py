@@ -19,12 +19,18 @@ from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.transaction import mismatch
 from simonides.backends.embedded.verification import VerifyReport
-from simonides.errors import ConflictError, InputError, NotFoundError
+from simonides.errors import ConflictError, InputError, NotFoundError, UnknownNameError
 from simonides.index.view import look
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.arguments import read_recall_arguments
+from simonides.recall.explaining import explain as explained
 from simonides.recall.pipeline import run
+from simonides.recall.recording import Recording
+from simonides.recall.search_arguments import SearchOptions, read_search_arguments
+from simonides.recall.why_not import Recalled
+from simonides.recall.why_not import why_not as find_why_not
+from simonides.recall_rows import RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_label, clean_text, shown
@@ -41,6 +47,8 @@ from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
 from simonides.retain.readers import all_may_read
 from simonides.retain.storing import Storing, close, settle
+from simonides.text.query_dsl.clauses import read_clauses
+from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,6 +66,7 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft, Prepared
     from simonides.records.enrichment import EnrichReport
     from simonides.records.exchange import Counts, Restored
+    from simonides.records.explanation import WhyNot
     from simonides.records.extraction import Extraction
     from simonides.records.memory import Memory
     from simonides.records.recall import Recall
@@ -68,6 +77,33 @@ _log = logging.getLogger("simonides")
 _LONGEST_ID = 64
 _LONGEST_PATH = 4096
 _SETTLED_AT_ONCE = 200
+
+_SEARCH_DEFAULTS: Mapping[str, object] = {
+    "entity_hints": None,
+    "mode": None,
+    "question_date": None,
+    "budget": None,
+    "budget_function": None,
+    "include_chunks": False,
+    "max_chunk_tokens": 8192,
+    "syntax": "plain",
+    "aliases": None,
+    "deadline_ms": None,
+}
+_RECALL_DEFAULTS: Mapping[str, object] = {
+    "limit": None,
+    "max_tokens": 4096,
+    "kinds": None,
+    "project": None,
+    "tags": None,
+    "tags_match": "any",
+    "as_of": None,
+    "known_at": None,
+    "window": None,
+    "seed": None,
+    "types": None,
+    **_SEARCH_DEFAULTS,
+}
 # Sets of readers whose known names are kept in memory; about 30 MB each in a bank of 100,000 names.
 _MOST_READERS = 4
 
@@ -113,7 +149,7 @@ class Bank:
         self._around = surroundings
         self._answers = RecentAnswers()
         # By readers of a new memory: the names that all of them may know of, and the last one read.
-        self._names: dict[tuple[str, ...], tuple[KnownNames, int]] = {}
+        self._names: dict[tuple[str, ...] | None, tuple[KnownNames, int]] = {}
         self._names_changed = 0
         self._names_lock = threading.Lock()
 
@@ -408,22 +444,23 @@ class Bank:
         return self._rows.restore(Path(file), self._around.analyser, self._now(), progress=progress)
 
     def _known_names(self, drafts: Sequence[Draft]) -> dict[tuple[str, ...], KnownNames]:
-        """The names of the bank by readers, read on from where the last retain left off."""
+        """The names of the bank by readers, for what is retained."""
         with self._rows.reading() as reading, self._names_lock:
-            changed = reading.names_changed()
-            if changed != self._names_changed:
-                self._names, self._names_changed = {}, changed
-            wanted: dict[tuple[str, ...], KnownNames] = {}
-            for readers in dict.fromkeys(draft.acl for draft in drafts):
-                known, read = self._names.pop(readers, (KnownNames(), 0))
-                fresh, read = reading.names(read, readers)
-                for name in fresh:
-                    known.add(name)
-                self._names[readers] = known, read
-                wanted[readers] = known
-            while len(self._names) > _MOST_READERS:
-                del self._names[next(iter(self._names))]
-            return wanted
+            return {readers: self._names_of(reading, readers) for readers in {draft.acl for draft in drafts}}
+
+    def _names_of(self, reading: Reading, readers: tuple[str, ...] | None) -> KnownNames:
+        """The names that *readers* may know of (``None`` = the owner: all), read on from the last call."""
+        changed = reading.names_changed()
+        if changed != self._names_changed:
+            self._names, self._names_changed = {}, changed
+        known, read = self._names.pop(readers, (KnownNames(), 0))
+        fresh, read = reading.names(read, readers)
+        for name in fresh:
+            known.add(name)
+        self._names[readers] = known, read
+        while len(self._names) > _MOST_READERS:
+            del self._names[next(iter(self._names))]
+        return known
 
     def settle(self, most: int | None = None) -> int:
         """Compare what large batches stored without comparing: semantic and temporal links.
@@ -560,13 +597,15 @@ class Bank:
 
     def _seen(self, reading: Reading, as_of: int | None, now: int) -> list[Memory]:
         filters = Filters(as_of=as_of, principal=self.principal)
-        view = look(reading.snapshot, filters, now, reading.memories)
+        view = look(reading.snapshot, filters, now, self._reader(reading))
         return view.memories(np.flatnonzero(view.visible).tolist())
 
     def entities(self, limit: int | None = 100) -> list[EntityCount]:
         """Who and what is spoken of, most mentioned first; only what visible memories mention."""
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, Filters(principal=self.principal), self._now(), reading.memories)
+            view = look(
+                reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
+            )
             return reading.entities(np.flatnonzero(view.visible))[:limit]
 
     def add_alias(self, entity: int, name: str) -> None:
@@ -628,6 +667,17 @@ class Bank:
         window: tuple[Any, Any] | str | None = None,
         explain: bool = False,
         seed: int | None = None,
+        types: Iterable[str] | str | None = None,
+        entity_hints: Iterable[str] | None = None,
+        mode: str | None = None,
+        question_date: datetime | str | None = None,
+        budget: str | None = None,
+        budget_function: str | None = None,
+        include_chunks: bool = False,
+        max_chunk_tokens: int = 8192,
+        syntax: str = "plain",
+        aliases: Mapping[str, Iterable[str]] | None = None,
+        deadline_ms: float | None = None,
     ) -> Recall:
         """Find the memories that answer *query*, best first.
 
@@ -643,15 +693,28 @@ class Bank:
             as_of: viewpoint in the world's time; a date means its first instant. Default: now.
             known_at: viewpoint in recorded time. Default: *as_of*.
             window: keep memories that happened inside: (start, end), end excluded, or one date.
-            explain: every hit already carries its ranks and scores per channel; kept for callers that ask.
+            explain: also say what every stage made of each hit, in ``Recall.explanations``.
             seed: of random parts; by default derived from the query and the clock.
+            types: world, experience or observation; Hindsight's names for kinds.
+            entity_hints: names that count as asked about whatever the words say, in profiles with entities.
+            mode: auto, bm25, semantic, hybrid or hybrid-rerank, in ``jeffs_brain``.
+            question_date: when the question is asked, for "last week" in its words. Default: *as_of*.
+            budget: low, mid or high: how widely ``hindsight`` searches.
+            budget_function: fixed or adaptive (by *max_tokens*).
+            include_chunks: also pack the raw sources behind the memories, into ``Recall.chunks``.
+            max_chunk_tokens: budget of these sources.
+            syntax: plain, or extended with fields and groups, in ``jeffs_brain``.
+            aliases: word → other words for it, in ``jeffs_brain``.
+            deadline_ms: leave out optional stages that would end later; the trace says which.
 
         Raises:
             InputError: an argument is wrong.
             ProfileError: the profile file is wrong.
         """
-        request = read_recall_arguments(
+        return self._recall(
             query,
+            profile,
+            explain=explain,
             limit=limit,
             max_tokens=max_tokens,
             kinds=kinds,
@@ -662,32 +725,102 @@ class Bank:
             known_at=known_at,
             window=window,
             seed=seed,
-            principal=self.principal,
-            zone=self._around.zone,
+            types=types,
+            entity_hints=entity_hints,
+            mode=mode,
+            question_date=question_date,
+            budget=budget,
+            budget_function=budget_function,
+            include_chunks=include_chunks,
+            max_chunk_tokens=max_chunk_tokens,
+            syntax=syntax,
+            aliases=aliases,
+            deadline_ms=deadline_ms,
         )
+
+    def _recall(self, query: str, profile: str | Path, *, explain: bool, **options: object) -> Recall:
         if not isinstance(explain, bool):
             raise InputError("explain", f"expected true or false, got {shown(explain)}")
+        request, search = self._read_options(query, options)
         plan = load_profile(profile)
+        recording = Recording() if explain else None
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, request.filters, self._now(), reading.memories)
-            answer = self._answer(plan, view, request, reading)
+            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            answer, _ = self._answer(plan, view, request, search, reading, recording)
         for hit in answer:
             self._answers.remember(hit.text, hit.id)
         if answer.hits:
             self._answers.remember(answer.context, answer.hits[0].id)
-        return answer
+        return replace(answer, explanations=explained(answer, recording)) if recording else answer
 
-    def _answer(self, plan: Plan, view: BankView, request: RecallRequest, reading: Reading) -> Recall:
+    def why_not(self, memory: str, query: str, *, profile: str | Path = "default", **options: Any) -> WhyNot:
+        """Why a recall does not return a memory: the stage that lost it, by how much, what would keep it.
+
+        Args:
+            memory: its id.
+            query: words.
+            profile: as for ``recall``.
+            options: any other argument of ``recall``, by name.
+
+        Raises:
+            NotFoundError: there is no such memory that the principal may read.
+            UnknownNameError: an option that ``recall`` does not have.
+        """
+        for name in options:
+            if name not in _RECALL_DEFAULTS:
+                raise UnknownNameError(name, name, _RECALL_DEFAULTS)
+        versions = self.history(memory)
+        request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
+        plan, recording = load_profile(profile), Recording()
+        with self._rows.reading() as reading:
+            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            answer, tools = self._answer(plan, view, request, search, reading, recording)
+            return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))
+
+    def _read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
+        zone = self._around.zone
+        about = {name: value for name, value in options.items() if name in _SEARCH_DEFAULTS}
+        among = {name: value for name, value in options.items() if name not in _SEARCH_DEFAULTS}
+        request = read_recall_arguments(query, principal=self.principal, zone=zone, **among)
+        search = read_search_arguments(zone=zone, **about)
+        if search.syntax == "extended":
+            request = replace(request, filters=_narrowed(request.filters, query, zone))
+        return request, search
+
+    def _answer(
+        self,
+        plan: Plan,
+        view: BankView,
+        request: RecallRequest,
+        options: SearchOptions,
+        reading: Reading,
+        recording: Recording | None,
+    ) -> tuple[Recall, Tools]:
         embedder, problem = self._usable_embedder(plan, reading)
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
+        tools = Tools(
+            self._around.analyser,
+            embedder,
+            self._around.tokens,
+            random.Random(seed),  # noqa: S311 not for secrets
+            zone=self._around.zone,
+        )
         answer = run(
             plan,
             view,
-            Query(request.text, view.as_of, request.limit, request.max_tokens, seed),
-            Tools(self._around.analyser, embedder, self._around.tokens, random.Random(seed)),  # noqa: S311 not for secrets
+            Query(
+                request.text,
+                view.as_of,
+                request.limit,
+                request.max_tokens,
+                seed,
+                **{name: getattr(options, name) for name in SearchOptions.__slots__},
+            ),
+            tools,
             known_at=view.known_at,
             timer=time.perf_counter,
             executor=self._around.executor,
+            recording=recording,
         )
         trace = answer.trace
         if problem:
@@ -695,7 +828,12 @@ class Bank:
         if self.principal is not None:
             # How much others have written, and when, is not for a principal to know.
             trace = replace(trace, rows=trace.visible, sequence=0)
-        return replace(answer, trace=trace)
+        return replace(answer, trace=trace), tools
+
+    def _reader(self, reading: Reading) -> RecallRows:
+        readers = None if self.principal is None else (self.principal,)
+        with self._names_lock:
+            return RecallRows(reading, self._names_of(reading, readers))
 
     def _usable_embedder(self, plan: Plan, reading: Reading) -> tuple[Embedder | None, str]:
         """The embedder for this plan and this bank, or why there is none."""
@@ -735,7 +873,9 @@ class Bank:
     def stats(self) -> Mapping[str, Any]:
         """Counts and sizes: current memories for everyone; all else for the owner only."""
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, Filters(principal=self.principal), self._now(), reading.memories)
+            view = look(
+                reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
+            )
             current = int(np.count_nonzero(view.visible))
         if self.principal is not None:
             return {"bank": self.name, "current": current}
@@ -772,6 +912,28 @@ def _ids(ids: str | Iterable[str]) -> list[str]:
 def _is_number(value: object) -> bool:
     """Whether SQLite could have given it as a row's number."""
     return isinstance(value, int) and 0 < value < 2**63
+
+
+def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
+    """*filters* with the conditions that an extended query states, which hold beside them."""
+    stated = read_clauses(parse_query(query, syntax="extended"), zone)
+    if stated.tags:
+        if filters.tags and filters.tags_match != "all_strict":
+            raise InputError("tags", "cannot be joined with tag: in the query; use tags_match='all_strict'")
+        tags = tuple(sorted({*filters.tags, *stated.tags}))
+        filters = replace(filters, tags=tags, tags_match="all_strict")
+    if stated.kinds:
+        kinds = tuple(kind for kind in stated.kinds if not filters.kinds or kind in filters.kinds)
+        if not kinds:
+            raise InputError("kinds", "leave nothing of the kinds that the query states; give one of both")
+        filters = replace(filters, kinds=kinds)
+    if stated.window is not None:
+        start, end = filters.window or stated.window
+        window = max(start, stated.window[0]), min(end, stated.window[1])
+        if window[0] >= window[1]:
+            raise InputError("window", "does not meet the dates that the query states; widen one of them")
+        filters = replace(filters, window=window)
+    return filters
 
 
 def _seed(query: str, as_of: int) -> int:

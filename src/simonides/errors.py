@@ -3,7 +3,8 @@
     SimonidesError
     ├── InputError            an argument is wrong; nothing was changed (also a ValueError)
     │   ├── UnknownNameError  a name that does not exist, with the nearest one that does
-    │   └── ProfileError      a profile file is wrong; names the file and the key
+    │   ├── ProfileError      a profile file is wrong; names the file and the key
+    │   └── QuerySyntaxError  a query in the extended syntax is wrong; names the place in it
     ├── ConflictError         an idempotency key was used before with another body; nothing was changed
     ├── NotFoundError         a memory, bank or profile that is not there (also a KeyError)
     ├── StoreError            the files of a bank cannot be used
@@ -75,6 +76,22 @@ class UnknownNameError(InputError):
 
 class ProfileError(InputError):
     """A profile file is wrong: names the file, the key and what would be right."""
+
+
+class QuerySyntaxError(InputError):
+    """A query in the extended syntax cannot be read.
+
+    Attributes:
+        position: of the fault in the query, in characters from 0.
+    """
+
+    def __init__(self, field: str, problem: str, position: int) -> None:
+        super().__init__(field, problem)
+        self.args = (field, problem, position)
+        self.position = position
+
+    def __str__(self) -> str:
+        return f"{self.field}: at character {self.position}: {self.problem}"
 
 
 class ConflictError(SimonidesError):

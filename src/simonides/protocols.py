@@ -6,8 +6,9 @@ whose fields are its options; everything it works on is handed in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import random
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.records.candidate import Candidate
+    from simonides.records.edges import Edges
     from simonides.records.enrichment import Completion
     from simonides.records.extraction import Extraction
+    from simonides.records.kind import Kind
     from simonides.records.memory import Memory
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
-    from simonides.records.recall import Hit, Omitted
+    from simonides.records.recall import Chunk, Hit, Omitted
+    from simonides.records.source import Source
 
 
 class Clock(Protocol):
@@ -66,6 +70,32 @@ class Embedder(Protocol):
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """Vector of a query, shape (dimension,)."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reads query and text together and says how well the text answers; batches are its own business."""
+
+    @property
+    def name(self) -> str:
+        """Name for people, such as ``ms-marco-MiniLM-L-6-v2``."""
+        ...
+
+    @property
+    def gives(self) -> Literal["logits", "probabilities", "unknown"]:
+        """The scale of its scores; unknown = the range of the answer decides."""
+        ...
+
+    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order, higher is better. A pair's score must not depend on the others."""
+        ...
+
+
+class Learned(Protocol):
+    """A small model that was trained on which memories were used after they were found (EN-08)."""
+
+    def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How likely each row's memory is used, in [0, 1]; features float64, shape (rows, 10)."""
         ...
 
 
@@ -176,9 +206,15 @@ class Postings(Protocol):
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Every eligible row that holds a term, with its BM25 score; statistics come from *visible* rows.
 
+        A term that ends in ``*`` stands for all terms with that beginning, as one.
+
         Returns:
             ordinals int64 ascending and scores float64 rounded to 1e-9.
         """
+        ...
+
+    def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:
+        """Terms in *fields* that look like one of *words*, and perhaps others; of rows visible or not."""
         ...
 
 
@@ -202,7 +238,8 @@ class View(Protocol):
     """What one recall may see: the only door to the bank that a stage gets.
 
     ``visible`` (liveness, acl, viewpoint in time) feeds statistics; ``eligible`` (visible and the caller's
-    filters) feeds results. Both are bool, shape (snapshot.rows,) (SPEC, general settlement 2).
+    filters) feeds results. Both are bool, shape (snapshot.rows,) (SPEC, general settlement 2). Everything
+    below answers about visible rows only; edges and rows come in a total order.
     """
 
     @property
@@ -214,6 +251,11 @@ class View(Protocol):
     @property
     def eligible(self) -> NDArray[np.bool_]: ...
 
+    @property
+    def as_of(self) -> int:
+        """The viewpoint in the world's time, microseconds UTC."""
+        ...
+
     def ranking(
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""
     ) -> Ranking:
@@ -224,15 +266,65 @@ class View(Protocol):
         """The records behind visible *ordinals*, in that order."""
         ...
 
+    def column(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
+        """Values of an index column (see ``index.columns.COLUMNS``) at *ordinals*."""
+        ...
+
+    def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Stored unit vectors, shape (len(ordinals), dimension); all zero where a row has none."""
+        ...
+
+    def cosines(self, query: NDArray[np.float32], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Exact cosines with a unit query, rounded to 1e-9; 0 where a row has no vector."""
+        ...
+
+    def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
+        """MinHash signatures of the texts, shape (len(ordinals), 128)."""
+        ...
+
+    def sources(self, ordinals: Sequence[int]) -> list[Source]:
+        """The raw sources behind visible rows, in that order."""
+        ...
+
+    def find_entities(self, text: str) -> tuple[int, ...]:
+        """Entities whose names or aliases stand in *text*, in order; only those that visible rows mention."""
+        ...
+
+    def mentions(self, ordinals: NDArray[np.int64]) -> Edges:
+        """Entities of visible rows: first = row, second = entity."""
+        ...
+
+    def mentioning(self, entities: NDArray[np.int64]) -> Edges:
+        """Visible rows that mention entities: first = entity, second = row."""
+        ...
+
+    def mention_counts(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many visible rows mention each entity, shape (len(entities),); cheaper than ``mentioning``."""
+        ...
+
+    def links(self, ordinals: NDArray[np.int64]) -> Edges:
+        """Links between visible rows, both ways: first = a row asked for, second = the other row."""
+        ...
+
+    def narrowed(self, kinds: Collection[Kind], project: str | None) -> View:
+        """The same view with fewer eligible rows: those of *kinds* (empty = all) and of *project*.
+
+        Memories of no project stay; ``None`` = all projects. What is visible does not change.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What is handed to a stage beside the view: models, counters and the random source."""
+    """What is handed to a stage beside the view: models, counters, the random source, the caller's zone."""
 
     analyser: Analyser
     embedder: Embedder | None
     tokens: TokenCounter
     random: random.Random
+    reranker: Reranker | None = None
+    learned: Learned | None = None
+    zone: tzinfo = UTC
 
 
 class Understander(Protocol):
@@ -250,24 +342,38 @@ class Channel(Protocol):
 class Fuser(Protocol):
     """Joins rankings (by channel name) into one pool, best first."""
 
-    def fuse(self, view: View, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]: ...
+    def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """What a refiner returns.
+
+    Attributes:
+        pool: best first.
+        reason: why the refiner did less than asked; empty when it did all.
+        dropped: by ordinal, why it took a memory out, as ``why_not`` will say it; may be left empty.
+    """
+
+    pool: tuple[Candidate, ...]
+    reason: str = ""
+    dropped: Mapping[int, str] = field(default_factory=dict)
 
 
 class Refiner(Protocol):
     """Rescores, reorders, adds or removes candidates."""
 
-    def refine(
-        self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools
-    ) -> tuple[Candidate, ...]: ...
+    def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What a packer returns: hits in rank order, the rendered context, what did not fit."""
+    """What a packer returns: hits in rank order, rendered context, what did not fit, sources if asked for."""
 
     hits: tuple[Hit, ...]
     context: str
     omitted: tuple[Omitted, ...]
+    chunks: tuple[Chunk, ...] = ()
 
 
 class Packer(Protocol):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
 from simonides.records.ranking import Ranking
-from simonides.testing.fakes import FakeView, fake_memory
+from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ROWS = 8
 # Ids in another order than ordinals, and two paths, so that ties are decided by both.
 VIEW = FakeView.of([fake_memory("x", id=f"m{(n * 5) % ROWS}", path=f"p{n % 2}") for n in range(ROWS)])
+
+QUERY = fake_query("anything")
 
 ORDINALS = st.lists(st.integers(0, ROWS - 1), unique=True)
 RANKINGS = st.dictionaries(st.sampled_from("abcde"), ORDINALS, max_size=4)
@@ -44,7 +46,7 @@ def test_scores_and_order_equal_the_exact_twin(
         for position, ordinal in enumerate(ordinals):
             part = Fraction(weights.get(channel, 1.0)) / (Fraction(k) + position + 1)
             exact[ordinal] = exact.get(ordinal, Fraction()) + part
-    pool = ReciprocalRank(k, weights).fuse(VIEW, ranked(lists))
+    pool = ReciprocalRank(k, weights).fuse(VIEW, QUERY, ranked(lists))
     assert {candidate.ordinal for candidate in pool} == set(exact)
     for candidate in pool:
         assert abs(candidate.score - exact[candidate.ordinal]) < 2e-9
@@ -60,14 +62,16 @@ def test_the_order_of_the_channels_does_not_matter(
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     fuser = ReciprocalRank(60, weights)
     # repr, so that the order inside each candidate's evidence is the same too.
-    assert repr(fuser.fuse(VIEW, ranked(lists))) == repr(fuser.fuse(VIEW, ranked(dict(shuffled))))
+    assert repr(fuser.fuse(VIEW, QUERY, ranked(lists))) == repr(
+        fuser.fuse(VIEW, QUERY, ranked(dict(shuffled)))
+    )
 
 
 @given(RANKINGS)
 def test_a_channel_that_found_nothing_changes_nothing(lists: dict[str, list[int]]) -> None:
     fuser = ReciprocalRank(60)
     with_empty = ranked(lists) | {"empty": Ranking.empty("found nothing")}
-    assert repr(fuser.fuse(VIEW, with_empty)) == repr(fuser.fuse(VIEW, ranked(lists)))
+    assert repr(fuser.fuse(VIEW, QUERY, with_empty)) == repr(fuser.fuse(VIEW, QUERY, ranked(lists)))
 
 
 @given(RANKINGS, st.data())
@@ -82,7 +86,7 @@ def test_a_better_rank_never_lowers_a_score(lists: dict[str, list[int]], data: s
     fuser = ReciprocalRank(60)
 
     def score(rankings: dict[str, list[int]]) -> float:
-        pool = fuser.fuse(VIEW, ranked(rankings))
+        pool = fuser.fuse(VIEW, QUERY, ranked(rankings))
         return next(candidate.score for candidate in pool if candidate.ordinal == ordinals[position])
 
     assert score(lists | {channel: moved}) > score(lists)

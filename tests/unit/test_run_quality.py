@@ -56,12 +56,11 @@ def test_each_dataset_and_profile_gets_a_file_with_its_circumstances(
 
     assert run_quality.main() == 0
 
-    assert sorted(file.name for file in results.iterdir()) == [
-        "quality-locomo-default.json",
-        "quality-locomo-lexical.json",
-        "quality-musique-default.json",
-        "quality-musique-lexical.json",
-    ]
+    assert sorted(file.name for file in results.iterdir()) == sorted(
+        f"quality-{dataset}-{profile}.json"
+        for dataset in ("locomo", "musique")
+        for profile in ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
+    )
     page = json.loads((results / "quality-locomo-lexical.json").read_text("utf-8"))
     assert page["result"]["metrics"] == {"recall@10": 0.5}
     run = page["run"]
@@ -72,7 +71,7 @@ def test_each_dataset_and_profile_gets_a_file_with_its_circumstances(
     assert run["machine"]["cpus"] >= 1
     assert set(run["libraries"]) >= {"simonides", "numpy", "onnxruntime"}
     assert run["commit"]
-    assert len(asked) == 4
+    assert len(asked) == 14
 
 
 def test_a_failed_measurement_stops_the_run_and_writes_nothing(

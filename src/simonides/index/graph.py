@@ -14,15 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-LINK_KINDS = ("semantic", "causal", "temporal", "session")
-"""The order is the code stored in the index: append only."""
-
-LINK_CODES = {kind: code for code, kind in enumerate(LINK_KINDS)}
+__all__ = [
+    "LINK_CODES",
+    "LINK_KINDS",
+    "Edges",
+    "Graph",
+    "Pairs",
+    "edges_of",
+    "graph_arrays",
+    "graph_of_arrays",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,41 +79,11 @@ class Pairs:
             self.weights[places],
         )
 
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Edges as columns: first end int64, second end int64, kind uint8, weight float32."""
-
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    kinds: NDArray[np.uint8]
-    weights: NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    @classmethod
-    def join(cls, parts: Sequence[Edges]) -> Edges:
-        """One after the other."""
-        return cls(
-            np.concatenate([part.first for part in parts]),
-            np.concatenate([part.second for part in parts]),
-            np.concatenate([part.kinds for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-        )
-
-    def keep(self, mask: NDArray[np.bool_]) -> Edges:
-        """Those where *mask* is true."""
-        return Edges(self.first[mask], self.second[mask], self.kinds[mask], self.weights[mask])
-
-    def ordered(self) -> Edges:
-        """Sorted by (first end, second end, kind), so that the answer does not tell sealed from newer."""
-        order = np.lexsort((self.kinds, self.second, self.first))
-        return Edges(self.first[order], self.second[order], self.kinds[order], self.weights[order])
-
-    def reversed(self) -> Edges:
-        """The same edges from the other end."""
-        return Edges(self.second, self.first, self.kinds, self.weights)
+    def count(self, nodes: NDArray[np.int64], ends: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many edges of each node end in the mask *ends*; a node at a time, since few are asked for."""
+        last = len(self.starts) - 1
+        spans = [(self.starts[n], self.starts[n + 1]) if n < last else (0, 0) for n in nodes.tolist()]
+        return np.array([np.count_nonzero(ends[self.ends[a:b]]) for a, b in spans], np.int64)
 
 
 def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
@@ -184,21 +162,35 @@ class Graph:
         return Edges.join(
             [
                 self.links.edges(roots),
-                newer.keep(np.isin(newer.first, roots)),
-                newer.reversed().keep(np.isin(newer.second, roots)),
+                _from(newer, roots),
+                _from(newer.reversed(), roots),
             ]
         ).ordered()
 
     def entities(self, rows: NDArray[np.int64]) -> Edges:
         """Mentions of *rows*: first = row, second = entity."""
-        newer, rows = self.newer_mentions, np.unique(rows)
-        return Edges.join([self.by_row.edges(rows), newer.keep(np.isin(newer.first, rows))]).ordered()
+        rows = np.unique(rows)
+        return Edges.join([self.by_row.edges(rows), _from(self.newer_mentions, rows)]).ordered()
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Mentions of *entities*: first = entity, second = row."""
-        newer, entities = self.newer_mentions.reversed(), np.unique(entities)
-        sealed = self.by_entity.edges(entities)
-        return Edges.join([sealed, newer.keep(np.isin(newer.first, entities))]).ordered()
+        entities = np.unique(entities)
+        newer = _from(self.newer_mentions.reversed(), entities)
+        return Edges.join([self.by_entity.edges(entities), newer]).ordered()
+
+    def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many of *rows* (a mask) mention each of *entities*."""
+        counts = self.by_entity.count(entities, rows)
+        newer = self.newer_mentions
+        wanted = newer.second[rows[newer.first] & np.isin(newer.second, entities)]
+        largest = int(entities.max(initial=-1)) + 1
+        return counts + np.bincount(wanted, minlength=largest)[entities]
+
+
+def _from(edges: Edges, nodes: NDArray[np.int64]) -> Edges:
+    """Those whose first end is one of *nodes*."""
+    # np.isin sorts the nodes even when there is nothing to look up, as after each merge.
+    return edges.keep(np.isin(edges.first, nodes)) if len(edges) else edges
 
 
 def _pairs(edges: Edges) -> Pairs:

@@ -4,6 +4,8 @@ score(row) = Σ over fields f, terms t of
              w_f · n_t · idf_f(t) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average_f))
 idf_f(t)   = ln(1 + (N_f − df + ½) / (df + ½)),  always positive
 
+A term that ends in ``*`` stands for every term with that beginning, as one: its frequency is their sum, its
+document frequency the rows that hold any.
 N_f counts the visible rows that have the field, df and the average length come from the same rows, all at
 query time: what the asker may not see changes no score. Term frequencies above 255 count as 255.
 Cost: proportional to the postings of the query's terms (a touched-rows accumulator, no scan of scores).
@@ -22,12 +24,15 @@ from typing import TYPE_CHECKING, Protocol, overload
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from numpy.typing import NDArray
 
 FIELDS = ("text", "context", "relation", "expansion")
 """The lexical fields of a memory, indexed apart (SPEC, general settlement 10)."""
+
+PREFIX_MARK = "*"
+"""Ends a term that stands for all terms with that beginning; no analysed term holds this character."""
 
 _LARGEST_FREQUENCY = 255
 
@@ -61,10 +66,56 @@ class Vocabulary(Sequence[bytes]):
             raise IndexError(index)
         return self.joined[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
+    def beginning(self, prefix: bytes) -> range:
+        """Positions of the terms that begin with *prefix*."""
+        # No byte of UTF-8 is 0xFF, so this sorts behind every term with the prefix.
+        return range(bisect_left(self, prefix), bisect_left(self, prefix + b"\xff"))
+
+    def with_runs(self, runs: _Runs) -> list[bytes]:
+        """The terms that hold one of *runs*; a few more where a run lies across two terms."""
+        starts, stops = self.offsets[:-1], self.offsets[1:]
+        long = stops - starts >= 2
+        found = np.zeros(len(self), np.bool_)
+        if len(self.joined) >= 3:
+            inside = np.flatnonzero(
+                np.isin(_codes(self.joined, np.arange(len(self.joined) - 2), 3), runs.inside)
+            )
+            found[np.searchsorted(self.offsets, inside, side="right") - 1] = True
+        found[long] |= np.isin(_codes(self.joined, starts[long], 2), runs.first)
+        found[long] |= np.isin(_codes(self.joined, stops[long] - 2, 2), runs.last)
+        return [self[int(place)] for place in np.flatnonzero(found)]
+
     def find(self, term: bytes) -> int | None:
         """Position of *term*, or ``None``."""
         place = bisect_left(self, term)
         return place if place < len(self) and self[place] == term else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Runs of bytes as numbers: any three in a row, the first two and the last two of words."""
+
+    inside: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, words: Sequence[bytes]) -> _Runs:
+        long = [word for word in words if len(word) >= 2]
+        triples = {word[at : at + 3] for word in long for at in range(len(word) - 2)}
+        return cls(*(_numbers(runs) for runs in (triples, {w[:2] for w in long}, {w[-2:] for w in long})))
+
+
+def _numbers(runs: Collection[bytes]) -> NDArray[np.int64]:
+    return np.array(sorted(int.from_bytes(run, "big") for run in runs), np.int64)
+
+
+def _codes(joined: NDArray[np.uint8], places: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """The *length* bytes from each place on as one number."""
+    codes = np.zeros(len(places), np.int64)
+    for offset in range(length):
+        codes = (codes << 8) | joined[places + offset]
+    return codes
 
 
 class FieldPostings(Protocol):
@@ -77,6 +128,15 @@ class FieldPostings(Protocol):
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """Rows that hold *term*, ascending, and its frequency in each."""
+        ...
+
+    def beginning(self, prefix: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Rows that hold a term with this beginning, ascending, and the frequency of all such in each."""
+        ...
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Every term held."""
         ...
 
 
@@ -99,6 +159,11 @@ class SealedPostings:
             return _NOTHING
         part = slice(int(self.starts[place]), int(self.starts[place + 1]))
         return self.rows[part], self.frequencies[part]
+
+    def beginning(self, prefix: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        places = self.vocabulary.beginning(prefix.encode())
+        part = slice(int(self.starts[places.start]), int(self.starts[places.stop]))
+        return _summed(self.rows[part], self.frequencies[part])
 
     def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
         """Vocabulary and, per posting, (position in it, row, frequency)."""
@@ -140,6 +205,15 @@ class FrozenTail:
         count = bisect_left(rows, len(self.lengths))
         return np.array(rows[:count], np.int32), np.array(frequencies[:count], np.uint8)
 
+    def beginning(self, prefix: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        found = [self.postings(term) for term in list(self.entries) if term.startswith(prefix)]
+        rows, frequencies = zip(_NOTHING, *found, strict=True)
+        return _summed(np.concatenate(rows), np.concatenate(frequencies))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary.of(sorted(term.encode() for term in list(self.entries)))
+
     def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
         """Vocabulary and, per posting, (position in it, row, frequency)."""
         vocabulary: list[bytes] = []
@@ -154,6 +228,15 @@ class FrozenTail:
                 rows.append(held)
                 frequencies.append(counted)
         return vocabulary, np.concatenate(terms), np.concatenate(rows), np.concatenate(frequencies)
+
+
+def _summed(
+    rows: NDArray[np.int32], frequencies: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Each row once, ascending, with the sum of its frequencies."""
+    each, place = np.unique(rows, return_inverse=True)
+    sums = np.bincount(place, weights=frequencies, minlength=len(each))
+    return each.astype(np.int32), np.minimum(sums, _LARGEST_FREQUENCY).astype(np.uint8)
 
 
 def merge_postings(
@@ -257,11 +340,27 @@ class BlockPostings:
         ordinals: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         frequencies: list[NDArray[np.uint8]] = [_NOTHING[1]]
         for start, fields in self.blocks:
-            rows, frequency = fields[field].postings(term)
+            held = fields[field]
+            prefixed = term.endswith(PREFIX_MARK)
+            rows, frequency = held.beginning(term[:-1]) if prefixed else held.postings(term)
             if len(rows):
                 ordinals.append(rows.astype(np.int64) + start)
                 frequencies.append(frequency)
         return np.concatenate(ordinals), np.concatenate(frequencies)
+
+    def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:
+        """Terms in *fields* that share three bytes in a row, or the first or last two, with one of *words*.
+
+        Whoever may see the rows that hold them: for a choice among visible rows, never to be shown.
+        """
+        runs = _Runs.of([word.encode() for word in words])
+        return {
+            term.decode()
+            for _, held in self.blocks
+            for field in FIELDS
+            if field in fields
+            for term in held[field].vocabulary.with_runs(runs)
+        }
 
     def _lengths(self, field: str) -> NDArray[np.int32]:
         if not self.blocks:

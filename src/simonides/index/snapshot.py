@@ -74,3 +74,14 @@ class IndexSnapshot:
             inside = (ordinals >= block.start) & (ordinals < block.stop)
             picked[inside] = block.columns[name][ordinals[inside] - block.start]
         return picked
+
+    def codes(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+        """Int8 vectors and scales at *ordinals*; zero where a row has none."""
+        codes = np.zeros((len(ordinals), self.dimension), np.int8)
+        scales = np.zeros(len(ordinals), np.float32)
+        for block in self.blocks:
+            inside = (ordinals >= block.start) & (ordinals < block.stop)
+            if inside.any() and block.vectors.codes.shape[1] == self.dimension:
+                codes[inside] = block.vectors.codes[ordinals[inside] - block.start]
+                scales[inside] = block.vectors.scales[ordinals[inside] - block.start]
+        return codes, scales

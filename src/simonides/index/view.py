@@ -11,13 +11,17 @@ Cost: a few comparisons of int64 columns, about 3 ms per million rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from simonides.index.quantise import exact_dot, split_query
+from simonides.records.edges import Edges
 from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.kind import KIND_CODES
+from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -26,14 +30,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.records.kind import Kind
     from simonides.records.memory import Memory
-    from simonides.records.query import Filters
+    from simonides.records.source import Source
 
 
 class RowReader(Protocol):
-    """Fetches records inside the recall's read transaction."""
+    """Reads rows inside the recall's read transaction."""
 
-    def __call__(self, ordinals: Sequence[int]) -> list[Memory]: ...
+    def memories(self, ordinals: Sequence[int]) -> list[Memory]: ...
+
+    def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]: ...
+
+    def sources(self, ordinals: Sequence[int]) -> list[Source]: ...
+
+    def find_entities(self, text: str) -> tuple[int, ...]:
+        """Entities whose names stand in *text*, whoever may know of them; merged ones as one."""
+        ...
+
+    def entity_groups(self, entities: Sequence[int]) -> dict[int, int]:
+        """What each entity counts as, after merges."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +61,7 @@ class BankView:
         snapshot: the bank at one sequence number.
         visible, eligible: bool, shape (snapshot.rows,).
         as_of, known_at: the viewpoint that was settled on, microseconds UTC.
-        read: fetches records.
+        read: reads rows.
     """
 
     snapshot: IndexSnapshot
@@ -75,10 +92,101 @@ class BankView:
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """The records behind visible *ordinals*, in that order."""
+        self._check(ordinals)
+        return self.read.memories(ordinals)
+
+    def column(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
+        """Values of an index column at *ordinals*."""
+        return self.snapshot.gather(name, ordinals)
+
+    def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Stored unit vectors; all zero where a row has none."""
+        codes, scales = self.snapshot.codes(ordinals)
+        return codes.astype(np.float32) * scales[:, np.newaxis]
+
+    def cosines(self, query: NDArray[np.float32], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Exact cosines with a unit query, rounded to 1e-9; 0 where a row has no vector."""
+        codes, scales = self.snapshot.codes(ordinals)
+        if codes.shape[1] != len(query):
+            return np.zeros(len(ordinals))
+        halves, scale = split_query(query)
+        cosines: NDArray[np.float64] = exact_dot(codes, halves) * (scales.astype(np.float64) * scale)
+        return cosines.round(9)
+
+    def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
+        """MinHash signatures of visible rows."""
+        self._check(ordinals)
+        return self.read.signatures(ordinals)
+
+    def sources(self, ordinals: Sequence[int]) -> list[Source]:
+        """The raw sources behind visible rows."""
+        self._check(ordinals)
+        return self.read.sources(ordinals)
+
+    def find_entities(self, text: str) -> tuple[int, ...]:
+        """Entities named in *text* that visible rows mention, in order."""
+        named = self.read.find_entities(text)
+        return tuple(entity for entity in named if len(self.mentioning(np.array([entity], np.int64))))
+
+    def mentions(self, ordinals: NDArray[np.int64]) -> Edges:
+        """Entities of visible rows: first = row, second = entity, merged ones as one."""
+        edges = self.snapshot.graph.entities(ordinals[self.visible[ordinals]])
+        return self._merged(edges)
+
+    def mentioning(self, entities: NDArray[np.int64]) -> Edges:
+        """Visible rows that mention entities: first = entity, second = row."""
+        whole = self.read.entity_groups(entities.tolist())
+        members = np.array(sorted(whole), np.int64)
+        edges = self.snapshot.graph.mentioning(members)
+        edges = edges.keep(self.visible[edges.second])
+        first = np.array([whole[entity] for entity in edges.first.tolist()], np.int64)
+        return Edges(first, edges.second, edges.kinds, edges.weights).unique()
+
+    def mention_counts(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many visible rows mention each entity."""
+        whole = self.read.entity_groups(entities.tolist())
+        if all(member == group for member, group in whole.items()):
+            return self.snapshot.graph.count_mentioning(entities, self.visible)
+        edges = self.mentioning(entities)
+        numbers, counts = np.unique(edges.first, return_counts=True)
+        found = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+        return np.array([found.get(whole[entity], 0) for entity in entities.tolist()], np.int64)
+
+    def links(self, ordinals: NDArray[np.int64]) -> Edges:
+        """Links between visible rows, both ways."""
+        seen = ordinals[self.visible[ordinals]]
+        roots = self.snapshot.gather("root", seen).astype(np.int64)
+        edges = self.snapshot.graph.linked(np.unique(roots))
+        row_of = self._row_of_root
+        first, second = row_of[edges.first], row_of[edges.second]
+        both = (first >= 0) & (second >= 0)
+        return Edges(first, second, edges.kinds, edges.weights).keep(both).ordered()
+
+    def narrowed(self, kinds: Collection[Kind], project: str | None) -> BankView:
+        """The same view with fewer eligible rows; memories of no project stay."""
+        mask = _matches(self.snapshot, Filters(kinds=tuple(kinds)))
+        if project is not None:
+            wanted = np.array([label in {"", project} for label in self.snapshot.labels], np.bool_)
+            mask &= wanted[self.snapshot.column("project")]
+        return replace(self, eligible=self.eligible & mask)
+
+    @cached_property
+    def _row_of_root(self) -> NDArray[np.int64]:
+        """The visible version of each memory by its root; -1 = none."""
+        rows = np.flatnonzero(self.visible)
+        found = np.full(self.snapshot.rows, -1, np.int64)
+        found[self.snapshot.gather("root", rows)] = rows
+        return found
+
+    def _merged(self, edges: Edges) -> Edges:
+        whole = self.read.entity_groups(np.unique(edges.second).tolist())
+        second = np.array([whole[entity] for entity in edges.second.tolist()], np.int64)
+        return Edges(edges.first, second, edges.kinds, edges.weights).unique()
+
+    def _check(self, ordinals: Sequence[int]) -> None:
         hidden = [ordinal for ordinal in ordinals if not self.visible[ordinal]]
         if hidden:
             raise PermissionError(f"rows {hidden[:3]} are not visible in this view; a stage invented them")
-        return self.read(ordinals)
 
 
 def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -> BankView:

@@ -53,11 +53,11 @@ def build_bert(tensors: Tensors, config: Mapping[str, object], *, quantise: bool
     Raises:
         ModelError: the weights or the configuration are not those of a plain BERT encoder.
     """
-    return _Builder(_strip_prefix(tensors), _Shape.of(config), quantise, Graph()).build()
+    return BertBuilder(strip_prefix(tensors), BertShape.of(config), quantise, Graph()).build()
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class BertShape:
     """What the weights alone do not tell."""
 
     layers: int
@@ -65,7 +65,8 @@ class _Shape:
     epsilon: float
 
     @classmethod
-    def of(cls, config: Mapping[str, object]) -> _Shape:
+    def of(cls, config: Mapping[str, object]) -> BertShape:
+        """From the model's ``config.json``; ``ModelError`` if it is another kind of model."""
         expected = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
         for key, value in expected.items():
             if config.get(key, value) != value:
@@ -80,7 +81,8 @@ class _Shape:
             raise ModelError(f"config.json: missing or not a number: {error}") from error
 
 
-def _strip_prefix(tensors: Tensors) -> dict[str, NDArray[np.float32]]:
+def strip_prefix(tensors: Tensors) -> dict[str, NDArray[np.float32]]:
+    """The weights by the names that the builder asks for."""
     # Older checkpoints nest the encoder and name the norm's parameters gamma and beta.
     renames = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
     stripped = {}
@@ -93,63 +95,62 @@ def _strip_prefix(tensors: Tensors) -> dict[str, NDArray[np.float32]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Builder:
+class BertBuilder:
+    """Adds the encoder's nodes to a graph, layer by layer."""
+
     tensors: Tensors
-    shape: _Shape
+    shape: BertShape
     quantise: bool
     graph: Graph
 
     def build(self) -> bytes:
-        hidden = self._embed()
+        """The finished file."""
+        hidden = self.embed()
         for layer in range(self.shape.layers):
-            hidden = self._layer(f"encoder.layer.{layer}", hidden)
-        dimension = self._tensor("embeddings.LayerNorm.weight").shape[0]
+            hidden = self.layer(f"encoder.layer.{layer}", hidden)
+        dimension = self.tensor("embeddings.LayerNorm.weight").shape[0]
         return self.graph.model({INPUT: ("tokens",)}, {OUTPUT: (hidden, ("tokens", dimension))})
 
-    def _tensor(self, name: str) -> NDArray[np.float32]:
+    def tensor(self, name: str) -> NDArray[np.float32]:
+        """A weight by name; ``ModelError`` if there is none."""
         if name not in self.tensors:
             raise ModelError(f"the weights have no tensor {name!r}; this is not a BERT encoder")
         return self.tensors[name]
 
-    def _embed(self) -> str:
+    def embed(self) -> str:
+        """Vectors of the tokens before the first layer."""
         add, constant = self.graph.add, self.graph.constant
-        words = self._tensor("embeddings.word_embeddings.weight")
+        words = self.tensor("embeddings.word_embeddings.weight")
         # One text is one segment, so the first segment vector is part of each position's.
         places = (
-            self._tensor("embeddings.position_embeddings.weight")
-            + (self._tensor("embeddings.token_type_embeddings.weight")[0])
+            self.tensor("embeddings.position_embeddings.weight")
+            + (self.tensor("embeddings.token_type_embeddings.weight")[0])
         )
         if self.quantise:
-            codes, scales = _symmetric_int8(words)
+            codes, scales = symmetric_int8(words)
             rows = add("Cast", add("Gather", constant(codes), INPUT), to=1)
             rows = add("Mul", rows, add("Gather", constant(scales[:, None]), INPUT))
         else:
             rows = add("Gather", constant(words), INPUT)
         zero = constant(np.zeros(1, dtype=np.int64))
         places_used = add("Slice", constant(places), zero, add("Shape", INPUT), zero)
-        return self._norm("embeddings.LayerNorm", add("Add", rows, places_used))
+        return self.norm("embeddings.LayerNorm", add("Add", rows, places_used))
 
-    def _layer(self, name: str, hidden: str) -> str:
+    def layer(self, name: str, hidden: str) -> str:
+        """Attention and the wide step, each added to what went in and put on one scale."""
         add = self.graph.add
-        mixed = self._linear(f"{name}.attention.output.dense", self._attend(f"{name}.attention.self", hidden))
-        hidden = self._norm(f"{name}.attention.output.LayerNorm", add("Add", mixed, hidden))
-        wide = add("Gelu", self._linear(f"{name}.intermediate.dense", hidden))
-        return self._norm(
-            f"{name}.output.LayerNorm", add("Add", self._linear(f"{name}.output.dense", wide), hidden)
+        mixed = self.linear(f"{name}.attention.output.dense", self.attend(f"{name}.attention.self", hidden))
+        hidden = self.norm(f"{name}.attention.output.LayerNorm", add("Add", mixed, hidden))
+        wide = add("Gelu", self.linear(f"{name}.intermediate.dense", hidden))
+        return self.norm(
+            f"{name}.output.LayerNorm", add("Add", self.linear(f"{name}.output.dense", wide), hidden)
         )
 
-    def _attend(self, name: str, hidden: str) -> str:
+    def attend(self, name: str, hidden: str) -> str:
+        """Each token mixed with the others, by head."""
         add = self.graph.add
-        weights = [self._tensor(f"{name}.{part}.weight") for part in ("query", "key", "value")]
-        biases = [self._tensor(f"{name}.{part}.bias") for part in ("query", "key", "value")]
-        dimension, heads = weights[0].shape[0], self.shape.heads
-        size = dimension // heads
-        # 1/√d goes into the query's weights; a scale per channel makes that free of rounding.
-        weights[0], biases[0] = (
-            weights[0] / np.float32(math.sqrt(size)),
-            biases[0] / np.float32(math.sqrt(size)),
-        )
-        joint = self._multiply(hidden, np.concatenate(weights), np.concatenate(biases))
+        joint, dimension = self.queries_keys_values(name, hidden)
+        heads, size = self.shape.heads, dimension // self.shape.heads
         split = self.graph.constant(np.array([0, 3, heads, size], dtype=np.int64))
         parts = add("Transpose", add("Reshape", joint, split), perm=(1, 2, 0, 3))
         query, key, value = (
@@ -159,33 +160,48 @@ class _Builder:
         heads_last = add("Transpose", add("MatMul", weight, value), perm=(1, 0, 2))
         return add("Reshape", heads_last, self.graph.constant(np.array([0, dimension], dtype=np.int64)))
 
-    def _linear(self, name: str, hidden: str) -> str:
-        return self._multiply(hidden, self._tensor(f"{name}.weight"), self._tensor(f"{name}.bias"))
+    def queries_keys_values(self, name: str, hidden: str) -> tuple[str, int]:
+        """All three side by side in the last axis, and the dimension of each."""
+        weights = [self.tensor(f"{name}.{part}.weight") for part in ("query", "key", "value")]
+        biases = [self.tensor(f"{name}.{part}.bias") for part in ("query", "key", "value")]
+        dimension = weights[0].shape[0]
+        size = dimension // self.shape.heads
+        # 1/√d goes into the query's weights; a scale per channel makes that free of rounding.
+        weights[0], biases[0] = (
+            weights[0] / np.float32(math.sqrt(size)),
+            biases[0] / np.float32(math.sqrt(size)),
+        )
+        return self.multiply(hidden, np.concatenate(weights), np.concatenate(biases)), dimension
 
-    def _multiply(self, hidden: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
+    def linear(self, name: str, hidden: str) -> str:
+        """hidden·weightᵀ + bias of the weights of that name."""
+        return self.multiply(hidden, self.tensor(f"{name}.weight"), self.tensor(f"{name}.bias"))
+
+    def multiply(self, hidden: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
         """hidden·weightᵀ + bias; weight has one row per output channel."""
         add, constant = self.graph.add, self.graph.constant
         if not self.quantise:
             return add("Add", add("MatMul", hidden, constant(weight.T)), constant(bias))
-        codes, scales = _symmetric_int8(weight)
+        codes, scales = symmetric_int8(weight)
         levels, scale, zero = self.graph.add_many("DynamicQuantizeLinear", (hidden,), 3)
         no_shift = constant(np.zeros(len(scales), dtype=np.int8))
         total = add("Cast", add("MatMulInteger", levels, constant(codes.T), zero, no_shift), to=1)
         return add("Add", add("Mul", total, add("Mul", scale, constant(scales))), constant(bias))
 
-    def _norm(self, name: str, hidden: str) -> str:
+    def norm(self, name: str, hidden: str) -> str:
+        """Each token's vector on one scale."""
         constant = self.graph.constant
         return self.graph.add(
             "LayerNormalization",
             hidden,
-            constant(self._tensor(f"{name}.weight")),
-            constant(self._tensor(f"{name}.bias")),
+            constant(self.tensor(f"{name}.weight")),
+            constant(self.tensor(f"{name}.bias")),
             axis=-1,
             epsilon=self.shape.epsilon,
         )
 
 
-def _symmetric_int8(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def symmetric_int8(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Codes in [-127, 127] and one scale per row, with rows ≈ codes · scale."""
     scales = (np.abs(rows).max(axis=1) / np.float32(127)).astype(np.float32)
     scales[scales == 0] = 1

@@ -23,7 +23,7 @@ from simonides.models.catalogue import TOKENIZER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.models.catalogue import ModelRecord
+    from simonides.models.catalogue import ModelRecord, PulledRecord
 
 MODEL, MANIFEST = "model.onnx", "model.json"
 
@@ -112,7 +112,7 @@ def remedy(name: str) -> str:
     return f"run `simonides models pull {name}`"
 
 
-def read_manifest(record: ModelRecord, folder: Path) -> Manifest:
+def read_manifest(record: PulledRecord, folder: Path) -> Manifest:
     """The manifest of a built model, checked against the catalogue.
 
     Raises:
@@ -158,7 +158,7 @@ def recorded_sums(folder: Path) -> Mapping[str, str]:
         return {}
 
 
-def check_sizes(record: ModelRecord, folder: Path) -> Manifest:
+def check_sizes(record: PulledRecord, folder: Path) -> Manifest:
     """The manifest of a built model whose files have the right sizes; their sums are not looked at.
 
     Raises:
@@ -172,7 +172,7 @@ def check_sizes(record: ModelRecord, folder: Path) -> Manifest:
     return manifest
 
 
-def read_model(record: ModelRecord, folder: Path) -> BuiltModel:
+def read_model(record: PulledRecord, folder: Path) -> BuiltModel:
     """Read a built model and check every sum.
 
     Raises:
@@ -184,7 +184,7 @@ def read_model(record: ModelRecord, folder: Path) -> BuiltModel:
     return BuiltModel(contents[MODEL], contents[TOKENIZER], manifest)
 
 
-def _read_checked(record: ModelRecord, manifest: Manifest, path: Path) -> bytes:
+def _read_checked(record: PulledRecord, manifest: Manifest, path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -198,7 +198,7 @@ def _read_checked(record: ModelRecord, manifest: Manifest, path: Path) -> bytes:
 
 
 def write_model(
-    record: ModelRecord,
+    record: PulledRecord,
     folder: Path,
     *,
     source: str,
@@ -227,7 +227,7 @@ def write_model(
     _flush_folder(folder)
 
 
-def publish(record: ModelRecord, built: Path, folder: Path) -> None:
+def publish(record: PulledRecord, built: Path, folder: Path) -> None:
     """Move the finished folder *built* to *folder*, unless a sound model is there by now.
 
     A damaged or outdated folder is moved beside *built*, whose parent the caller deletes.

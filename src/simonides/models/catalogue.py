@@ -1,4 +1,4 @@
-"""Every embedder that can be pulled by name, as frozen records: add a model by adding a record.
+"""Every embedder and reranker that can be pulled by name, as frozen records: add a model by adding a record.
 
 A file whose ``sha256`` is stated is refused when it differs. Where none is stated (a hub model whose sum
 could not be verified when the record was written) the first pull is trusted, its sums are recorded in the
@@ -8,13 +8,14 @@ cache, and every later load and pull is checked against them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from simonides.errors import UnknownNameError
 
 WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
 
 Pooling = Literal["mean", "cls"]
+Gives = Literal["logits", "probabilities", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,47 @@ class ModelRecord:
     text_prefix: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RerankerRecord:
+    """All that is known about one reranker: a BERT cross-encoder with one label.
+
+    Attributes:
+        name: what users call it; also the folder in the cache.
+        description: one line for people.
+        gives: the scale of its scores.
+        max_tokens: a pair is cut to this many tokens, special tokens included.
+        licence: of the weights.
+        files: what the model is built from.
+        sources: where the files can be had, in the order of trying.
+    """
+
+    name: str
+    description: str
+    gives: Gives
+    max_tokens: int
+    licence: str
+    files: tuple[SourceFile, ...]
+    sources: tuple[WheelSource | HubSource, ...]
+
+
+class PulledRecord(Protocol):
+    """What fetching and caching need to know of a model of either sort."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def licence(self) -> str: ...
+
+    @property
+    def files(self) -> tuple[SourceFile, ...]: ...
+
+    @property
+    def sources(self) -> tuple[WheelSource | HubSource, ...]: ...
+
+
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
+DEFAULT_RERANKER = "ms-marco-MiniLM-L-6-v2"
 
 _UNVERIFIED_FILES = (SourceFile(WEIGHTS), SourceFile(TOKENIZER), SourceFile(CONFIG))
 _SEARCH_PREFIX = "Represent this sentence for searching relevant passages: "
@@ -178,6 +219,49 @@ CATALOGUE: tuple[ModelRecord, ...] = (
         text_prefix="passage: ",
     ),
 )
+
+
+RERANKERS: tuple[RerankerRecord, ...] = (
+    RerankerRecord(
+        name=DEFAULT_RERANKER,
+        description="English, 6 layers, 23 MB; about 10 ms per pair on a CPU; hub only",
+        gives="logits",
+        max_tokens=512,
+        licence="Apache-2.0",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("cross-encoder/ms-marco-MiniLM-L6-v2"),),
+    ),
+    RerankerRecord(
+        name="ms-marco-MiniLM-L-12-v2",
+        description="English, 12 layers, 34 MB; a little better at twice the cost; hub only",
+        gives="logits",
+        max_tokens=512,
+        licence="Apache-2.0",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("cross-encoder/ms-marco-MiniLM-L12-v2"),),
+    ),
+    RerankerRecord(
+        name="ms-marco-TinyBERT-L-2-v2",
+        description="English, 2 layers, 5 MB; weak, and quick enough for long lists; hub only",
+        gives="logits",
+        max_tokens=512,
+        licence="Apache-2.0",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("cross-encoder/ms-marco-TinyBERT-L2-v2"),),
+    ),
+)
+
+
+def find_reranker(name: str) -> RerankerRecord:
+    """The record of that name.
+
+    Raises:
+        UnknownNameError: no reranker has it; the message names the nearest one.
+    """
+    for record in RERANKERS:
+        if record.name == name:
+            return record
+    raise UnknownNameError("reranker", name, (record.name for record in RERANKERS))
 
 
 def find_record(name: str) -> ModelRecord:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-    from simonides.models.catalogue import HubSource, ModelRecord, SourceFile
+    from simonides.models.catalogue import HubSource, PulledRecord, SourceFile
 
 _HUB = "https://huggingface.co"
 _HUB_TIMEOUT_SECONDS = 60.0
@@ -72,7 +72,7 @@ class Fetched:
 
 
 def fetch_sources(
-    record: ModelRecord, folder: Path, known: Mapping[str, str], progress: Progress = silent
+    record: PulledRecord, folder: Path, known: Mapping[str, str], progress: Progress = silent
 ) -> Fetched:
     """Put a model's checked source files below *folder*, from the first source that has them.
 

@@ -62,10 +62,10 @@ class OnnxEmbedder:
                 raise InputError(field, f"{value} is below 1")
         self._record = record
         self._fingerprint = fingerprint(record, built.manifest)
-        self._workers = workers or _cores()
-        runtime, tokenizers = _import_runtime()
+        self._workers = workers or cores()
+        runtime, tokenizers = import_runtime()
         try:
-            self._session = _open_session(runtime, built.onnx, threads_per_text)
+            self._session = open_session(runtime, built.onnx, threads_per_text)
             self._tokenizer = tokenizers.Tokenizer.from_str(built.tokenizer.decode())
             # The packaged file may pad, and cut earlier than the model allows.
             self._tokenizer.no_padding()
@@ -146,7 +146,7 @@ class OnnxEmbedder:
         kept = text[: self._record.max_tokens * _CHARACTERS_PER_TOKEN]
         if not kept.strip():
             return zero
-        ids = self._tokenizer.encode(prefix + _without_lone_surrogates(kept)).ids
+        ids = self._tokenizer.encode(prefix + without_lone_surrogates(kept)).ids
         if len(ids) <= self._overhead[prefix]:
             return zero
         (tokens,) = self._session.run(None, {INPUT: np.array(ids, dtype=np.int64)})
@@ -157,17 +157,20 @@ class OnnxEmbedder:
         return pooled / np.float32(length) if length > 0 else zero
 
 
-def _without_lone_surrogates(text: str) -> str:
+def without_lone_surrogates(text: str) -> str:
+    """*text* with U+FFFD for what is no character; tokenizers refuse those."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores this process may use."""
     # Containers are often given fewer cores than the machine has; not every system can tell.
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
-def _import_runtime() -> tuple[ModuleType, ModuleType]:
+def import_runtime() -> tuple[ModuleType, ModuleType]:
+    """The packages onnxruntime and tokenizers; ``ModelError`` if they cannot be imported."""
     # Official onnxruntime builds report usage over the network unless told not to before they are imported,
     # or by a call if something else imported them earlier. This engine promises to use no network by itself.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -185,7 +188,8 @@ def _import_runtime() -> tuple[ModuleType, ModuleType]:
     return onnxruntime, tokenizers
 
 
-def _open_session(runtime: ModuleType, model: bytes, threads: int) -> Any:
+def open_session(runtime: ModuleType, model: bytes, threads: int) -> Any:
+    """A session of onnxruntime on the CPU, with so many threads for one run."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

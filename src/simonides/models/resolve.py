@@ -1,4 +1,4 @@
-"""From a model's name to an embedder: read from the cache, pulled first when missing and allowed.
+"""From a model's name to the model: read from the cache, pulled first when missing and allowed.
 
 ``SIMONIDES_OFFLINE=1`` forbids every pull, whatever the caller says.
 """
@@ -17,16 +17,29 @@ from typing import TYPE_CHECKING, Literal
 from simonides.errors import ModelDamagedError, ModelMissingError
 from simonides.models.bert_graph import build_bert
 from simonides.models.cache import check_sizes, models_folder, publish, read_model, recorded_sums, write_model
-from simonides.models.catalogue import CATALOGUE, CONFIG, DEFAULT_EMBEDDER, TOKENIZER, WEIGHTS, find_record
+from simonides.models.catalogue import (
+    CATALOGUE,
+    CONFIG,
+    DEFAULT_EMBEDDER,
+    DEFAULT_RERANKER,
+    RERANKERS,
+    TOKENIZER,
+    WEIGHTS,
+    RerankerRecord,
+    find_record,
+    find_reranker,
+)
 from simonides.models.fetch import fetch_sources, silent
 from simonides.models.onnx_encoder import OnnxEmbedder
+from simonides.models.onnx_reranker import OnnxReranker
+from simonides.models.pair_graph import build_pair_encoder
 from simonides.models.safetensors import read_float_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from simonides.models.cache import Manifest
-    from simonides.models.catalogue import ModelRecord
+    from simonides.models.catalogue import ModelRecord, PulledRecord
     from simonides.models.fetch import Progress
 
 _SCRATCH = ".pull-"
@@ -46,7 +59,7 @@ class ModelStatus:
         problem: what is wrong and what puts it right, empty when ready.
     """
 
-    record: ModelRecord
+    record: ModelRecord | RerankerRecord
     state: Literal["ready", "missing", "damaged"]
     folder: Path
     size: int = 0
@@ -86,6 +99,27 @@ def load_embedder(
     return OnnxEmbedder(record, built, threads_per_text=threads_per_text, workers=workers)
 
 
+def load_reranker(
+    name: str = DEFAULT_RERANKER,
+    *,
+    progress: Progress | None = None,
+    offline: bool | None = None,
+    workers: int | None = None,
+) -> OnnxReranker:
+    """The reranker of that name, pulled first when it is not in the cache.
+
+    Takes the same arguments as :func:`load_embedder` and raises the same errors.
+    """
+    record = find_reranker(name)
+    folder = models_folder() / record.name
+    try:
+        built = read_model(record, folder)
+    except ModelMissingError:
+        pull_model(name, progress=progress, offline=offline)
+        built = read_model(record, folder)
+    return OnnxReranker(record, built, workers=workers)
+
+
 def pull_model(
     name: str = DEFAULT_EMBEDDER, *, progress: Progress | None = None, offline: bool | None = None
 ) -> ModelStatus:
@@ -93,7 +127,7 @@ def pull_model(
 
     Takes the same arguments and raises the same errors as :func:`load_embedder`; a damaged model is replaced.
     """
-    record = find_record(name)
+    record = _record(name)
     status = verify_model(name)
     if status.state == "ready":
         return status
@@ -134,8 +168,18 @@ def list_models() -> tuple[ModelStatus, ...]:
     return tuple(embedder_status(record.name) for record in CATALOGUE)
 
 
-def _status(name: str, read: Callable[[ModelRecord, Path], Manifest]) -> ModelStatus:
-    record = find_record(name)
+def list_rerankers() -> tuple[ModelStatus, ...]:
+    """The status of every reranker of the catalogue, in its order."""
+    return tuple(embedder_status(record.name) for record in RERANKERS)
+
+
+def _record(name: str) -> ModelRecord | RerankerRecord:
+    """Of an embedder or a reranker: no two share a name."""
+    return find_reranker(name) if name in {record.name for record in RERANKERS} else find_record(name)
+
+
+def _status(name: str, read: Callable[[PulledRecord, Path], Manifest]) -> ModelStatus:
+    record = _record(name)
     folder = models_folder() / record.name
     try:
         manifest = read(record, folder)
@@ -146,15 +190,16 @@ def _status(name: str, read: Callable[[ModelRecord, Path], Manifest]) -> ModelSt
     return ModelStatus(record, "ready", folder, sum(manifest.sizes.values()), manifest.source)
 
 
-def _pull(record: ModelRecord, folder: Path, scratch: Path, progress: Progress) -> None:
+def _pull(record: ModelRecord | RerankerRecord, folder: Path, scratch: Path, progress: Progress) -> None:
     fetched = fetch_sources(record, scratch, recorded_sums(folder), progress)
     progress("build", 0, 1)
+    build = build_pair_encoder if isinstance(record, RerankerRecord) else build_bert
     write_model(
         record,
         scratch / "built",
         source=fetched.source,
         sources=fetched.sums,
-        onnx=build_bert(read_float_tensors(fetched.folder / WEIGHTS), _read_config(fetched.folder / CONFIG)),
+        onnx=build(read_float_tensors(fetched.folder / WEIGHTS), _read_config(fetched.folder / CONFIG)),
         tokenizer=(fetched.folder / TOKENIZER).read_bytes(),
     )
     publish(record, scratch / "built", folder)

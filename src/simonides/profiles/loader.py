@@ -5,6 +5,14 @@
     extends = "default"                 # one parent: a built-in name, or a path beside this file
     limit = 10                          # hits when the caller asks for no number
     order = ["terms", "lexical", "fusion", "token_budget"]
+    required = ["lexical"]              # techniques that neither this profile nor a child may leave out
+    optional = ["graph_expansion"]      # stages that a deadline may leave out, the first to go first
+
+    [expected_ms]                       # what a deadline reckons with, by stage
+    graph_expansion = 30.0
+
+    [at_most.cross_encoder]             # options of a technique that no child may set higher
+    depth = 30
 
     [stages.lexical]                    # options by key; those of the parent stay unless named here
     b = 0.4
@@ -19,6 +27,7 @@ wrong type is refused with the file, the key and the nearest valid name.
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from dataclasses import dataclass, field
@@ -27,7 +36,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import NotFoundError, ProfileError, UnknownNameError
+from simonides.errors import InputError, NotFoundError, ProfileError, UnknownNameError
 from simonides.recall.options import nearest
 from simonides.recall.pipeline import Plan, Step
 from simonides.recall.registry import Shape, build_stage, is_registered, technique_names
@@ -38,7 +47,11 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _SUFFIX = ".toml"
-_KEYS = ("name", "description", "extends", "limit", "order", "stages")
+_KEYS = (
+    "name", "description", "extends", "limit", "order", "required", "optional", "expected_ms", "at_most",
+    "stages",
+)  # fmt: skip
+_NAMED = {"order": "stages", "required": "techniques", "optional": "stages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,10 @@ class _Profile:
     limit: int | None
     order: tuple[str, ...]
     stages: Mapping[str, Mapping[str, object]]
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    expected_ms: Mapping[str, float] = field(default_factory=dict)
+    at_most: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     own: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -120,13 +137,21 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
             raise ProfileError(key, f"is no key of a profile, in {place}; {nearest(key, _KEYS)}")
     parent = _parent(table.text("extends", ""), source, children)
     own = table.stages()
+    order = table.order(parent.order)
     return _Profile(
         place=place,
         name=table.text("name", source.file.name.removesuffix(_SUFFIX)),
         description=table.text("description", ""),
         limit=table.limit(parent.limit),
-        order=table.order(parent.order),
+        order=order,
         stages=_merged_stages(parent.stages, own),
+        required=tuple(dict.fromkeys((*parent.required, *table.names("required", ())))),
+        optional=table.names("optional", tuple(name for name in parent.optional if name in order)),
+        expected_ms={
+            **{name: number for name, number in parent.expected_ms.items() if name in order},
+            **table.expected_ms(),
+        },
+        at_most=_lowest(parent.at_most, table.at_most()),
         own=frozenset(own),
     )
 
@@ -171,9 +196,7 @@ class _Table:
         return value
 
     def order(self, default: tuple[str, ...]) -> tuple[str, ...]:
-        value = self.values.get("order", list(default))
-        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            raise self._wrong("order", "an array of names of stages", value)
+        value = self.names("order", default)
         if not value:
             raise ProfileError("order", f"is missing or empty in {self.place}; list the stages that run")
         for position, name in enumerate(value):
@@ -183,7 +206,33 @@ class _Table:
                     f"lists {name!r} twice, in {self.place}; to run a technique twice give the second "
                     "another name and a table [stages.NAME] that names the technique",
                 )
+        return value
+
+    def names(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        value = self.values.get(key, list(default))
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise self._wrong(key, f"an array of names of {_NAMED[key]}", value)
         return tuple(value)
+
+    def expected_ms(self) -> dict[str, float]:
+        return self._numbers("expected_ms", self.values.get("expected_ms", {}))
+
+    def at_most(self) -> dict[str, dict[str, float]]:
+        value = self.values.get("at_most", {})
+        if not isinstance(value, dict):
+            raise self._wrong("at_most", "tables [at_most.TECHNIQUE] of numbers by option", value)
+        for technique in value:
+            if not is_registered(technique):
+                raise UnknownNameError(f"at_most.{technique}", technique, technique_names(), place=self.place)
+        return {name: self._numbers(f"at_most.{name}", options) for name, options in value.items()}
+
+    def _numbers(self, key: str, value: object) -> dict[str, float]:
+        if not isinstance(value, dict):
+            raise self._wrong(key, f"a table [{key}] of numbers", value)
+        for name, number in value.items():
+            if type(number) not in {int, float} or not 0 <= number < math.inf:
+                raise self._wrong(f"{key}.{name}", "a number from 0", number)
+        return {name: float(number) for name, number in value.items()}
 
     def stages(self) -> dict[str, dict[str, object]]:
         value = self.values.get("stages", {})
@@ -222,6 +271,17 @@ def _merged(parent: Mapping[str, object], child: Mapping[str, object]) -> dict[s
     return merged
 
 
+def _lowest(
+    parent: Mapping[str, Mapping[str, float]], own: Mapping[str, Mapping[str, float]]
+) -> dict[str, Mapping[str, float]]:
+    """Both guard rails at once: a child may only be stricter."""
+    joined: dict[str, Mapping[str, float]] = dict(parent)
+    for technique, options in own.items():
+        above = joined.get(technique, {})
+        joined[technique] = {**above, **{k: min(v, above.get(k, math.inf)) for k, v in options.items()}}
+    return joined
+
+
 def _plan(profile: _Profile) -> Plan:
     _check_names(profile)
     steps: dict[Shape, list[Step[Any]]] = {shape: [] for shape in Shape}
@@ -235,16 +295,24 @@ def _plan(profile: _Profile) -> Plan:
         last = (shape, name)
     _check_counts(steps, profile.place)
     _check_weights(steps, profile)
-    return Plan(
-        name=profile.name,
-        description=profile.description,
-        limit=profile.limit,
-        understanders=tuple(steps[Shape.UNDERSTANDER]),
-        channels=tuple(steps[Shape.CHANNEL]),
-        fuser=steps[Shape.FUSER][0],
-        refiners=tuple(steps[Shape.REFINER]),
-        packer=steps[Shape.PACKER][0],
-    )
+    _check_required(steps, profile)
+    _check_optional(steps, profile)
+    try:
+        return Plan(
+            name=profile.name,
+            description=profile.description,
+            limit=profile.limit,
+            understanders=tuple(steps[Shape.UNDERSTANDER]),
+            channels=tuple(steps[Shape.CHANNEL]),
+            fuser=steps[Shape.FUSER][0],
+            refiners=tuple(steps[Shape.REFINER]),
+            packer=steps[Shape.PACKER][0],
+            optional=profile.optional,
+            expected_ms=profile.expected_ms,
+            at_most=profile.at_most,
+        )
+    except InputError as error:
+        raise ProfileError(error.field, f"{error.problem} (in {profile.place})") from error
 
 
 def _check_names(profile: _Profile) -> None:
@@ -281,13 +349,55 @@ def _check_counts(steps: Mapping[Shape, list[Step[Any]]], place: str) -> None:
 
 
 def _check_weights(steps: Mapping[Shape, list[Step[Any]]], profile: _Profile) -> None:
-    """A fuser's ``weights`` name channels; a name that no stage has is a slip, not a channel without hits."""
+    """A fuser's weights name channels; a name that no stage has is a slip, not a channel without hits."""
     fuser = steps[Shape.FUSER][0]
-    weights = getattr(fuser.stage, "weights", {})
+    tables = {"weights": getattr(fuser.stage, "weights", {})}
+    by_intent = getattr(fuser.stage, "intents", {})
+    if isinstance(by_intent, dict):
+        tables |= {f"intents.{intent}": weights for intent, weights in by_intent.items()}
     known = {*profile.order, *profile.stages}
-    for name in weights if isinstance(weights, dict) else ():
-        if name not in known:
+    for table, weights in tables.items():
+        for name in weights if isinstance(weights, dict) else ():
+            if name not in known:
+                raise ProfileError(
+                    f"stages.{fuser.name}.{table}.{name}",
+                    f"there is no channel {name!r} in {profile.place}; {nearest(name, known)}",
+                )
+
+
+def _check_required(steps: Mapping[Shape, list[Step[Any]]], profile: _Profile) -> None:
+    """What a profile requires of itself holds for all that extend it (HX-04)."""
+    techniques = {step.technique for some in steps.values() for step in some}
+    for technique in profile.required:
+        if technique not in techniques:
             raise ProfileError(
-                f"stages.{fuser.name}.weights.{name}",
-                f"there is no channel {name!r} in {profile.place}; {nearest(name, known)}",
+                "order",
+                f"leaves out {technique!r}, which the profile or a parent requires, in {profile.place}; "
+                f"add {technique!r} to the order, or extend another profile",
+            )
+
+
+def _check_optional(steps: Mapping[Shape, list[Step[Any]]], profile: _Profile) -> None:
+    """What a deadline may leave out, and what it reckons with, are stages; fuser and packer always run."""
+    always = {steps[shape][0].name for shape in (Shape.FUSER, Shape.PACKER)}
+    may = [name for name in profile.order if name not in always]
+    techniques = {step.name: step.technique for some in steps.values() for step in some}
+    for name in profile.optional:
+        if name in always:
+            raise ProfileError(
+                "optional", f"{name!r} always runs, in {profile.place}; valid: {', '.join(may)}"
+            )
+        if name not in may:
+            raise ProfileError(
+                "optional", f"there is no stage {name!r} in {profile.place}; {nearest(name, may)}"
+            )
+        if techniques[name] in profile.required:
+            raise ProfileError(
+                "optional", f"{name!r} is required, so no deadline may leave it out, in {profile.place}"
+            )
+    for name in profile.expected_ms:
+        if name not in profile.order and name not in profile.stages:
+            raise ProfileError(
+                f"expected_ms.{name}",
+                f"there is no stage {name!r} in {profile.place}; {nearest(name, profile.order)}",
             )

@@ -36,6 +36,9 @@ MAX_SEED = 2**63 - 1
 TAGS_MATCHES = ("any", "any_strict", "all", "all_strict", "exact")
 _KINDS = tuple(kind.value for kind in Kind)
 
+KIND_OF_TYPE = {"world": Kind.SEMANTIC, "experience": Kind.EPISODIC, "observation": Kind.OBSERVATION}
+"""Hindsight's types of memories and the kinds that they are here (HI-14; SPEC, general settlement 5)."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
@@ -71,6 +74,7 @@ def read_recall_arguments(
     seed: object,
     principal: object,
     zone: tzinfo,
+    types: object = None,
 ) -> RecallRequest:
     """Check the arguments of a recall; but for *query* and *tags_match*, ``None`` means "not given".
 
@@ -89,9 +93,10 @@ def read_recall_arguments(
         seed: whole number, 0 to ``MAX_SEED``.
         principal: who asks; ``None`` = the owner.
         zone: the zone of times that state none.
+        types: one of ``KIND_OF_TYPE`` or a list of them; with *kinds*, only what is in both is kept.
 
     Raises:
-        UnknownNameError: a kind or *tags_match* that does not exist.
+        UnknownNameError: a kind, type or *tags_match* that does not exist.
         InputError: anything else that is wrong, by field.
     """
     text = clean_text(query, "query", MAX_QUERY_BYTES)
@@ -102,7 +107,7 @@ def read_recall_arguments(
         limit=_whole_number(limit, "limit", 1, MAX_LIMIT),
         max_tokens=_whole_number(max_tokens, "max_tokens", 0, MAX_TOKENS),
         filters=Filters(
-            kinds=_kinds(kinds),
+            kinds=_kept(_kinds(kinds), _kinds_of_types(types)),
             project=None if project is None else clean_text(project, "project", MAX_PROJECT_BYTES),
             tags=() if tags is None else clean_labels(tags, "tags"),
             tags_match=clean_choice(tags_match, "tags_match", TAGS_MATCHES),
@@ -136,6 +141,28 @@ def _kinds(value: object) -> tuple[Kind, ...]:
     entries = named_entries(value, "kinds", expected="a kind or a list of kinds")
     kinds = {_kind(entry, name) for name, entry in entries}
     return tuple(sorted(kinds, key=KIND_CODES.__getitem__))
+
+
+def _kinds_of_types(value: object) -> tuple[Kind, ...]:
+    """In the order of ``Kind``, without repeats; empty = all."""
+    if value is None:
+        return ()
+    expected = "a type or a list of types"
+    named = [("types", value)] if isinstance(value, str) else named_entries(value, "types", expected=expected)
+    kinds = {KIND_OF_TYPE[clean_choice(entry, name, tuple(KIND_OF_TYPE))] for name, entry in named}
+    return tuple(sorted(kinds, key=KIND_CODES.__getitem__))
+
+
+def _kept(kinds: tuple[Kind, ...], types: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    if not kinds or not types:
+        return kinds or types
+    both = tuple(kind for kind in kinds if kind in types)
+    if not both:
+        raise InputError(
+            "types",
+            f"no memory can be of these types and of kind {' or '.join(kinds)}, too; give one of the two",
+        )
+    return both
 
 
 def _kind(value: object, field: str) -> Kind:

@@ -6,28 +6,37 @@ same reason a channel draws nothing from ``tools.random``, which its neighbours 
 
 A stage that has to do less than asked says so (a note, a ranking's reason), and the trace lists it under
 ``degraded``. An error is never swallowed: what a stage raises ends the recall, once no channel runs any more.
+Under a deadline some stages are left out (``deadline``); when an understander says that nothing needs to be
+looked for (``query.skip``), all but the packer are.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from simonides.errors import InputError
 from simonides.protocols import Channel, Fuser, Packer, Refiner, Understander
+from simonides.recall.counting import Meter
+from simonides.recall.deadline import Deadline
 from simonides.records.recall import Recall
 from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
 
     from simonides.protocols import Tools, View
+    from simonides.recall.recording import Recording
+    from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
+
+FUSED = "fused"
+"""The signal that keeps a candidate's fused score, whatever later stages make of its score."""
 
 Stage = TypeVar("Stage", Understander, Channel, Fuser, Refiner, Packer)
 
@@ -49,6 +58,10 @@ class Plan:
         name, description: of the profile.
         limit: hits of a recall that asks for no number; ``None`` = the token budget decides.
         understanders, channels, fuser, refiners, packer: in the order in which they run.
+        optional: names of stages that a deadline may leave out, the first to go first.
+        expected_ms: milliseconds by stage that a deadline reckons with; a stage not named counts as free.
+        at_most: by technique and option, what no stage may be set above: the guard rail of a profile and of
+            all that extend it (HX-15).
     """
 
     name: str
@@ -59,11 +72,33 @@ class Plan:
     fuser: Step[Fuser]
     refiners: tuple[Step[Refiner], ...]
     packer: Step[Packer]
+    optional: tuple[str, ...] = ()
+    expected_ms: Mapping[str, float] = field(default_factory=dict)
+    at_most: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._check_guard_rail()
         names = [step.name for step in self.channels]
         if len(set(names)) < len(names):
             raise InputError("channels", f"two of {names} share a name; rankings are told apart by it")
+
+    def _check_guard_rail(self) -> None:
+        steps: tuple[Step[Any], ...] = (
+            *self.understanders,
+            *self.channels,
+            self.fuser,
+            *self.refiners,
+            self.packer,
+        )
+        for step in steps:
+            for option, most in self.at_most.get(step.technique, {}).items():
+                value = getattr(step.stage, option, None)
+                if isinstance(value, int | float) and value > most:
+                    raise InputError(
+                        f"stages.{step.name}.{option}",
+                        f"{value} is above {most:g}, the most that {self.name!r} and the profiles it extends "
+                        f"allow {step.technique!r}; lower it",
+                    )
 
 
 def run(
@@ -75,6 +110,7 @@ def run(
     known_at: int,
     timer: Callable[[], float],
     executor: Executor | None = None,
+    recording: Recording | None = None,
 ) -> Recall:
     """Answer *query* from what *view* lets see.
 
@@ -86,37 +122,41 @@ def run(
         known_at: the viewpoint in recorded time, microseconds UTC, for the trace.
         timer: seconds on a clock that never goes back, such as ``time.perf_counter``.
         executor: runs the channels side by side; ``None`` = one after the other.
+        recording: filled with every ranking and pool, for ``explain``.
     """
     began = timer()
+    meter = Meter()
+    tools = meter.tools(tools)
+    deadline = Deadline(plan, query.deadline_ms, timer, began, side_by_side=executor is not None)
     lines: list[StageTrace] = []
     if query.limit is None:
         query = replace(query, limit=plan.limit)
 
     for understander in plan.understanders:
+        if deadline.leaves_out(understander.name):
+            lines.append(_line(understander, "understander", 0.0, 0, deadline.reason))
+            continue
         start, before = timer(), query
         query = understander.stage.understand(view, query, tools)
         notes = "; ".join(query.notes[len(before.notes) :])
         new_terms = len(query.terms) - len(before.terms)
         lines.append(_line(understander, "understander", timer() - start, new_terms, notes))
 
-    rankings: dict[str, Ranking] = {}
-    for channel, (ranking, seconds) in _search(plan.channels, view, query, tools, timer, executor):
-        rankings[channel.name] = ranking
-        lines.append(_line(channel, "channel", seconds, len(ranking), ranking.reason))
-
-    start = timer()
-    pool = plan.fuser.stage.fuse(view, rankings)
-    lines.append(_line(plan.fuser, "fuser", timer() - start, len(pool)))
-
-    for refiner in plan.refiners:
-        start = timer()
-        pool = refiner.stage.refine(view, query, pool, tools)
-        lines.append(_line(refiner, "refiner", timer() - start, len(pool)))
+    if query.narrow:
+        view = view.narrowed(query.routed_kinds, query.routed_project)
+    if recording is not None:
+        recording.query, recording.view = query, view
+    pool: tuple[Candidate, ...] = ()
+    if not query.skip:
+        pool = _retrieve(plan, view, query, tools, deadline, lines, timer, executor, recording)
 
     start = timer()
     packed = plan.packer.stage.pack(view, query, pool, tools)
     lines.append(_line(plan.packer, "packer", timer() - start, len(packed.hits)))
 
+    for line in lines:
+        if line.shape == "channel" and (line.count or not line.reason):
+            meter.add(line.technique)
     trace = Trace(
         query=query.text,
         profile=plan.name,
@@ -130,8 +170,55 @@ def run(
         stages=tuple(lines),
         milliseconds=(timer() - began) * 1000,
         degraded=tuple(f"{line.name}: {line.reason}" for line in lines if line.reason),
+        counters=meter.counts,
+        fell_back_to_bm25=query.fell_back_to_bm25,
     )
-    return Recall(packed.hits, packed.context, packed.omitted, no_match=not pool, trace=trace)
+    return Recall(
+        packed.hits, packed.context, packed.omitted, no_match=not pool, trace=trace, chunks=packed.chunks
+    )
+
+
+def _retrieve(
+    plan: Plan,
+    view: View,
+    query: Query,
+    tools: Tools,
+    deadline: Deadline,
+    lines: list[StageTrace],
+    timer: Callable[[], float],
+    executor: Executor | None,
+    recording: Recording | None,
+) -> tuple[Candidate, ...]:
+    """The pool after channels, fuser and refiners, best first; adds their lines to *lines*."""
+    left_out = deadline.leaves_out(*(channel.name for channel in plan.channels))
+    lines.extend(_line(c, "channel", 0.0, 0, deadline.reason) for c in plan.channels if c.name in left_out)
+    channels = tuple(channel for channel in plan.channels if channel.name not in left_out)
+    rankings: dict[str, Ranking] = {}
+    for channel, (ranking, seconds) in _search(channels, view, query, tools, timer, executor):
+        rankings[channel.name] = ranking
+        line = _line(channel, "channel", seconds, len(ranking), ranking.reason)
+        lines.append(replace(line, attempts=ranking.attempts))
+
+    deadline.leaves_out(plan.fuser.name)
+    start = timer()
+    fused = plan.fuser.stage.fuse(view, query, rankings)
+    pool = tuple(replace(each, signals={**each.signals, FUSED: each.score}) for each in fused)
+    lines.append(_line(plan.fuser, "fuser", timer() - start, len(pool)))
+    if recording is not None:
+        recording.rankings |= rankings
+        recording.add(plan.fuser.name, pool)
+
+    for refiner in plan.refiners:
+        if deadline.leaves_out(refiner.name):
+            lines.append(_line(refiner, "refiner", 0.0, len(pool), deadline.reason))
+            continue
+        start = timer()
+        refined = refiner.stage.refine(view, query, pool, tools)
+        pool = refined.pool
+        lines.append(_line(refiner, "refiner", timer() - start, len(pool), refined.reason))
+        if recording is not None:
+            recording.add(refiner.name, pool, refined.dropped)
+    return pool
 
 
 def _search(
@@ -149,7 +236,7 @@ def _search(
         ranking = channel.stage.search(view, query, tools)
         return ranking, timer() - start
 
-    if executor is None or len(channels) == 1:
+    if executor is None or len(channels) < 2:
         return [(channel, search(channel)) for channel in channels]
     running = [executor.submit(search, channel) for channel in channels]
     # All have ended before the first error is raised: the caller may then close what the view reads from.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from simonides.records.expression import Expression
+    from simonides.records.interval import Interval
     from simonides.records.kind import Kind
 
 
@@ -49,6 +53,27 @@ class Query:
         terms: analysed terms with their frequency in the query, in first-seen order.
         vector: unit query vector, float32, shape (dimension,), or ``None`` without an embedder.
         notes: what understanders want the trace to say.
+        hints: names the caller wants as seeds whatever the words say (ME-04).
+        entities: numbers of the entities asked about, hints first.
+        time: the time that the words speak of; it raises, it never excludes. ``None`` = none found.
+        intent: why, when, who, how or what (EN-01); empty before it was looked for.
+        mode: bm25, semantic, hybrid, hybrid-rerank or auto (JB-05).
+        question_date: when the question is asked, for relative times in its words, microseconds UTC;
+            ``None`` = ``as_of``.
+        budget: low, mid or high (HI-12); empty = the profile decides.
+        budget_function: fixed or adaptive (HI-13); empty = the profile decides.
+        depth: how many memories a channel looks at that goes by the budget; ``None`` before it was settled.
+        include_chunks: whether the raw sources are packed, too, within ``max_chunk_tokens`` (HI-15).
+        skip: why nothing is looked for, such as ``skipped_by_router`` (HX-03); empty = recall goes on.
+        routed_kinds, routed_project: what the words suggest; empty and ``None`` = nothing.
+        narrow: whether what was routed excludes all else, in ``helix`` alone; otherwise it may only raise.
+        syntax: plain or extended: how the words are read as an expression (JB-01).
+        expression: the words, phrases and operators asked for; ``None`` before they were read.
+        aliases: other words for a word, as the caller names them, lower case (JB-02).
+        spelled: the words with the dates they mean spelled out (JB-13); empty = the words say none.
+        fell_back_to_bm25: the mode that was asked for needs vectors, and there are none (JB-05).
+        skip_rerank: why no reranker runs, such as ``mode_off``; empty = it may.
+        deadline_ms: milliseconds within which the recall should end (DF-03); ``None`` = none.
     """
 
     text: str
@@ -59,3 +84,25 @@ class Query:
     terms: tuple[tuple[str, int], ...] = ()
     vector: NDArray[np.float32] | None = None
     notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    entities: tuple[int, ...] = ()
+    time: Interval | None = None
+    intent: str = ""
+    mode: str = "auto"
+    question_date: int | None = None
+    budget: str = ""
+    budget_function: str = ""
+    depth: int | None = None
+    include_chunks: bool = False
+    max_chunk_tokens: int = 0
+    skip: str = ""
+    routed_kinds: tuple[Kind, ...] = ()
+    routed_project: str | None = None
+    narrow: bool = False
+    syntax: Literal["plain", "extended"] = "plain"
+    expression: Expression | None = None
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spelled: str = ""
+    fell_back_to_bm25: bool = False
+    skip_rerank: str = ""
+    deadline_ms: float | None = None

@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from simonides.records.trace import Attempt
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -19,11 +21,13 @@ class Ranking:
         ordinals: int64, shape (n,): row ordinals, best first, no repeats.
         scores: float64, shape (n,): higher is better, on the channel's own scale, rounded to 1e-9.
         reason: why the channel did less than asked (no embedder, no terms); empty when it ran.
+        attempts: each query that a channel with several tries made or passed over, in order (JB-11).
     """
 
     ordinals: NDArray[np.int64]
     scores: NDArray[np.float64]
     reason: str = ""
+    attempts: tuple[Attempt, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ordinals)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from simonides.records.explanation import Explanation
     from simonides.records.memory import Memory
     from simonides.records.trace import Trace
 
@@ -73,6 +74,29 @@ class Omitted:
 
 
 @dataclass(frozen=True, slots=True)
+class Chunk:
+    """Raw text behind hits (HI-15).
+
+    Attributes:
+        text: verbatim.
+        memories: ids of the hits that come from it, best first.
+        whole: whether it is the whole source, not just the part that one memory tells.
+        tokens: what it took of ``max_chunk_tokens``.
+        document: the caller's id of the document; empty = none.
+        session: the conversation; empty = none.
+        speaker: who said it; empty = not known.
+    """
+
+    text: str
+    memories: tuple[str, ...]
+    whole: bool
+    tokens: int
+    document: str = ""
+    session: str = ""
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """Hits in rank order; iterable.
 
@@ -82,6 +106,8 @@ class Recall:
         omitted: candidates that did not fit the budget.
         no_match: nothing was found (not: everything was over budget, see ``omitted``).
         trace: what each stage did.
+        chunks: the raw sources behind the hits, when they were asked for.
+        explanations: one per hit, when they were asked for.
     """
 
     hits: tuple[Hit, ...]
@@ -89,6 +115,8 @@ class Recall:
     omitted: tuple[Omitted, ...]
     no_match: bool
     trace: Trace
+    chunks: tuple[Chunk, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -107,6 +135,10 @@ class Recall:
             "omitted": [{"id": o.id, "reason": o.reason, "tokens": o.tokens} for o in self.omitted],
             "no_match": self.no_match,
         }
+        if self.chunks:
+            answer["chunks"] = [asdict(chunk) for chunk in self.chunks]
+        if self.explanations:
+            answer["explanations"] = [explanation.to_dict() for explanation in self.explanations]
         if trace:
             answer["trace"] = self.trace.to_dict()
         return answer

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One rung of a retry ladder (JB-11).
+
+    Attributes:
+        strategy: the rung's name.
+        query: what it searched for; empty where it was passed over.
+        hits: how many memories that found.
+        status: hit, zero, skipped (an earlier rung had hits, or there was nothing to try), no_op (kept for
+            its place in the order).
+    """
+
+    strategy: str
+    query: str
+    hits: int
+    status: Literal["hit", "zero", "skipped", "no_op"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The published form, JSON-ready."""
+        return {"strategy": self.strategy, "query": self.query, "hits": self.hits}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +42,7 @@ class StageTrace:
         milliseconds: wall time of the stage.
         count: memories that came out (terms, for an understander that produced terms).
         reason: why the stage did less than asked; empty when it ran in full.
+        attempts: of a channel that retries, each rung in order, tried or not.
     """
 
     name: str
@@ -28,11 +51,18 @@ class StageTrace:
     milliseconds: float
     count: int
     reason: str = ""
+    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The whole story of one recall. Times (as_of, known_at) in microseconds UTC."""
+    """The whole story of one recall.
+
+    Attributes:
+        as_of, known_at: the viewpoint, microseconds UTC.
+        degraded: what did less than asked, and why.
+        fell_back_to_bm25: the mode that was asked for needs vectors, and there were none.
+    """
 
     query: str
     profile: str
@@ -46,6 +76,18 @@ class Trace:
     stages: tuple[StageTrace, ...]
     milliseconds: float
     degraded: tuple[str, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
+    fell_back_to_bm25: bool = False
+
+    @property
+    def ladder(self) -> tuple[Attempt, ...]:
+        """Every rung of the lexical channels that retry, in order, tried or not."""
+        return tuple(attempt for stage in self.stages for attempt in stage.attempts)
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The rungs that searched."""
+        return tuple(attempt for attempt in self.ladder if attempt.status in {"hit", "zero"})
 
     def to_dict(self) -> Mapping[str, Any]:
         """A JSON-ready description."""
@@ -60,6 +102,10 @@ class Trace:
             "visible": self.visible,
             "eligible": self.eligible,
             "degraded": list(self.degraded),
+            "counters": dict(self.counters),
+            "ladder": [{**attempt.to_dict(), "status": attempt.status} for attempt in self.ladder],
+            "attempts": [attempt.to_dict() for attempt in self.attempts],
+            "fell_back_to_bm25": self.fell_back_to_bm25,
             "milliseconds": round(self.milliseconds, 3),
             "stages": [
                 {

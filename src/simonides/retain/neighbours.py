@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 RESCORE = 512
 AT_ONCE = 32_768
-"""Up to so many stored rows, one matrix product compares a whole batch with all of them."""
+"""Up to so many stored rows, a matrix product compares items with all of them."""
+
+GROUP = 32
+"""Items compared in one product: what it holds in memory is this times the rows."""
 
 FEW = 16
 """A batch of fewer items is compared one by one."""
@@ -58,7 +61,7 @@ class Neighbourhood:
         self.roots: NDArray[np.int64] = snapshot.column("root")
         self._cosines = _pairwise(items)
         self._together = _together(items)
-        self._all: NDArray[np.float64] | None = None
+        self._group: tuple[int, NDArray[np.float64]] | None = None
         self._written = np.zeros(len(items), np.bool_)
 
     def wrote(self, position: int) -> None:
@@ -96,9 +99,10 @@ class Neighbourhood:
         if len(mask) > AT_ONCE or len(self._items) < FEW:
             query = item.codes.astype(np.float32) * np.float32(item.scale)
             return self._snapshot.vectors.nearest(query, mask, depth=most, rescore=RESCORE)
-        if self._all is None:
-            self._all = _every_cosine(self._snapshot, self._items)
-        cosines = np.where(mask, self._all[position], -2.0)
+        first = position - position % GROUP
+        if self._group is None or self._group[0] != first:
+            self._group = first, _every_cosine(self._snapshot, self._items[first : first + GROUP])
+        cosines = np.where(mask, self._group[1][position - first], -2.0)
         cut = np.partition(cosines, len(cosines) - most)[len(cosines) - most] if len(cosines) > most else -2.0
         near = np.flatnonzero((cosines >= cut) & (cosines > -2.0))
         return near.astype(np.int64), cosines[near].astype(np.float64)

@@ -12,20 +12,24 @@ from __future__ import annotations
 import math
 import random
 import re
+import zlib
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simonides.protocols import Tools
-from simonides.records.interval import BEGINNING, FOREVER
-from simonides.records.kind import Kind, Layer
+from simonides.records.edges import LINK_CODES, Edges
+from simonides.records.interval import BEGINNING, FOREVER, from_micros
+from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.query import Query
 from simonides.records.ranking import Ranking
+from simonides.records.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -122,16 +126,20 @@ class FakePostings:
             counted = [held for held in counted if held]
             average = sum(map(len, counted)) / max(1, len(counted))
             for term, repeats in terms:
-                df = sum(term in held for held in counted)
+                df = sum(_frequency(term, held) > 0 for held in counted)
                 idf = math.log(1 + (len(counted) - df + 0.5) / (df + 0.5))
                 for ordinal, row in enumerate(self.fields):
                     held = row.get(name, ())
-                    tf = held.count(term)
+                    tf = _frequency(term, held)
                     if tf and eligible[ordinal]:
                         norm = k1 * (1 - b + b * len(held) / average)
                         part = weight * repeats * idf * tf * (k1 + 1) / (tf + norm)
                         scores.setdefault(ordinal, []).append(part)
         return _arrays([(ordinal, math.fsum(parts)) for ordinal, parts in sorted(scores.items())])
+
+    def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:  # noqa: ARG002 - all may be
+        """Every term in *fields*."""
+        return {term for row in self.fields for name in fields for term in row.get(name, ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +158,10 @@ class FakeView:
 
     Attributes:
         stored: the memories, by ordinal.
+        mentioned: per ordinal, the entities that the memory mentions.
+        names: of entities, each with its entity's number.
+        linked: (ordinal, other ordinal, kind, weight), each link once.
+        raw: per ordinal, its source; what ``fake_source`` makes of the memory for all when empty.
         fetched: ordinals that were asked for, in order, for tests of how much a stage reads.
     """
 
@@ -157,6 +169,11 @@ class FakeView:
     visible: NDArray[np.bool_]
     eligible: NDArray[np.bool_]
     stored: Sequence[Memory]
+    as_of: int = 0
+    mentioned: Sequence[Collection[int]] = ()
+    names: Mapping[str, int] = field(default_factory=dict)
+    linked: Sequence[tuple[int, int, str, float]] = ()
+    raw: Sequence[Source] = ()
     fetched: list[int] = field(default_factory=list)
 
     @classmethod
@@ -168,6 +185,10 @@ class FakeView:
         visible: Sequence[bool] | None = None,
         eligible: Sequence[bool] | None = None,
         analyser: Analyser | None = None,
+        as_of: int = 0,
+        entities: Sequence[Collection[str]] = (),
+        links: Sequence[tuple[int, int, str, float]] = (),
+        sources: Sequence[Source] = (),
     ) -> FakeView:
         """A view of *memories*, whose ordinals become their positions.
 
@@ -177,6 +198,10 @@ class FakeView:
             visible: per memory; all when left out.
             eligible: per memory; the visible ones when left out, and never more than those.
             analyser: makes terms of text, context and relation; words when left out.
+            as_of: the viewpoint, microseconds UTC.
+            entities: per memory, names of what it mentions; entities are numbered from 1, names sorted.
+            links: (ordinal, other ordinal, kind, weight), each once; the view shows them both ways.
+            sources: per memory; its own text when left out.
         """
         words = analyser or WordAnalyser()
         stored = [replace(memory, ordinal=ordinal) for ordinal, memory in enumerate(memories)]
@@ -189,7 +214,18 @@ class FakeView:
         ]
         rows = list(vectors) or [None] * len(stored)
         snapshot = FakeSnapshot(FakeVectors(rows, dimension), FakePostings(fields), len(stored))
-        return cls(snapshot, seen, seen & wanted, stored)
+        names = {name: n for n, name in enumerate(sorted({e for named in entities for e in named}), 1)}
+        return cls(
+            snapshot,
+            seen,
+            seen & wanted,
+            stored,
+            as_of=as_of,
+            mentioned=[{names[name] for name in named} for named in entities],
+            names=names,
+            linked=links,
+            raw=sources,
+        )
 
     def ranking(
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""
@@ -214,6 +250,101 @@ class FakeView:
             if not self.visible[ordinal]:
                 raise PermissionError(f"row {ordinal} is not visible in this view; a stage invented it")
         return [self.stored[ordinal] for ordinal in ordinals]
+
+    def column(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
+        """Values of an index column, but for the codes of labels; every memory is its own first version."""
+        return np.array([_column(self.stored[ordinal], name) for ordinal in ordinals.tolist()])
+
+    def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Unit vectors; all zero where a row has none."""
+        found = np.zeros((len(ordinals), self.snapshot.vectors.dimension), np.float32)
+        for place, ordinal in enumerate(ordinals.tolist()):
+            row = self.snapshot.vectors.rows[ordinal]
+            if row is not None:
+                found[place] = np.array(row) / math.hypot(*row)
+        return found
+
+    def cosines(self, query: NDArray[np.float32], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Cosines with a query; 0 where a row has no vector."""
+        rows = [self.snapshot.vectors.rows[ordinal] for ordinal in ordinals.tolist()]
+        scores = [0.0 if row is None else _cosine(query.tolist(), row) for row in rows]
+        return np.array([round(score, 9) for score in scores], np.float64)
+
+    def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
+        """MinHash of the words of the texts: the least of 128 hashes each."""
+        words = [set(WordAnalyser().terms(memory.text)) for memory in self.memories(ordinals)]
+        least = [
+            [min((zlib.crc32(f"{n} {word}".encode()) for word in found), default=0) for n in range(128)]
+            for found in words
+        ]
+        return np.array(least, np.uint32).reshape(len(words), 128)
+
+    def sources(self, ordinals: Sequence[int]) -> list[Source]:
+        """The raw sources; ``PermissionError`` for one that is not visible."""
+        memories = self.memories(ordinals)
+        return [self.raw[memory.ordinal] if self.raw else fake_source(memory) for memory in memories]
+
+    def find_entities(self, text: str) -> tuple[int, ...]:
+        """Entities whose names are whole words of *text*, case aside; those that a visible row mentions."""
+        known = {entity for row in np.flatnonzero(self.visible) for entity in self._mentioned(int(row))}
+        found = []
+        for name, entity in self.names.items():
+            there = re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", text.casefold())
+            if there and entity in known:
+                found.append((there.start(), entity))
+        return tuple(dict.fromkeys(entity for _, entity in sorted(found)))
+
+    def mentions(self, ordinals: NDArray[np.int64]) -> Edges:
+        """Row → entity."""
+        rows = [row for row in ordinals.tolist() if self.visible[row]]
+        return _edges((row, entity, 0, 1.0) for row in rows for entity in self._mentioned(row))
+
+    def mentioning(self, entities: NDArray[np.int64]) -> Edges:
+        """Entity → row."""
+        rows = np.flatnonzero(self.visible).tolist()
+        return _edges(
+            (e, row, 0, 1.0) for e in entities.tolist() for row in rows if e in self._mentioned(row)
+        )
+
+    def mention_counts(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many visible rows mention each."""
+        return np.array([len(self.mentioning(np.array([e], np.int64))) for e in entities.tolist()], np.int64)
+
+    def links(self, ordinals: NDArray[np.int64]) -> Edges:
+        """Row → other row, both ways."""
+        ways = [*self.linked, *((other, one, kind, weight) for one, other, kind, weight in self.linked)]
+        return _edges(
+            (row, other, LINK_CODES[kind], weight)
+            for row in ordinals.tolist()
+            for one, other, kind, weight in ways
+            if one == row and self.visible[one] and self.visible[other]
+        )
+
+    def narrowed(self, kinds: Collection[Kind], project: str | None) -> FakeView:
+        """Fewer eligible rows; memories of no project stay."""
+        kept = [
+            (not kinds or memory.kind in kinds) and (project is None or memory.project in {"", project})
+            for memory in self.stored
+        ]
+        return replace(self, eligible=self.eligible & np.array(kept, np.bool_))
+
+    def _mentioned(self, ordinal: int) -> Collection[int]:
+        return self.mentioned[ordinal] if self.mentioned else ()
+
+
+def fake_source(memory: Memory) -> Source:
+    """A source that is the memory's own text, recorded when the memory was."""
+    return Source(
+        text=memory.text,
+        start=0,
+        stop=len(memory.text),
+        document=memory.document,
+        session=memory.session,
+        speaker=memory.speaker,
+        author=memory.author,
+        trust=memory.trust,
+        recorded_at=from_micros(memory.ingested_at_micros) or datetime(1970, 1, 1, tzinfo=UTC),
+    )
 
 
 def fake_memory(text: str, **changes: Any) -> Memory:
@@ -254,6 +385,41 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
     return dot / math.hypot(*one) / math.hypot(*other)
 
 
+def _frequency(term: str, held: Sequence[str]) -> int:
+    """How often a term stands there; one that ends in ``*`` counts all with that beginning."""
+    if term.endswith("*"):
+        return sum(each.startswith(term[:-1]) for each in held)
+    return held.count(term)
+
+
 def _arrays(found: Sequence[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     ordinals = np.array([ordinal for ordinal, _ in found], np.int64)
     return ordinals, np.array([round(score, 9) for _, score in found], np.float64)
+
+
+def _edges(rows: Iterable[tuple[int, int, int, float]]) -> Edges:
+    found = list(rows)
+    return Edges(
+        np.array([row[0] for row in found], np.int64),
+        np.array([row[1] for row in found], np.int64),
+        np.array([row[2] for row in found], np.uint8),
+        np.array([row[3] for row in found], np.float32),
+    ).ordered()
+
+
+def _column(memory: Memory, name: str) -> float:
+    """As ``index.columns`` has it: codes for kind and layer, the empty range for an undated memory."""
+    accessed, occurred = memory.last_access_micros, memory.occurred
+    special: Mapping[str, float] = {
+        "kind": KIND_CODES[memory.kind],
+        "layer": LAYER_CODES[memory.layer],
+        "occurred_from": occurred.start if occurred else FOREVER,
+        "occurred_to": occurred.end if occurred else BEGINNING,
+        "root": memory.ordinal,
+        "last_access": BEGINNING if accessed is None else accessed,
+    }
+    if name in special:
+        return special[name]
+    suffix = "_micros" if name in {"valid_from", "valid_to", "ingested_at", "expired_at"} else ""
+    value: float = getattr(memory, name + suffix)
+    return value

@@ -98,7 +98,7 @@ def fold_characters(text: str) -> str:
     """One spelling per character sequence, case kept. Lone surrogates pass through unchanged."""
     if text.isascii():
         return text
-    visible = _cut_marks(text.translate(_VISIBLE))
+    visible = cut_marks(text.translate(_VISIBLE))
     decomposed = unicodedata.normalize("NFKD", visible)
     kept = _LETTERS_OF_THEIR_OWN.sub(lambda found: unicodedata.normalize("NFC", found[0]), decomposed)
     return unicodedata.normalize("NFC", kept.translate(_FOLDS))
@@ -111,7 +111,8 @@ def fold_case(piece: str) -> str:
     return piece.casefold().translate(_STROKES)
 
 
-def _cut_marks(text: str) -> str:
+def cut_marks(text: str) -> str:
+    """*text* with every run of combining marks cut to 30, so that normalising it takes linear time."""
     classes = text.translate(CLASSES)
     if "m" * (_MAX_MARKS + 1) not in classes:
         return text

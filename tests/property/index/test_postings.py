@@ -19,10 +19,11 @@ from simonides.index.postings import (
     TailPostings,
     merge_postings,
 )
+from simonides.text.trigrams import trigrams
 
 Rows = list[dict[str, dict[str, int]]]
 
-TERMS = ["fuse", "lamp", "wire", "über", "请求"]
+TERMS = ["fuse", "fused", "lamp", "wire", "über", "请求"]
 TERM_COUNTS = st.dictionaries(st.sampled_from(TERMS), st.sampled_from([1, 1, 2, 3, 300]), max_size=4)
 FIELD_TERMS = st.dictionaries(st.sampled_from(FIELDS), TERM_COUNTS, max_size=3)
 
@@ -40,7 +41,7 @@ class Search:
 SEARCHES = st.builds(
     Search,
     st.lists(
-        st.tuples(st.sampled_from([*TERMS, "absent"]), st.integers(1, 3)),
+        st.tuples(st.sampled_from([*TERMS, "absent", "f*", "fused*", "ü*", "*", "x*"]), st.integers(1, 3)),
         max_size=4,
         unique_by=lambda t: t[0],
     ),
@@ -96,6 +97,13 @@ def scores(
     return dict(zip(ordinals.tolist(), found.tolist(), strict=True))
 
 
+def frequency(term: str, terms: dict[str, int]) -> int:
+    """A star stands for every term with that beginning, as one."""
+    if term.endswith("*"):
+        return min(sum(min(tf, 255) for held, tf in terms.items() if held.startswith(term[:-1])), 255)
+    return min(terms.get(term, 0), 255)
+
+
 def twin(rows: Rows, visible: list[bool], eligible: list[bool], search: Search) -> dict[int, float]:
     found: dict[int, list[float]] = {}
     for field, weight in search.weights.items():
@@ -104,11 +112,11 @@ def twin(rows: Rows, visible: list[bool], eligible: list[bool], search: Search) 
             continue
         average = sum(sum(terms.values()) for _, terms in held) / len(held)
         for term, count in search.terms:
-            df = sum(term in terms for _, terms in held)
+            df = sum(frequency(term, terms) > 0 for _, terms in held)
             idf = math.log(1 + (len(held) - df + 0.5) / (df + 0.5))
             for row, terms in held:
-                if term in terms and eligible[row]:
-                    tf = min(terms[term], 255)
+                tf = frequency(term, terms)
+                if tf and eligible[row]:
                     length = sum(terms.values())
                     norm = search.k1 * (1 - search.b + search.b * length / average)
                     part = weight * count * idf * tf * (search.k1 + 1) / (tf + norm)
@@ -180,3 +188,18 @@ def test_a_merge_equals_rebuilding_from_the_kept_rows(
             for start, stop in zip([0, *again], [*again, len(rows)], strict=True)
         ]
         assert same(merge_postings(halves, np.ones(len(rows), np.bool_)), scratch)
+
+
+WORDS = st.text("abcé请", max_size=6)
+
+
+@given(st.lists(WORDS, max_size=3), st.lists(WORDS.filter(bool), max_size=12), st.integers(0, 12))
+def test_terms_that_share_a_trigram_with_a_word_are_among_those_like_it(
+    asked: list[str], held: list[str], cut: int
+) -> None:
+    rows: Rows = [{"text": {word: 1}} for word in held]
+    bank = bank_of(rows, [min(cut, len(rows))])
+    alike = bank.terms_like(asked, ["text"])
+    wanted = {gram for word in asked for gram in trigrams(word)}
+    assert {word for word in held if trigrams(word) & wanted} <= alike <= set(held)
+    assert bank.terms_like(asked, ["context"]) == set()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from simonides.records.query import Filters
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simonides.index.view import RowReader
     from simonides.records.memory import Memory
 
 SETS = [frozenset[str](), frozenset("a"), frozenset("b"), frozenset("ab")]
@@ -29,8 +31,11 @@ TIMES = st.sampled_from([BEGINNING, -3, 0, 1, 2, 3, 4, 5, 9, FOREVER])
 KINDS = list(Kind)
 
 
-def read(ordinals: Sequence[int]) -> list[Memory]:
+def _memories(ordinals: Sequence[int]) -> list[Memory]:
     raise AssertionError(ordinals)
+
+
+read = cast("RowReader", SimpleNamespace(memories=_memories))
 
 
 OCCURRED = st.just((FOREVER, BEGINNING)) | st.tuples(TIMES, TIMES).map(lambda pair: (min(pair), max(pair)))

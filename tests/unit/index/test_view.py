@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.unit.index.conftest import MakeBlock, MakeRow
 
-    from simonides.index.view import BankView
+    from simonides.index.view import BankView, RowReader
     from simonides.records.memory import Memory
 
 MICROSECOND = 1
@@ -31,8 +32,11 @@ def at(text: str) -> int:
     return parse_time(text, "time").start
 
 
-def read(ordinals: Sequence[int]) -> list[Memory]:
+def _memories(ordinals: Sequence[int]) -> list[Memory]:
     return [fake_memory(f"memory {ordinal}") for ordinal in ordinals]
+
+
+read = cast("RowReader", SimpleNamespace(memories=_memories))
 
 
 @pytest.fixture
@@ -346,3 +350,24 @@ def test_gaps_are_erased_rows(bank: Callable[..., IndexSnapshot], make_block: Ma
     assert snapshot.rows == 4
     for moment in (BEGINNING, 0, NOW, FOREVER - 1):
         assert seen(snapshot, as_of=moment) == []
+
+
+def test_a_narrowed_view_has_fewer_eligible_rows_and_the_same_visible_ones(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
+    snapshot = bank(
+        {"kind": 0},
+        {"kind": 1, "project": 1},
+        {"kind": 1, "project": 2},
+        {"kind": 1},
+        labels=("", "mill", "farm"),
+    )
+    view = look(snapshot, Filters(), NOW, read)
+    assert view.narrowed((Kind.SEMANTIC,), None).eligible.tolist() == [False, True, True, True]
+    # Memories of no project stay.
+    assert view.narrowed((), "mill").eligible.tolist() == [True, True, False, True]
+    assert view.narrowed((Kind.SEMANTIC,), "mill").eligible.tolist() == [False, True, False, True]
+    assert view.narrowed((), None).eligible.tolist() == [True] * 4
+    assert view.narrowed((Kind.CODE,), None).visible.tolist() == [True] * 4
+    filtered = look(snapshot, Filters(kinds=(Kind.EPISODIC,)), NOW, read)
+    assert not filtered.narrowed((Kind.SEMANTIC,), None).eligible.any()

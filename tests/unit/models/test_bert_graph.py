@@ -12,7 +12,7 @@ import pytest
 from simonides.errors import ModelError
 from simonides.models.bert_graph import INPUT, OUTPUT, build_bert
 from simonides.models.cache import RECIPE
-from simonides.models.onnx_encoder import _import_runtime, _open_session
+from simonides.models.onnx_encoder import import_runtime, open_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +31,8 @@ SENTENCES = [
 
 
 def run(model: bytes, ids: list[int]) -> NDArray[np.float32]:
-    runtime, _ = _import_runtime()
-    (vectors,) = _open_session(runtime, model, 1).run([OUTPUT], {INPUT: np.array(ids, dtype=np.int64)})
+    runtime, _ = import_runtime()
+    (vectors,) = open_session(runtime, model, 1).run([OUTPUT], {INPUT: np.array(ids, dtype=np.int64)})
     return np.asarray(vectors, dtype=np.float32)
 
 

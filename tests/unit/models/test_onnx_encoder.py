@@ -14,7 +14,7 @@ import pytest
 from simonides.errors import InputError, ModelDamagedError, ModelError
 from simonides.models import onnx_encoder
 from simonides.models.bert_graph import INPUT
-from simonides.models.onnx_encoder import OnnxEmbedder, _import_runtime, _open_session
+from simonides.models.onnx_encoder import OnnxEmbedder, import_runtime, open_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +54,8 @@ class Session:
 
 
 def token_vectors(built: BuiltModel, ids: list[int]) -> NDArray[np.float32]:
-    runtime, _ = _import_runtime()
-    (vectors,) = _open_session(runtime, built.onnx, 1).run(None, {INPUT: np.array(ids, dtype=np.int64)})
+    runtime, _ = import_runtime()
+    (vectors,) = open_session(runtime, built.onnx, 1).run(None, {INPUT: np.array(ids, dtype=np.int64)})
     return np.asarray(vectors, dtype=np.float32)
 
 
@@ -229,12 +229,12 @@ def test_cores_are_counted_where_the_system_cannot_tell_the_allowed_ones(
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: None)
 
-    assert onnx_encoder._cores() == 1
+    assert onnx_encoder.cores() == 1
 
 
 def test_the_runtime_is_told_to_report_nothing(tmp_path: Path) -> None:
     # It would leave a device id in the user's cache folder, and later send it. CI variables would hide that.
-    code = "from simonides.models.onnx_encoder import _import_runtime; _import_runtime()"
+    code = "from simonides.models.onnx_encoder import import_runtime; import_runtime()"
     hidden = {"CI", "ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "GITHUB_ACTIONS"}
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -249,6 +249,6 @@ def test_the_runtime_is_told_to_report_nothing(tmp_path: Path) -> None:
 def test_a_users_own_choice_about_reports_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "0")
 
-    _import_runtime()
+    import_runtime()
 
     assert os.environ["ORT_DISABLE_TELEMETRY"] == "0"

@@ -274,3 +274,71 @@ def test_a_folder_is_no_profile(tmp_path: Path) -> None:
 def test_a_name_that_can_be_no_path_is_refused(name: str) -> None:
     with pytest.raises(SimonidesError):
         load_profile(name)
+
+
+@pytest.mark.spec("HX-04")
+def test_what_a_parent_requires_no_child_leaves_out(tmp_path: Path) -> None:
+    write(tmp_path, f'required = ["lexical"]\n{WORDS}', "parent.toml")
+    child = 'extends = "parent.toml"\norder = ["embedding", "dense", "reciprocal_rank", "token_budget"]\n'
+    dense = "[stages.dense]\ndepth = 1\nrescore = 1\n"
+    assert "leaves out 'lexical'" in refused(tmp_path, f"{child}{dense}")
+    assert "leaves out 'lexical'" in refused(tmp_path, f"{child}required = []\n{dense}")
+    other = '[stages.lexical]\ntechnique = "dense"\ndepth = 1\nrescore = 1\n'
+    assert "leaves out 'lexical'" in refused(tmp_path, f'extends = "parent.toml"\n{other}')
+    # Under another name it is there.
+    named = '[stages.words]\ntechnique = "lexical"\ndepth = 1\nk1 = 1\nb = 0\nfields = { text = 1 }\n'
+    plan = load(
+        tmp_path,
+        f'extends = "parent.toml"\norder = ["terms", "words", "reciprocal_rank", "token_budget"]\n{named}',
+    )
+    assert [step.name for step in plan.channels] == ["words"]
+
+
+@pytest.mark.spec("DF-03")
+def test_optional_stages_and_expected_times_are_inherited_as_far_as_they_run(tmp_path: Path) -> None:
+    parent = f'optional = ["terms", "lexical"]\n{WORDS}\n[expected_ms]\nterms = 1\nlexical = 2.5\n'
+    plan = load_profile(write(tmp_path, parent, "parent.toml"))
+    assert plan.optional == ("terms", "lexical")
+    assert plan.expected_ms == {"terms": 1.0, "lexical": 2.5}
+    child = load(
+        tmp_path,
+        'extends = "parent.toml"\norder = ["lexical", "reciprocal_rank", "token_budget"]\n'
+        "[expected_ms]\ntoken_budget = 4\n",
+    )
+    assert child.optional == ("lexical",)
+    assert child.expected_ms == {"lexical": 2.5, "token_budget": 4.0}
+
+
+@pytest.mark.spec("DF-03")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('optional = ["lexicl"]', "there is no stage 'lexicl'"),
+        ('optional = ["reciprocal_rank"]', "'reciprocal_rank' always runs"),
+        ('optional = ["token_budget"]', "'token_budget' always runs"),
+        ('optional = ["lexical"]\nrequired = ["lexical"]', "'lexical' is required"),
+        ("optional = [1]", "optional: expected an array of names of stages"),
+        ("required = [1]", "required: expected an array of names of techniques"),
+        ("expected_ms = 1", "expected_ms: expected a table"),
+        ("expected_ms = { lexical = -1 }", "expected_ms.lexical: expected a number from 0"),
+        ("expected_ms = { lexical = inf }", "expected_ms.lexical: expected a number from 0"),
+        ("expected_ms = { lexicl = 1 }", "did you mean 'lexical'"),
+        ("at_most = 1", "at_most: expected tables"),
+        ("at_most = { lexical = 1 }", "at_most.lexical: expected a table"),
+        ("at_most = { lexicl = { depth = 1 } }", "did you mean 'lexical'"),
+        ("at_most = { lexical = { depth = true } }", "at_most.lexical.depth: expected a number from 0"),
+    ],
+)
+def test_slips_in_what_a_deadline_or_a_guard_rail_goes_by_are_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    assert message in refused(tmp_path, f"{text}\n{WORDS}")
+
+
+@pytest.mark.spec("HX-15")
+def test_a_guard_rail_holds_for_children_and_may_only_get_stricter(tmp_path: Path) -> None:
+    write(tmp_path, f"at_most = {{ lexical = {{ depth = 7 }} }}\n{WORDS}", "parent.toml")
+    child = 'extends = "parent.toml"\n[stages.lexical]\ndepth = {}\n[at_most.lexical]\ndepth = {}\n'
+    assert load(tmp_path, child.format(5, 5)).at_most == {"lexical": {"depth": 5.0}}
+    assert "8 is above 7" in refused(tmp_path, child.format(8, 100))
+    assert "6 is above 5" in refused(tmp_path, child.format(6, 5))

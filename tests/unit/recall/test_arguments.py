@@ -27,6 +27,7 @@ def read(query: object = "who moved?", **given: Any) -> RecallRequest:
         "seed": None,
         "principal": None,
         "zone": UTC,
+        "types": None,
     }
     assert given.keys() <= arguments.keys()
     return read_recall_arguments(query, **{**arguments, **given})
@@ -196,3 +197,30 @@ def test_a_window_that_is_none_is_refused(window: object, problem: str) -> None:
 
 def test_a_principal_is_kept() -> None:
     assert read(principal="mira").filters.principal == "mira"
+
+
+@pytest.mark.spec("HI-14")
+@pytest.mark.parametrize(
+    ("types", "kinds"),
+    [
+        (None, ()),
+        ([], ()),
+        ("world", (Kind.SEMANTIC,)),
+        (["observation", "experience", "world"], (Kind.EPISODIC, Kind.SEMANTIC, Kind.OBSERVATION)),
+        ({"experience"}, (Kind.EPISODIC,)),
+    ],
+)
+def test_types_are_kinds_by_other_names(types: object, kinds: tuple[Kind, ...]) -> None:
+    assert read(types=types).filters.kinds == kinds
+
+
+def test_types_and_kinds_keep_what_is_in_both() -> None:
+    assert read(types=["world", "experience"], kinds=["episodic", "code"]).filters.kinds == (Kind.EPISODIC,)
+    with pytest.raises(InputError, match="types: no memory can be of these types and of kind code, too"):
+        read(types="world", kinds="code")
+
+
+@pytest.mark.parametrize("types", ["wold", ["world", "fact"], 3, b"world"])
+def test_unknown_types_are_refused(types: object) -> None:
+    with pytest.raises(InputError, match=r"types"):
+        read(types=types)

@@ -11,6 +11,7 @@ import pytest
 
 from simonides.errors import InputError, ModelError
 from simonides.profiles.loader import load_profile
+from simonides.protocols import Refined
 from simonides.recall.pipeline import Plan, Step, run
 from simonides.records.ranking import Ranking
 from simonides.testing.embedder import StubEmbedder
@@ -99,20 +100,16 @@ class Notes:
 class Reverses:
     """A refiner that turns the pool around."""
 
-    def refine(
-        self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools
-    ) -> tuple[Candidate, ...]:
-        return pool[::-1]
+    def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
+        return Refined(pool[::-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Drops:
     """A refiner that drops the first candidate."""
 
-    def refine(
-        self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools
-    ) -> tuple[Candidate, ...]:
-        return pool[1:]
+    def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
+        return Refined(pool[1:])
 
 
 def test_two_channels_are_fused_and_packed() -> None:

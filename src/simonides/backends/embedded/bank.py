@@ -25,9 +25,13 @@ from simonides.backends.embedded.reading import (
     claimed_bodies,
     count_entities,
     names_changed,
+    read_entities_named,
     read_memories,
+    read_merges,
     read_names,
+    read_signatures,
     read_source,
+    read_sources,
     read_versions,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
@@ -76,11 +80,27 @@ class Reading:
         """The raw source behind the newest version of one memory."""
         return read_source(self.connection, memory)
 
+    def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
+        """MinHash signatures by ordinal, in the order asked for."""
+        return read_signatures(self.connection, ordinals)
+
+    def sources(self, ordinals: Sequence[int]) -> list[Source]:
+        """Raw sources by ordinal, in the order asked for."""
+        return read_sources(self.connection, ordinals)
+
+    def entities_named(self, folded: str) -> list[int]:
+        """Numbers of the entities with a folded name or alias, ascending."""
+        return read_entities_named(self.connection, folded)
+
+    def merged_entities(self) -> dict[int, int]:
+        """What each merged entity counts as, directly."""
+        return read_merges(self.connection)
+
     def entities(self, rows: NDArray[np.int64]) -> list[EntityCount]:
         """Entities that *rows* mention, most mentioned first."""
         return count_entities(self.connection, self.snapshot.graph, rows)
 
-    def names(self, after: int, readers: Sequence[str]) -> tuple[list[str], int]:
+    def names(self, after: int, readers: Sequence[str] | None) -> tuple[list[str], int]:
         """Names of entities numbered above *after* that all *readers* may know of, and where to go on."""
         return read_names(self.connection, after, readers)
 

@@ -18,7 +18,7 @@ from simonides.records.memory import Memory
 from simonides.records.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import apsw
     from numpy.typing import NDArray
@@ -76,6 +76,60 @@ def read_source(connection: apsw.Connection, memory: str) -> Source | None:
         return None
     text, start, stop, document, session, speaker, author, trust, recorded_at = row
     return Source(text, start, stop, document, session, speaker, author, trust, _moment(recorded_at))
+
+
+def read_sources(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Source]:
+    """Raw sources by ordinal, in the order asked for."""
+    found: dict[int, Source] = {}
+    for part in _parts(ordinals):
+        marks = ",".join("?" * len(part))
+        rows: Iterable[tuple[Any, ...]] = connection.execute(
+            "SELECT m.ordinal, e.text, c.start, c.stop, e.document, e.session, e.speaker, e.author, e.trust,"
+            " e.recorded_at FROM memories m JOIN chunks c ON c.number = m.chunk"
+            f" JOIN episodes e ON e.number = c.episode WHERE m.ordinal IN ({marks})",
+            part,
+        )
+        for ordinal, text, start, stop, document, session, speaker, author, trust, recorded_at in rows:
+            found[int(ordinal)] = Source(
+                text, start, stop, document, session, speaker, author, trust, _moment(recorded_at)
+            )
+    return [found[int(ordinal)] for ordinal in ordinals]
+
+
+def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDArray[np.uint32]:
+    """MinHash signatures by ordinal, in the order asked for; shape (len(ordinals), length)."""
+    found: dict[int, bytes] = {}
+    for part in _parts(ordinals):
+        marks = ",".join("?" * len(part))
+        rows: Iterable[tuple[Any, ...]] = connection.execute(
+            f"SELECT ordinal, signature FROM memories WHERE ordinal IN ({marks})", part
+        )
+        found |= {int(ordinal): bytes(signature) for ordinal, signature in rows}
+    whole = b"".join(found[int(ordinal)] for ordinal in ordinals)
+    return np.frombuffer(whole, "<u4").astype(np.uint32).reshape(len(ordinals), -1 if whole else 0)
+
+
+def read_entities_named(connection: apsw.Connection, folded: str) -> list[int]:
+    """Numbers of the entities with a folded name or alias, ascending."""
+    rows: Iterable[tuple[Any, ...]] = connection.execute(
+        "SELECT number FROM entities WHERE folded=?1"
+        " UNION SELECT entity FROM aliases WHERE folded=?1 ORDER BY 1",
+        (folded,),
+    )
+    return [int(number) for (number,) in rows]
+
+
+def read_merges(connection: apsw.Connection) -> dict[int, int]:
+    """What each merged entity counts as, directly; undone merges left out."""
+    rows: Iterable[tuple[Any, ...]] = connection.execute(
+        "SELECT entity, into_entity FROM merges WHERE undone_at=? ORDER BY number", (FOREVER,)
+    )
+    return {int(entity): int(into) for entity, into in rows}
+
+
+def _parts(ordinals: Sequence[int]) -> Iterator[list[int]]:
+    for first in range(0, len(ordinals), _BATCH):
+        yield [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
 
 
 def _moment(micros: int) -> datetime:
@@ -249,8 +303,12 @@ def _whole(entity: int, merged: Mapping[int, int]) -> int:
     return entity
 
 
-def read_names(connection: apsw.Connection, after: int, readers: Sequence[str]) -> tuple[list[str], int]:
-    """Names and aliases of entities numbered above *after* that all *readers* may know of (none = everyone).
+def read_names(
+    connection: apsw.Connection, after: int, readers: Sequence[str] | None
+) -> tuple[list[str], int]:
+    """Names and aliases of entities numbered above *after* that all *readers* may know of.
+
+    No readers = everyone; ``None`` = the owner, who knows all.
 
     Returns:
         the names, and the number to go on from.
@@ -265,7 +323,7 @@ def read_names(connection: apsw.Connection, after: int, readers: Sequence[str]) 
     names = [
         str(name)
         for _, name, theirs in rows
-        if theirs == "[]" or (readers and set(readers) <= set(json.loads(theirs)))
+        if readers is None or theirs == "[]" or (readers and set(readers) <= set(json.loads(theirs)))
     ]
     return names, int(rows[-1][0]) if rows else after
 

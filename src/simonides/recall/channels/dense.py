@@ -26,18 +26,27 @@ class Dense:
     Attributes:
         depth: hits at most, from 1.
         rescore: rows that survive the 1-bit scan, from 1; more costs time and loses less.
+        budgeted: whether the query's depth takes the place of *depth*.
+        overfetch, least_fetched: max(overfetch × depth, least_fetched) rows are fetched before the cut, each
+            from 1; ``None`` = 1.
     """
 
     depth: int
     rescore: int
+    budgeted: bool = False
+    overfetch: int | None = None
+    least_fetched: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("depth", self.depth), ("rescore", self.rescore)):
-            if value < 1:
+        for name in ("depth", "rescore", "overfetch", "least_fetched"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
                 raise InputError(name, f"{value} is below 1; give how many rows are wanted")
 
     def search(self, view: View, query: Query, tools: Tools) -> Ranking:  # noqa: ARG002 - the protocol's shape
         """The nearest eligible memories; empty, with the reason, without vectors to compare."""
+        if query.mode == "bm25":
+            return Ranking.empty()
         if query.vector is None:
             return Ranking.empty("the query has no vector")
         vectors = view.snapshot.vectors
@@ -49,7 +58,7 @@ class Dense:
                 f"the query has {len(query.vector)} dimensions, the bank {vectors.dimension}: "
                 "open the bank with the embedder that filled it, or re-embed it"
             )
-        ordinals, cosines = vectors.nearest(
-            query.vector, view.eligible, depth=self.depth, rescore=self.rescore
-        )
-        return view.ranking(ordinals, cosines, self.depth)
+        depth = query.depth if self.budgeted and query.depth is not None else self.depth
+        fetched = max((self.overfetch or 1) * depth, self.least_fetched or 1)
+        ordinals, cosines = vectors.nearest(query.vector, view.eligible, depth=fetched, rescore=self.rescore)
+        return view.ranking(ordinals, cosines, depth)

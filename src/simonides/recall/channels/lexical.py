@@ -35,12 +35,16 @@ class Lexical:
         b: how much long fields pay, 0 to 1.
         fields: weight per field (text, context, relation, expansion), from 0; a field at 0 or left out is not
             searched, and at least one is.
+        budgeted: whether the query's depth takes the place of *depth*.
+        obeys_mode: whether who asks for meaning alone gets no words (HX-04: not in ``helix``).
     """
 
     depth: int
     k1: float
     b: float
     fields: Mapping[str, float]
+    budgeted: bool = False
+    obeys_mode: bool = True
 
     def __post_init__(self) -> None:
         if self.depth < 1:
@@ -59,9 +63,12 @@ class Lexical:
 
     def search(self, view: View, query: Query, tools: Tools) -> Ranking:  # noqa: ARG002 - the protocol's shape
         """Eligible memories that hold a term of the query; empty, with the reason, when it has no terms."""
+        if self.obeys_mode and query.mode == "semantic":
+            return Ranking.empty()
         if not query.terms:
             return Ranking.empty("the query has no terms")
         ordinals, scores = view.snapshot.postings.bm25(
             query.terms, view.visible, view.eligible, field_weights=self.fields, k1=self.k1, b=self.b
         )
-        return view.ranking(ordinals, scores, self.depth)
+        depth = query.depth if self.budgeted and query.depth is not None else self.depth
+        return view.ranking(ordinals, scores, depth)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simonides.protocols import View
+    from simonides.records.query import Query
     from simonides.records.ranking import Ranking
 
 SCORED_BY = "reciprocal_rank"
@@ -51,7 +52,7 @@ class ReciprocalRank:
                     f"weights.{channel}", f"{weight} is not a number above 0; to drop a channel, leave it out"
                 )
 
-    def fuse(self, view: View, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:
+    def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
         """One candidate per memory that any channel found, best first, with its rank and score in each."""
         ranks: dict[int, dict[str, int]] = {}
         channel_scores: dict[int, dict[str, float]] = {}

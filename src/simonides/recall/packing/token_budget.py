@@ -4,18 +4,19 @@ Candidates are tried in the order of the pool. One that does not fit is left out
 next is tried, so a single long memory never empties the answer. Packing ends at ``query.limit`` hits or with
 the pool. With ``count="rendered"`` the context as rendered, labels and line breaks included, never exceeds
 ``query.max_tokens`` by the counter handed in; with ``count="text"`` only the memories' own text counts and
-labels come on top (HI-11).
+labels come on top (HI-11). Raw sources, where asked for, have a budget of their own (``chunks``).
 Cost: one count per candidate tried. Weakness: greedy; a shorter memory further down may have been worth more
 than the one that took its room.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
 from simonides.protocols import Packed
+from simonides.recall.packing.chunks import pack_chunks
 from simonides.recall.packing.render import SEPARATOR, LabelPart, render_item
 from simonides.records.recall import Hit, Omitted
 
@@ -58,8 +59,11 @@ class TokenBudget:
             and tools.tokens.count(packed.context) > query.max_tokens
         ):
             # For some counters the whole has more tokens than its parts: then count the whole at each step.
-            return self._fill(view, query, pool, tools, whole=True)
-        return packed
+            packed = self._fill(view, query, pool, tools, whole=True)
+        if not query.include_chunks:
+            return packed
+        chunks, without = pack_chunks(view, query, packed.hits, tools)
+        return replace(packed, chunks=chunks, omitted=(*packed.omitted, *without))
 
     def _fill(
         self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools, *, whole: bool

@@ -2,7 +2,7 @@
 
 Fills ``query.vector`` with encode_query(text) / ‖encode_query(text)‖₂, the norm taken in float64. Whatever
 goes wrong with a model leaves the vector ``None`` and a note: recall answers with the channels that need
-none.
+none. A query that asks for words alone (mode bm25) gets none.
 Cost: one forward pass of the model; nothing else in the default pipeline costs as much.
 """
 
@@ -22,10 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueryEmbedding:
-    """Understander without options."""
+    """Understander.
+
+    Attributes:
+        designed_for: name of the embedder that the profile was made with; another one is noted.
+    """
+
+    designed_for: str = ""
 
     def understand(self, view: View, query: Query, tools: Tools) -> Query:  # noqa: ARG002 - the protocol's shape
         """The query with a unit vector, float32, or with a note that says why it has none."""
+        if query.mode == "bm25":
+            return query
         if tools.embedder is None:
             return _without_vector(query, "no embedder")
         try:
@@ -37,7 +45,11 @@ class QueryEmbedding:
             return _without_vector(query, problem)
         # Scaled by its largest component first: the squares of huge ones would overflow.
         scaled = raw / np.abs(raw).max()
-        return replace(query, vector=(scaled / np.linalg.norm(scaled)).astype(np.float32))
+        vector = (scaled / np.linalg.norm(scaled)).astype(np.float32)
+        notes = query.notes
+        if self.designed_for and tools.embedder.name != self.designed_for:
+            notes = (*notes, f"{tools.embedder.name} stands in for {self.designed_for}")
+        return replace(query, vector=vector, notes=notes)
 
 
 def _problem(vector: NDArray[np.float64], embedder: Embedder) -> str:

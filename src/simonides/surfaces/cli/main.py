@@ -42,6 +42,7 @@ from simonides.surfaces.cli.show import show
 from simonides.surfaces.cli.stats import stats
 from simonides.surfaces.cli.verify import verify
 from simonides.surfaces.cli.when import when
+from simonides.surfaces.cli.why_not import why_not
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001 -- the shape of a Typer callback
@@ -127,6 +128,7 @@ for command in (
 ):
     app.command()(command)
 app.command("import")(import_)
+app.command("why-not")(why_not)
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
 

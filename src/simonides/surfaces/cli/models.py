@@ -72,9 +72,8 @@ def _print(statuses: "Sequence[ModelStatus]", *, as_json: bool) -> None:
     for status in statuses:
         record = status.record
         size = f"{status.size / 1e6:.1f}" if status.size else "-"
-        rows.add_row(
-            record.name, status.state, size, str(record.dimension), record.licence, record.description
-        )
+        dimension = str(_dimension(status) or "-")
+        rows.add_row(record.name, status.state, size, dimension, record.licence, record.description)
     print_table(rows)
 
 
@@ -86,8 +85,13 @@ def _described(status: "ModelStatus") -> dict[str, Any]:
         "bytes": status.size,
         "source": status.source,
         "problem": status.problem,
-        "dimension": status.record.dimension,
+        "dimension": _dimension(status),
         "max_tokens": status.record.max_tokens,
         "licence": status.record.licence,
         "description": status.record.description,
     }
+
+
+def _dimension(status: "ModelStatus") -> int | None:
+    """Of an embedder's vectors; a reranker has none."""
+    return getattr(status.record, "dimension", None)

@@ -11,8 +11,10 @@ import pytest
 
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.index.view import look
+from simonides.recall_rows import RecallRows
 from simonides.records.interval import to_micros
 from simonides.records.query import Filters
+from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import prepare
 from simonides.retain.storing import Storing
@@ -104,7 +106,7 @@ class Desk:
 
     def search(self, bank: EmbeddedBank, text: str, **filters: Any) -> Found:
         with bank.reading() as reading:
-            view = look(reading.snapshot, Filters(**filters), self.now, reading.memories)
+            view = look(reading.snapshot, Filters(**filters), self.now, RecallRows(reading, KnownNames()))
             snapshot = reading.snapshot
             lexical = snapshot.postings.bm25(
                 list(Counter(Words().terms(text)).items()),

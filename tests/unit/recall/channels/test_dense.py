@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from simonides.errors import InputError
 from simonides.recall.channels.dense import Dense
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 DENSE = Dense(depth=10, rescore=100)
 EAST = np.array([1.0, 0.0], np.float32)
@@ -62,3 +68,35 @@ def test_a_bank_without_vectors_is_a_reason_unless_it_is_empty() -> None:
 def test_options_out_of_range_are_refused(depth: int, rescore: int, field: str) -> None:
     with pytest.raises(InputError, match=f"{field}: 0 is below 1"):
         Dense(depth=depth, rescore=rescore)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Vectors that note how many rows were asked for and give every one."""
+
+    depths: list[int] = field(default_factory=list)
+    dimension: int = 2
+
+    def nearest(
+        self, query: NDArray[np.float32], eligible: NDArray[np.bool_], *, depth: int, rescore: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        self.depths.append(depth)
+        return np.arange(len(eligible)), np.linspace(1.0, 0.0, len(eligible))
+
+
+@pytest.mark.spec("HI-12")
+@pytest.mark.parametrize(
+    ("stage", "depth", "fetched", "found"),
+    [
+        (Dense(depth=3, rescore=9), 7, 3, 3),
+        (Dense(depth=3, rescore=9, budgeted=True), None, 3, 3),
+        (Dense(depth=3, rescore=9, budgeted=True), 7, 7, 7),
+        (Dense(depth=3, rescore=9, budgeted=True, overfetch=5, least_fetched=100), 7, 100, 7),
+        (Dense(depth=3, rescore=9, budgeted=True, overfetch=5, least_fetched=100), 30, 150, 30),
+    ],
+)
+def test_more_is_fetched_than_kept(stage: Dense, depth: int | None, fetched: int, found: int) -> None:
+    bank, asked = view([[1.0, 0.0]] * 200), Asked()
+    bank = replace(bank, snapshot=replace(bank.snapshot, vectors=asked))  # type: ignore[arg-type]  # a double
+    assert len(stage.search(bank, fake_query("q", vector=EAST, depth=depth), fake_tools())) == found
+    assert asked.depths == [fetched]

@@ -88,3 +88,14 @@ def test_options_out_of_range_are_refused(changes: dict[str, object], says: str)
 def test_an_unknown_field_is_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'context'"):
         Lexical(depth=1, k1=1.2, b=0.75, fields={"contxt": 1.0})
+
+
+@pytest.mark.spec("HI-12")
+@pytest.mark.parametrize(("budgeted", "depth", "found"), [(True, 2, 2), (True, None, 3), (False, 2, 3)])
+def test_the_query_s_depth_takes_the_place_of_the_option(
+    budgeted: bool, depth: int | None, found: int
+) -> None:
+    bank = FakeView.of([fake_memory(f"fuse {n}") for n in range(5)])
+    stage = Lexical(depth=3, k1=1.2, b=0.75, fields={"text": 1.0}, budgeted=budgeted)
+    query = fake_query("fuse", terms=(("fuse", 1),), depth=depth)
+    assert len(stage.search(bank, query, fake_tools())) == found

@@ -98,3 +98,11 @@ def test_a_failing_embedder_is_named_and_does_not_end_the_recall(error: Exceptio
     query = understood(AnsweringEmbedder(fail))
     assert query.vector is None
     assert query.notes[-1] == f"the embedder failed: {type(error).__name__}: {error}"
+
+
+def test_a_stand_in_is_noted() -> None:
+    tools = fake_tools(embedder=StubEmbedder(2))
+    for designed_for, notes in (("bge", ("stub stands in for bge",)), ("stub", ()), ("", ())):
+        query = QueryEmbedding(designed_for).understand(FakeView.of([]), fake_query("tea"), tools)
+        assert query.vector is not None
+        assert query.notes == notes

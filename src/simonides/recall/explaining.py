@@ -1,0 +1,96 @@
+"""Why each hit stands where it does: what every stage made of it, from a recording of the recall (DF-02)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simonides.recall.pipeline import FUSED
+from simonides.records.explanation import Explanation, StageVerdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simonides.recall.recording import PoolAfter, Recording
+    from simonides.records.candidate import Candidate
+    from simonides.records.ranking import Ranking
+    from simonides.records.recall import Recall
+    from simonides.records.trace import StageTrace
+
+
+def explain(recall: Recall, recording: Recording) -> tuple[Explanation, ...]:
+    """One explanation per hit, in their order.
+
+    Args:
+        recall: the answer.
+        recording: filled by the same run.
+    """
+    return tuple(
+        Explanation(
+            id=hit.id,
+            rank=hit.rank,
+            tokens=hit.tokens,
+            ranks=hit.ranks,
+            channel_scores=hit.channel_scores,
+            fused_score=hit.signals.get(FUSED),
+            signals={name: value for name, value in hit.signals.items() if name != FUSED},
+            score=hit.score,
+            scored_by=hit.scored_by,
+            verdicts=verdicts(hit.memory.ordinal, recall, recording),
+        )
+        for hit in recall
+    )
+
+
+def verdicts(ordinal: int, recall: Recall, recording: Recording) -> tuple[StageVerdict, ...]:
+    """What each stage of the trace, understanders aside, made of the memory at *ordinal*."""
+    after = {pool.stage: pool for pool in recording.pools}
+    found: list[StageVerdict] = []
+    there = False
+    for line in recall.trace.stages:
+        if line.shape == "channel":
+            found.append(_of_channel(line, ordinal, recording.rankings.get(line.name)))
+        elif line.shape == "packer":
+            found.append(_of_packer(line, ordinal, recall))
+        elif line.name in after:
+            verdict = _of_pool(line, ordinal, after[line.name], there=there)
+            there = verdict.rank is not None
+            found.append(verdict)
+        elif line.shape == "refiner":
+            found.append(StageVerdict(line.name, line.shape, "skipped", note=line.reason))
+    return tuple(found)
+
+
+def place_in_pool(ordinal: int, pool: Sequence[Candidate]) -> int | None:
+    """The place of a memory in a pool, from 1; ``None`` when it is not there."""
+    return next((place for place, each in enumerate(pool, start=1) if each.ordinal == ordinal), None)
+
+
+def place_in_ranking(ordinal: int, ranking: Ranking) -> int | None:
+    """The rank of a memory, from 1; ``None`` when it was not found."""
+    places = (ranking.ordinals == ordinal).nonzero()[0]
+    return int(places[0]) + 1 if len(places) else None
+
+
+def _of_channel(line: StageTrace, ordinal: int, ranking: Ranking | None) -> StageVerdict:
+    if ranking is None:
+        return StageVerdict(line.name, line.shape, "skipped", note=line.reason)
+    rank = place_in_ranking(ordinal, ranking)
+    if rank is None:
+        return StageVerdict(line.name, line.shape, "not found", note=ranking.reason)
+    return StageVerdict(line.name, line.shape, "found", rank, float(ranking.scores[rank - 1]))
+
+
+def _of_pool(line: StageTrace, ordinal: int, after: PoolAfter, *, there: bool) -> StageVerdict:
+    place = place_in_pool(ordinal, after.pool)
+    if place is not None:
+        verdict = "kept" if there or line.shape == "fuser" else "added"
+        return StageVerdict(line.name, line.shape, verdict, place, after.pool[place - 1].score)
+    note = after.dropped.get(ordinal, "")
+    return StageVerdict(line.name, line.shape, "dropped" if there else "absent", note=note)
+
+
+def _of_packer(line: StageTrace, ordinal: int, recall: Recall) -> StageVerdict:
+    for hit in recall:
+        if hit.memory.ordinal == ordinal:
+            return StageVerdict(line.name, line.shape, "packed", hit.rank, hit.score, f"{hit.tokens} tokens")
+    return StageVerdict(line.name, line.shape, "not packed")

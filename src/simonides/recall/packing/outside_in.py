@@ -1,0 +1,76 @@
+"""Packs the best candidates and lays them so that the best stand at both ends of the context.
+
+Language models read the middle of a long context least well. So the hits are chosen best first, like
+``token_budget`` does, and then laid from the outside in: ranks 1 to 6 stand as 1, 3, 5, 6, 4, 2. Candidates
+are taken by score, whatever order a stage that looked for variety left them in. The hits of the answer keep
+the order of their ranks; only the context is laid, and the number before a memory is its rank.
+Cost: as ``token_budget``. Source: Liu et al., Lost in the Middle (2023).
+Weakness: the second best stands last, which a reader who expects the best first finds odd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from simonides.errors import InputError
+from simonides.protocols import Packed
+from simonides.recall.packing.render import SEPARATOR, LabelPart, render_item
+from simonides.recall.packing.token_budget import OVER_BUDGET, TokenBudget
+from simonides.recall.refining.order import by_score
+from simonides.records.recall import Omitted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simonides.protocols import Tools, View
+    from simonides.records.candidate import Candidate
+    from simonides.records.query import Query
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideIn:
+    """Packer.
+
+    Attributes:
+        most: hits at most, from 1, however many the caller asks for.
+        count: what the budget counts, the ``"rendered"`` context or each memory's ``"text"``.
+        label: what stands before a memory's text: any of date, kind and id.
+    """
+
+    most: int
+    count: Literal["rendered", "text"]
+    label: tuple[LabelPart, ...]
+
+    def __post_init__(self) -> None:
+        if self.most < 1:
+            raise InputError("most", f"{self.most} is below 1; give how many memories a context may hold")
+        TokenBudget(self.count, self.label)  # refuses the same options
+
+    def pack(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Packed:
+        """The candidates that fit, in rank order, and the context laid from the outside in."""
+        limit = self.most if query.limit is None else min(query.limit, self.most)
+        packed = TokenBudget(self.count, self.label).pack(
+            view, replace(query, limit=limit), by_score(view, pool), tools
+        )
+        hits, omitted = list(packed.hits), list(packed.omitted)
+        while True:
+            items = [render_item(hit.memory, hit.rank, self.label) for hit in hits]
+            context = SEPARATOR.join(outside_in(items))
+            if (
+                not hits
+                or self.count == "text"
+                or query.max_tokens is None
+                or tools.tokens.count(context) <= query.max_tokens
+            ):
+                return Packed(tuple(hits), context, tuple(omitted))
+            # For some counters another order of the same items has more tokens: then the last one goes.
+            last = hits.pop()
+            omitted.append(Omitted(last.id, OVER_BUDGET, last.tokens))
+
+
+def outside_in(best_first: Sequence[Item]) -> list[Item]:
+    """Odd places in order, then even places backwards: 1 2 3 4 5 6 → 1 3 5 6 4 2."""
+    return [*best_first[::2], *best_first[1::2][::-1]]

@@ -1,0 +1,1 @@
+"""Refiners: rescore, reorder, add or remove candidates of the pool."""

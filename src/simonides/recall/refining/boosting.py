@@ -1,0 +1,63 @@
+"""What refiners that multiply scores have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.recall.refining.order import by_score, split
+from simonides.records.interval import BEGINNING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simonides.protocols import View
+    from simonides.records.candidate import Candidate
+
+MICROS_PER_DAY = 86_400_000_000
+
+
+def boosted(
+    view: View, pool: Sequence[Candidate], factors: NDArray[np.float64], signal: str
+) -> tuple[Candidate, ...]:
+    """Multiply the scores and put the pool in their order; each candidate keeps its factor as a signal.
+
+    The score stays on the scale of the stage that made it, so ``scored_by`` does. Candidates that no reranker
+    has read keep their scores and their place behind all others.
+
+    Args:
+        view: gives the total order.
+        pool: best first.
+        factors: float64, shape (len(pool),), from 0.
+        signal: its name.
+    """
+    factor = dict(zip((candidate.ordinal for candidate in pool), factors.tolist(), strict=True))
+    head, tail = split(pool)
+    scored = [
+        replace(
+            candidate,
+            score=round(candidate.score * factor[candidate.ordinal], 9),
+            signals={**candidate.signals, signal: round(factor[candidate.ordinal], 9)},
+        )
+        for candidate in head
+    ]
+    return by_score(view, scored) + tail
+
+
+def ordinals_of(pool: Sequence[Candidate]) -> NDArray[np.int64]:
+    """Row ordinals, shape (len(pool),)."""
+    return np.array([candidate.ordinal for candidate in pool], np.int64)
+
+
+def age_days(view: View, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Days since each memory was first recorded, as the viewpoint sees it; from 0."""
+    roots = view.column("root", ordinals).astype(np.int64)
+    own, first = view.column("ingested_at", ordinals), view.column("ingested_at", roots)
+    # The first version may have been erased; then its stamp is gone, and the version at hand counts.
+    created = np.where(first != BEGINNING, np.minimum(own, first), own).astype(np.float64)
+    ages: NDArray[np.float64] = np.maximum(0.0, (float(view.as_of) - created) / MICROS_PER_DAY)
+    return ages

@@ -1,0 +1,100 @@
+"""Chooses candidates one by one, each as relevant as possible and as unlike those chosen before.
+
+next = argmax over m not yet chosen of
+       relevance_weight · score(m) − (1 − relevance_weight) · max over chosen c of cos(m, c)
+
+The score is the pool's own, on a scale of 0 to 1 such as the blend's; the cosine is between the memories'
+vectors, 0 where one has none; for the first choice the maximum is 0. With relevance_weight = 1 the order of
+the pool stays as it is. Equal values go to the better placed.
+Cost: the pool's vectors once, then most × pool sums: under 2 ms for 160 candidates and 50 choices.
+Source: Carbonell and Goldstein, The Use of MMR (1998).
+Weakness: on fused scores, which are far below 0.1, the cosines decide alone; scale the scores first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.errors import InputError
+from simonides.protocols import Refined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simonides.protocols import Tools, View
+    from simonides.records.candidate import Candidate
+    from simonides.records.query import Query
+
+SIGNAL = "marginal_relevance"
+
+
+@dataclass(frozen=True, slots=True)
+class MarginalRelevance:
+    """Refiner.
+
+    Attributes:
+        relevance_weight: 1 = relevance only, 0 = after the first choice only unlikeness counts.
+        most: candidates chosen at most, from 1; the others leave the pool.
+    """
+
+    relevance_weight: float
+    most: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.relevance_weight <= 1:
+            raise InputError("relevance_weight", f"{self.relevance_weight} is not between 0 and 1")
+        if self.most < 1:
+            raise InputError("most", f"{self.most} is below 1; give how many candidates are chosen")
+
+    def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:  # noqa: ARG002 - the protocol's shape
+        """The chosen ones in the order of choice; scores stay, and each carries what it was chosen by."""
+        if not pool:
+            return Refined(pool)
+        vectors = view.vectors(np.array([candidate.ordinal for candidate in pool], np.int64))
+        scores = np.array([candidate.score for candidate in pool])
+        chosen, values = choose(scores, cosine_table(vectors), self.relevance_weight, self.most)
+        kept = tuple(
+            replace(pool[place], signals={**pool[place].signals, SIGNAL: value})
+            for place, value in zip(chosen, values, strict=True)
+        )
+        remedy = f"{len(chosen)} of {len(pool)} were chosen, the last at {values[-1]:.6f}"
+        left = {candidate.ordinal for candidate in pool} - {candidate.ordinal for candidate in kept}
+        return Refined(kept, dropped=dict.fromkeys(sorted(left), f"was not chosen: {remedy}"))
+
+
+def cosine_table(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cosine of each row with each, float64, shape (n, n), rounded to 1e-9; 0 beside a zero row."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    table: NDArray[np.float64] = (unit @ unit.T).round(9)
+    return table
+
+
+def choose(
+    scores: NDArray[np.float64], cosines: NDArray[np.float64], relevance_weight: float, most: int
+) -> tuple[list[int], list[float]]:
+    """Places in the order of choice, and the value of each when it was chosen, rounded to 1e-9.
+
+    Args:
+        scores: float64, shape (n,).
+        cosines: float64, shape (n, n).
+        relevance_weight: 0 to 1.
+        most: how many are chosen at most.
+    """
+    chosen: list[int] = []
+    values: list[float] = []
+    nearest = np.zeros(len(scores))
+    free = np.ones(len(scores), np.bool_)
+    for _ in range(min(most, len(scores))):
+        marginal = (relevance_weight * scores - (1 - relevance_weight) * nearest).round(9)
+        # The first of equal ones: the pool is in a total order.
+        place = int(np.argmax(np.where(free, marginal, -np.inf)))
+        nearest = cosines[place] if not chosen else np.maximum(nearest, cosines[place])
+        chosen.append(place)
+        values.append(float(marginal[place]))
+        free[place] = False
+    return chosen, values

@@ -1,0 +1,138 @@
+"""The small network of ``learned_mlp``: its ten inputs, its arithmetic, its file (EN-08).
+
+inputs   cosine of query and memory · importance · ln(1 + accesses) / 5 · ln(1 + age in days) / 5 ·
+         one of five layers · retention 2^(−age / 30 d)
+output   sigmoid(w₂ · relu(W₁ x + b₁) + b₂), in [0, 1]
+
+The file is an ``.npz`` of plain arrays, read without pickle: a file can hold numbers and nothing that runs.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.errors import ModelDamagedError
+from simonides.recall.refining.boosting import age_days
+from simonides.records.kind import Layer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from simonides.protocols import View
+    from simonides.records.query import Query
+
+FEATURES = (
+    "cosine",
+    "importance",
+    "accesses",
+    "age",
+    *(f"layer_{layer.value}" for layer in Layer),
+    "retention",
+)
+RETENTION_HALF_LIFE_DAYS = 30.0  # EN-13
+_SQUEEZE = 5.0  # keeps the logarithms of counts and days near [0, 1]
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Trained weights. Satisfies ``protocols.Learned``.
+
+    Attributes:
+        hidden: float64, shape (10, units).
+        hidden_bias: float64, shape (units,).
+        output: float64, shape (units,).
+        output_bias: float64.
+        samples: how many it was trained on.
+    """
+
+    hidden: NDArray[np.float64]
+    hidden_bias: NDArray[np.float64]
+    output: NDArray[np.float64]
+    output_bias: float
+    samples: int
+
+    def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How likely each row's memory is used, in [0, 1], rounded to 1e-9.
+
+        Args:
+            features: float64, shape (rows, 10), as ``features_of`` gives them.
+        """
+        active = np.maximum(0.0, features @ self.hidden + self.hidden_bias)
+        raw = active @ self.output + self.output_bias
+        small = np.exp(-np.abs(raw))
+        scores: NDArray[np.float64] = np.where(raw >= 0, 1 / (1 + small), small / (1 + small)).round(9)
+        return scores
+
+    def save(self, path: Path) -> None:
+        """Write the weights; raises ``OSError`` where the file cannot be written."""
+        with path.open("wb") as file:
+            np.savez(
+                file,
+                version=np.array(_VERSION),
+                hidden=self.hidden,
+                hidden_bias=self.hidden_bias,
+                output=self.output,
+                output_bias=np.array(self.output_bias),
+                samples=np.array(self.samples),
+            )
+
+
+def load_network(path: Path) -> Network:
+    """Read what ``Network.save`` wrote.
+
+    Raises:
+        ModelDamagedError: the file is not one of these, or holds numbers that cannot be weights.
+        OSError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            version = int(arrays["version"])
+            network = Network(
+                arrays["hidden"],
+                arrays["hidden_bias"],
+                arrays["output"],
+                float(arrays["output_bias"]),
+                int(arrays["samples"]),
+            )
+    except (AttributeError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelDamagedError(
+            f"{path} is no file of a learned reranker ({error}); train it anew"
+        ) from error
+    units = network.output.size
+    fits = network.hidden.shape == (
+        len(FEATURES),
+        units,
+    ) and network.hidden_bias.shape == network.output.shape == (units,)
+    numbers = [network.hidden, network.hidden_bias, network.output, np.array(network.output_bias)]
+    if version != _VERSION or not fits or not all(np.isfinite(each).all() for each in numbers):
+        raise ModelDamagedError(
+            f"{path} holds no network of {len(FEATURES)} features and version {_VERSION}; train it anew"
+        )
+    return network
+
+
+def features_of(view: View, query: Query, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The inputs, float64, shape (len(ordinals), 10), in the order of ``FEATURES``.
+
+    Without a query vector every cosine is 0.
+    """
+    cosines = np.zeros(len(ordinals)) if query.vector is None else view.cosines(query.vector, ordinals)
+    ages = age_days(view, ordinals)
+    layers = view.column("layer", ordinals)
+    columns = [
+        cosines,
+        view.column("salience", ordinals).astype(np.float64).round(6),
+        np.log1p(view.column("access_count", ordinals).astype(np.float64)) / _SQUEEZE,
+        np.log1p(ages) / _SQUEEZE,
+        *((layers == code).astype(np.float64) for code in range(len(Layer))),
+        np.exp(-math.log(2.0) * ages / RETENTION_HALF_LIFE_DAYS),
+    ]
+    return np.stack(columns, axis=1)

@@ -1,0 +1,83 @@
+"""A little chance in the order, and a floor for what a cross-encoder finds wanting (EN-09).
+
+score(m) = score(m) + ε, ε drawn from a normal distribution with mean 0 and deviation *sigma*
+
+Noise is for scores in [0, 1] alone: a cross-encoder's, a learned model's or those by rank; on reciprocal
+ranks it would decide everything. It does not clamp, so ties stay broken. The generator is the recall's own:
+the same query, clock and seed give the same order. Then what a cross-encoder scored below *least* leaves the
+pool, counted in the trace; where none has scored, nothing does. Where a learned model scored after it, the
+cross-encoder's score with its boosts is what is tested.
+Source: Anderson and Lebiere, The Atomic Components of Thought (1998), for noise in recall.
+Weakness: a floor means what the model's scores mean; for another reranker it is another floor.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from simonides.errors import InputError
+from simonides.protocols import Refined
+from simonides.recall.refining import cross_encoder, learned_mlp, repeat_boosts, synthetic_scores
+from simonides.recall.refining.order import by_score, split
+
+if TYPE_CHECKING:
+    from simonides.protocols import Tools, View
+    from simonides.records.candidate import Candidate
+    from simonides.records.query import Query
+
+SIGNAL = "noise"
+
+_FROM_0_TO_1 = frozenset({cross_encoder.SCORED_BY, learned_mlp.SCORED_BY, synthetic_scores.SCORED_BY})
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseThreshold:
+    """Refiner.
+
+    Attributes:
+        sigma: deviation of the noise, from 0; 0 draws nothing.
+        least: score below which a candidate leaves, 0 to 1; 0 lets all stay.
+    """
+
+    sigma: float
+    least: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sigma < math.inf:
+            raise InputError("sigma", f"{self.sigma} is not a number from 0; 0.02 is usual")
+        if not 0 <= self.least <= 1:
+            raise InputError("least", f"{self.least} is not between 0 and 1")
+
+    def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:  # noqa: ARG002 - the protocol's shape
+        """The pool in the order of the noisy scores, without what is below the floor."""
+        head, tail = split(pool)
+        if not head or any(candidate.scored_by not in _FROM_0_TO_1 for candidate in head):
+            return Refined(pool)
+        if self.sigma > 0.0:
+            head = by_score(view, [_noisy(each, tools.random.gauss(0.0, self.sigma)) for each in head])
+        below = {
+            candidate.ordinal: f"scored {tested:.3f}, below the least of {self.least:g}"
+            for candidate in head
+            if (tested := _tested(candidate)) is not None and tested < self.least and self.least > 0.0
+        }
+        kept = tuple(candidate for candidate in head if candidate.ordinal not in below)
+        reason = f"{len(below)} of {len(head)} scored below {self.least:g} and were left out" if below else ""
+        return Refined(kept + tail, reason, below)
+
+
+def _noisy(candidate: Candidate, noise: float) -> Candidate:
+    return replace(
+        candidate,
+        score=round(candidate.score + noise, 9),
+        signals={**candidate.signals, SIGNAL: round(noise, 9)},
+    )
+
+
+def _tested(candidate: Candidate) -> float | None:
+    """The score that must reach the floor; ``None`` where no cross-encoder scored."""
+    scored = candidate.signals.get(cross_encoder.SIGNAL)
+    if scored is None or candidate.scored_by == cross_encoder.SCORED_BY:
+        return None if scored is None else candidate.score
+    return scored * candidate.signals.get(repeat_boosts.SIGNAL, 1.0)

@@ -1,0 +1,129 @@
+"""What a caller may say about how to search, checked; all of it optional, none of it excludes a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Literal
+
+from simonides.errors import InputError
+from simonides.records.hygiene import clean_choice, clean_label, clean_labels, named_entries, shown
+from simonides.records.interval import parse_time
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+BUDGETS = ("low", "mid", "high")
+BUDGET_FUNCTIONS = ("fixed", "adaptive")
+MODES = ("auto", "bm25", "semantic", "hybrid", "hybrid-rerank")
+SYNTAXES = ("plain", "extended")
+MOST_CHUNK_TOKENS = 10_000_000
+LONGEST_DEADLINE_MS = 600_000
+MOST_ALIASES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Checked options; the names are those of ``records.query.Query``, whose docstring explains them."""
+
+    hints: tuple[str, ...] = ()
+    mode: str = "auto"
+    question_date: int | None = None
+    budget: str = ""
+    budget_function: str = ""
+    include_chunks: bool = False
+    max_chunk_tokens: int = 0
+    syntax: Literal["plain", "extended"] = "plain"
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    deadline_ms: float | None = None
+
+
+def read_search_arguments(
+    *,
+    entity_hints: object,
+    mode: object,
+    question_date: object,
+    budget: object,
+    budget_function: object,
+    include_chunks: object,
+    max_chunk_tokens: object,
+    syntax: object,
+    aliases: object,
+    deadline_ms: object,
+    zone: tzinfo,
+) -> SearchOptions:
+    """Check the options of a recall; ``None`` means "the profile decides".
+
+    Args:
+        entity_hints: list of names.
+        mode: one of ``MODES``.
+        question_date: as ``parse_time`` reads it; a date means its first instant.
+        budget: one of ``BUDGETS``.
+        budget_function: one of ``BUDGET_FUNCTIONS``.
+        include_chunks: true or false.
+        max_chunk_tokens: whole number, 0 to ``MOST_CHUNK_TOKENS``.
+        syntax: one of ``SYNTAXES``.
+        aliases: word → list of other words or phrases.
+        deadline_ms: above 0, at most ``LONGEST_DEADLINE_MS``.
+        zone: the zone of times that state none.
+
+    Raises:
+        UnknownNameError: a choice that does not exist.
+        InputError: anything else that is wrong, by field.
+    """
+    if not isinstance(include_chunks, bool):
+        raise InputError("include_chunks", f"expected true or false, got {shown(include_chunks)}")
+    extended = clean_choice(syntax, "syntax", SYNTAXES) == "extended"
+    return SearchOptions(
+        hints=() if entity_hints is None else clean_labels(entity_hints, "entity_hints"),
+        mode="auto" if mode is None else clean_choice(mode, "mode", MODES),
+        question_date=(
+            None if question_date is None else parse_time(question_date, "question_date", zone=zone).start
+        ),
+        budget="" if budget is None else clean_choice(budget, "budget", BUDGETS),
+        budget_function=(
+            ""
+            if budget_function is None
+            else clean_choice(budget_function, "budget_function", BUDGET_FUNCTIONS)
+        ),
+        include_chunks=include_chunks,
+        max_chunk_tokens=_tokens(max_chunk_tokens),
+        syntax="extended" if extended else "plain",
+        aliases=_aliases(aliases),
+        deadline_ms=_deadline(deadline_ms),
+    )
+
+
+def _tokens(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_CHUNK_TOKENS:
+        raise InputError(
+            "max_chunk_tokens", f"expected a whole number from 0 to {MOST_CHUNK_TOKENS:,}, got {shown(value)}"
+        )
+    return value
+
+
+def _aliases(value: object) -> Mapping[str, tuple[str, ...]]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or len(value) > MOST_ALIASES:
+        raise InputError(
+            "aliases", f"expected a mapping from a word to other words, at most {MOST_ALIASES:,} of them"
+        )
+    aliases: dict[str, tuple[str, ...]] = {}
+    for word, others in value.items():
+        key = clean_label(word, "aliases").lower()
+        entries = named_entries(others, f"aliases[{key!r}]", expected="a list of words")
+        aliases[key] = tuple(clean_label(entry, name) for name, entry in entries)
+    return aliases
+
+
+def _deadline(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= LONGEST_DEADLINE_MS:
+        raise InputError(
+            "deadline_ms",
+            f"expected milliseconds above 0, at most {LONGEST_DEADLINE_MS:,}, got {shown(value)}",
+        )
+    return float(value)

@@ -1,0 +1,1 @@
+"""The query language: words, "phrases", prefix*, AND, OR, NOT; and, on request, clauses and parentheses."""
