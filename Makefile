@@ -58,8 +58,9 @@ fix: $(READY) ## mend what ruff can mend, then format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(READY) ## measure recall quality on the data in DATA, into bench/results/
+bench: $(READY) ## measure recall quality on the data in DATA, and intake, into bench/results/
 	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
 
 docs: $(READY) ## write docs/reference/ from the command line's own descriptions
 	$(BIN)/python docs/generate.py

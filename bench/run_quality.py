@@ -25,13 +25,16 @@ LIBRARIES = ("simonides", "numpy", "onnxruntime", "apsw", "ir-measures")
 def main() -> int:
     """Run all pairs; 1 as soon as one cannot be measured."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/ and musique/")
+    parser.add_argument("--data", type=Path, help="folder that holds locomo/ and musique/")
     parser.add_argument("--date", required=True, help="today as YYYY-MM-DD")
     parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
     parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
+    parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
     given = parser.parse_args()
 
-    if not given.data.is_dir():
+    if given.ingest:
+        return measure_ingest(given.ingest, given.date, given.results)
+    if given.data is None or not given.data.is_dir():
         print(f"nothing to measure: there is no folder {given.data}; name one by DATA=…", file=sys.stderr)
         return 1
     given.results.mkdir(parents=True, exist_ok=True)
@@ -48,15 +51,33 @@ def main() -> int:
     return 0
 
 
+def measure_ingest(count: int, date: str, results: Path) -> int:
+    """Write how fast *count* invented memories are taken in; 1 when that cannot be measured."""
+    command = ["bench", "ingest", "--n", str(count), "--json"]
+    result = _answer(command)
+    if result is None:
+        return 1
+    results.mkdir(parents=True, exist_ok=True)
+    page = json.dumps({"run": describe_run(["simonides", *command], date), "result": result}, indent=2)
+    (results / f"ingest-{count}.json").write_text(f"{page}\n", encoding="utf-8")
+    return 0
+
+
 def measure(arguments: list[str], data: Path) -> dict[str, Any] | None:
     """What the command prints, or ``None`` when it fails (it has said why on stderr)."""
+    result = _answer([*arguments, "--data", str(data)])
+    if result is not None:
+        print("  ", json.dumps(result.get("metrics")), file=sys.stderr)
+    return result
+
+
+def _answer(arguments: list[str]) -> dict[str, Any] | None:
     print("simonides", *arguments, file=sys.stderr)
     program = Path(sys.executable).with_name("simonides")
-    answer = subprocess.run([program, *arguments, "--data", data], stdout=subprocess.PIPE, check=False)
+    answer = subprocess.run([program, *arguments], stdout=subprocess.PIPE, check=False)
     if answer.returncode:
         return None
     result: dict[str, Any] = json.loads(answer.stdout)
-    print("  ", json.dumps(result.get("metrics")), file=sys.stderr)
     return result
 
 

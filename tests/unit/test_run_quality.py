@@ -101,3 +101,17 @@ def test_without_data_it_says_what_to_do(
 
     assert run_quality.main() == 1
     assert "DATA=" in capsys.readouterr().err
+
+
+def test_intake_is_measured_alone_when_asked(
+    run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run_quality, "_answer", lambda arguments: {"n": int(arguments[3])})
+    arguments = ["--ingest", "7", "--date", "2026-03-01", "--results", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["run_quality", *arguments])
+
+    assert run_quality.main() == 0
+
+    page = json.loads((tmp_path / "ingest-7.json").read_text("utf-8"))
+    assert page["result"] == {"n": 7}
+    assert page["run"]["command"] == "simonides bench ingest --n 7 --json"
