@@ -8,7 +8,7 @@ queues the comparisons (links, near-duplicates); ``settle`` works them off, and 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +48,10 @@ TO_THE_DAY = frozenset({Precision.INSTANT.value, Precision.HOUR.value, Precision
 """Times known well enough to say what lies within a day of them; a year is not its first of January."""
 
 LINK = "link"
-"""The task of comparing a row that was stored in a large batch."""
+"""The task of linking a row that was stored in a large batch."""
+
+REPEAT = "repeat"
+"""The same, for a row that may turn out to say again what is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,8 @@ class Storing:
             self._near.wrote(position)
         self._link_session(item, stored)
         if self._bulk:
-            self._transaction.queue(LINK, stored.ordinal)
+            compared = draft.deduplicate and _may_repeat(draft)
+            self._transaction.queue(REPEAT if compared else LINK, stored.ordinal)
         else:
             self._link(item, place, stored, neighbours)
         return stored.id
@@ -203,11 +207,7 @@ class Storing:
 
     def _said_again(self, item: Prepared, neighbours: Sequence[Neighbour]) -> str | None:
         """The id of a near memory that says the same; it gets one more proof."""
-        draft = item.draft
-        is_turn = draft.session and draft.span is not None
-        if draft.document or is_turn or draft.statement is not None or draft.valid_from is not None:
-            # A document and a conversation are told apart by their own texts alone, and a statement is more
-            # than its words.
+        if not _may_repeat(item.draft):
             return None
         for neighbour in neighbours:
             if neighbour.cosine < SAME_WORDS_FROM:
@@ -333,33 +333,77 @@ def close(transaction: WriteTransaction, ordinal: int, moment: int, *, supersede
         transaction.expire(ordinal, transaction.next_instant())
 
 
+def _may_repeat(draft: Draft) -> bool:
+    """Whether an item can be a repeat of what is near to it.
+
+    A document and a conversation are told apart by their own texts alone, and a statement is more than its
+    words.
+    """
+    is_turn = draft.session and draft.span is not None
+    return not (draft.document or is_turn or draft.statement is not None or draft.valid_from is not None)
+
+
 def settle(transaction: WriteTransaction, most: int) -> int:
     """Compare up to *most* rows that a large batch stored without comparing; returns how many were done."""
-    waiting = transaction.waiting(LINK, most)
-    for ordinal in waiting:
-        if transaction.exists(ordinal):
-            _link_stored(transaction, ordinal)
-            transaction.linked_later(ordinal)
-        transaction.done(LINK, ordinal)
-    return len(waiting)
+    done = 0
+    for task in (REPEAT, LINK):
+        for ordinal in transaction.waiting(task, most - done):
+            if transaction.exists(ordinal):
+                if task == LINK or not _drop_repeat(transaction, ordinal):
+                    _link_stored(transaction, ordinal)
+                transaction.linked_later(ordinal)
+            transaction.done(task, ordinal)
+            done += 1
+    return done
+
+
+def _drop_repeat(transaction: WriteTransaction, ordinal: int) -> bool:
+    """Withdraw a stored row that says again what a row before it says; that one gets a proof more."""
+    memory, text, ended = transaction.columns(ordinal, "id", "text", "expired_at")
+    if ended != FOREVER:
+        return False
+    frame, signature = transaction.frame(ordinal), transaction.signature(ordinal)
+    for other, cosine in _stored_near(transaction, ordinal):
+        if cosine < SAME_WORDS_FROM:
+            break
+        (known,) = transaction.columns(other, "id")
+        current = transaction.current_ordinal(known)
+        if current is None or known == memory:
+            continue
+        # All of a large batch counted as new, which is worth up to a quarter of the salience.
+        if replace(transaction.frame(current), salience=frame.salience) != frame:
+            continue
+        said, proofs = transaction.columns(current, "text", "proof_count")
+        if says_again(cosine, signature, transaction.signature(current), text, said):
+            transaction.revise(current, proof_count=int(proofs) + 1)
+            transaction.expire(ordinal, transaction.next_instant())
+            return True
+    return False
+
+
+def _stored_near(transaction: WriteTransaction, ordinal: int) -> list[tuple[int, float]]:
+    """The nearest rows before a stored row: ordinal and cosine, nearest first."""
+    vector = transaction.vector(ordinal)
+    if vector is None:
+        return []
+    (root,) = transaction.columns(ordinal, "root")
+    readers = tuple(sorted(transaction.frame(ordinal).readers))
+    mask = comparable(transaction.snapshot, readers, transaction.next_instant())
+    mask &= transaction.snapshot.column("root") < int(root)
+    ordinals, cosines = transaction.snapshot.vectors.nearest(
+        vector, mask, depth=MOST_SEMANTIC, rescore=RESCORE
+    )
+    best = np.lexsort((ordinals, -cosines))[:MOST_SEMANTIC]
+    return [(int(ordinals[i]), float(cosines[i])) for i in best]
 
 
 def _link_stored(transaction: WriteTransaction, ordinal: int) -> None:
     """Semantic and temporal links of a stored row to the rows before it."""
     root, occurred, precision = transaction.columns(ordinal, "root", "occurred_from", "occurred_precision")
-    frame = transaction.frame(ordinal)
-    readers = tuple(sorted(frame.readers))
-    vector = transaction.vector(ordinal)
-    if vector is not None:
-        mask = comparable(transaction.snapshot, readers, transaction.next_instant())
-        mask &= transaction.snapshot.column("root") < int(root)
-        ordinals, cosines = transaction.snapshot.vectors.nearest(
-            vector, mask, depth=MOST_SEMANTIC, rescore=RESCORE
-        )
-        for i in np.lexsort((ordinals, -cosines))[:MOST_SEMANTIC]:
-            if cosines[i] >= SEMANTIC_FROM:
-                other = int(transaction.columns(int(ordinals[i]), "root")[0])
-                transaction.link(int(root), other, "semantic", float(cosines[i]))
+    readers = tuple(sorted(transaction.frame(ordinal).readers))
+    for near, cosine in _stored_near(transaction, ordinal):
+        if cosine >= SEMANTIC_FROM:
+            transaction.link(int(root), int(transaction.columns(near, "root")[0]), "semantic", cosine)
     link_in_time(transaction, int(root), occurred, precision or "", readers, ordinal)
 
 

@@ -521,7 +521,7 @@ def test_settling_makes_the_links_that_small_batches_make(
 ) -> None:
     """Links of these kinds join the same memories, their weights good to 5e-5, the scan's rounding.
 
-    Not equal: salience (all of a large batch is new), near-repeats (each stays) and causal links (none).
+    Not equal: salience (all of a large batch is new) and causal links (none).
     """
     small, settled = desk(), desk()
     items = large(100)
@@ -555,6 +555,36 @@ def test_a_large_batch_closes_and_repeats_like_a_small_one(desk: OpenDesk, small
     ids = open_desk.bank.retain([TUESDAY, THURSDAY, *(f"fuse {n}" for n in range(50)), "fuse 3"])
     assert ids[-1] == ids[5]
     assert open_desk.bank.get(ids[0]).superseded_by == ids[1]
+
+
+def test_settling_withdraws_what_says_again_what_was_there(desk: OpenDesk, small_bulk: int) -> None:
+    open_desk = desk()
+    bank = open_desk.bank
+    first, *_ = ids = bank.retain(
+        ["The fuse of the weir is blown.", *(f"Gauge {n} reads." for n in range(49))]
+    )
+    again = [
+        "the fuse of the weir is blown",
+        "The fuse of the weir, is blown!",
+        "THE FUSE of the weir is blown",
+    ]
+    repeats = bank.retain([*again, *(f"A lamp {n} was lit." for n in range(50))])[:3]
+    assert bank.stats()["current"] == 103
+    bank.settle()
+    assert bank.get(first).proof_count == 4
+    assert bank.stats()["current"] == 100
+    assert all(len(bank.history(one)) == 1 for one in [*ids[1:], *repeats])
+    assert not {hit.id for hit in bank.recall("fuse weir blown", limit=200)} & set(repeats)
+    assert bank.verify().ok
+    assert bank.settle() == 0
+
+
+def test_settling_keeps_repeats_that_were_to_be_kept(desk: OpenDesk, small_bulk: int) -> None:
+    open_desk = desk()
+    texts = ["the fuse is blown", "The fuse is blown!", *(f"lamp {n}" for n in range(50))]
+    open_desk.bank.retain(texts, deduplicate=False)
+    open_desk.bank.settle()
+    assert open_desk.bank.stats()["current"] == len(texts)
 
 
 def test_the_index_knows_of_links_that_were_made_later(desk: OpenDesk, small_bulk: int) -> None:
