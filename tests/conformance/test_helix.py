@@ -457,7 +457,8 @@ def test_what_why_not_names_would_have_kept_it(full: Bank) -> None:
     by_stage = {answer.stage: answer for answer in losses.values() if not answer.returned}
     places = re.search(r"limit of (\d+)", by_stage["outside_in"].remedy)
     assert places
-    wider = recalled(full, "harbour word17", plan=PLAIN, limit=int(places[1]))
+    packer = replace(PLAIN.packer, stage=replace(stage("outside_in"), most=int(places[1])))
+    wider = recalled(full, "harbour word17", plan=replace(PLAIN, packer=packer), limit=int(places[1]))
     assert wider[int(places[1]) - 1].id == by_stage["outside_in"].id
     cut = by_stage["marginal_relevance"]
     most = re.search(r"most = (\d+)", cut.remedy)

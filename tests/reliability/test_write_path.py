@@ -156,7 +156,7 @@ def test_late_comparisons_go_on_where_they_were_killed(
 ) -> None:
     folder, _ = keep("bulk", "killed")
     waiting = [BULK]
-    for die_at in (1_500, 4_000):
+    for die_at in (5_000, 11_000):
         _, lived = keep("settle", "killed", die_at)
         assert not lived
         with simonides.open(folder, embedder=StubEmbedder(), create=False) as opened:
