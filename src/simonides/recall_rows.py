@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from simonides.retain.names import fold_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class RecallRows:
     def __init__(self, reading: Reading, names: KnownNames) -> None:
         self._reading = reading
         self._names = names
-        self._merges: dict[int, int] | None = None
+        self._merges: dict[int, dict[int, int]] = {}
         self._lock = threading.Lock()
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
@@ -51,29 +51,38 @@ class RecallRows:
         with self._lock:
             return self._reading.sources(ordinals)
 
-    def find_entities(self, text: str) -> tuple[int, ...]:
-        """Entities whose names stand in *text*, in order; merged ones as one."""
-        folded = dict.fromkeys(fold_name(name) for name, _, _ in self._names.find(text))
-        with self._lock:
-            numbers = [number for name in folded for number in self._reading.entities_named(name)]
-        return tuple(dict.fromkeys(self._whole(number) for number in numbers))
+    def find_entities(self, text: str, known_at: int, counts: Callable[[int], bool]) -> tuple[int, ...]:
+        """Entities that count and whose names, by *known_at*, stand in *text*, in order; merged as one."""
+        bearers: dict[str, list[int]] = {}
 
-    def entity_groups(self, entities: Sequence[int]) -> dict[int, int]:
-        """The given entities and all that were merged with them, each with what it counts as."""
-        wholes = {self._whole(entity) for entity in entities}
+        def borne(name: str) -> bool:
+            folded = fold_name(name)
+            if folded not in bearers:
+                with self._lock:
+                    numbers = self._reading.entities_named(folded, known_at)
+                wholes = dict.fromkeys(self._whole(number, known_at) for number in numbers)
+                bearers[folded] = [whole for whole in wholes if counts(whole)]
+            return bool(bearers[folded])
+
+        found = self._names.find(text, borne)
+        return tuple(dict.fromkeys(whole for name, _, _ in found for whole in bearers[fold_name(name)]))
+
+    def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
+        """The entities and all that were merged with them by *known_at*, each with what it counts as."""
+        wholes = {self._whole(entity, known_at) for entity in entities}
         groups = {whole: whole for whole in wholes}
-        groups |= {entity: self._whole(entity) for entity in entities}
-        groups |= {e: self._whole(e) for e in self._all_merges() if self._whole(e) in wholes}
-        return groups
+        groups |= {entity: self._whole(entity, known_at) for entity in entities}
+        merged = {entity: self._whole(entity, known_at) for entity in self._all_merges(known_at)}
+        return groups | {entity: whole for entity, whole in merged.items() if whole in wholes}
 
-    def _all_merges(self) -> dict[int, int]:
+    def _all_merges(self, known_at: int) -> dict[int, int]:
         with self._lock:
-            if self._merges is None:
-                self._merges = self._reading.merged_entities()
-            return self._merges
+            if known_at not in self._merges:
+                self._merges[known_at] = self._reading.merged_entities(known_at)
+            return self._merges[known_at]
 
-    def _whole(self, entity: int) -> int:
-        merges = self._all_merges()
+    def _whole(self, entity: int, known_at: int) -> int:
+        merges = self._all_merges(known_at)
         seen = {entity}
         while (into := merges.get(entity)) is not None and into not in seen:
             entity = into

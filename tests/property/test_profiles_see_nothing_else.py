@@ -1,4 +1,4 @@
-"""What others retain, and what comes later, changes nothing in the answers of two profiles.
+"""What others retain, and what comes later, changes nothing in the answers of any profile.
 
 Each memory has a path of its own, so that ties are told apart alike in banks whose ids differ.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simonides.bank import Bank
     from simonides.records.recall import Recall
 
-PROFILES = ("engram", "jeffs_brain")
+PROFILES = ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
 TEXTS = [
     "the fuse of the pump is blown",
     "Odalys ordered a pump for Norrhav",

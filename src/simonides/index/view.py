@@ -25,7 +25,7 @@ from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,12 +44,15 @@ class RowReader(Protocol):
 
     def sources(self, ordinals: Sequence[int]) -> list[Source]: ...
 
-    def find_entities(self, text: str) -> tuple[int, ...]:
-        """Entities whose names stand in *text*, whoever may know of them; merged ones as one."""
+    def find_entities(self, text: str, known_at: int, counts: Callable[[int], bool]) -> tuple[int, ...]:
+        """Entities for which *counts* holds and whose names, by *known_at*, stand in *text*; in order.
+
+        Merged ones as one. A name that only others know of, or that came later, hides no shorter one.
+        """
         ...
 
-    def entity_groups(self, entities: Sequence[int]) -> dict[int, int]:
-        """What each entity counts as, after merges."""
+    def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
+        """The entities and all that were merged with them by *known_at*, each with what it counts as."""
         ...
 
 
@@ -125,8 +128,9 @@ class BankView:
 
     def find_entities(self, text: str) -> tuple[int, ...]:
         """Entities named in *text* that visible rows mention, in order."""
-        named = self.read.find_entities(text)
-        return tuple(entity for entity in named if len(self.mentioning(np.array([entity], np.int64))))
+        return self.read.find_entities(
+            text, self.known_at, lambda entity: bool(self.mention_counts(np.array([entity], np.int64)).any())
+        )
 
     def mentions(self, ordinals: NDArray[np.int64]) -> Edges:
         """Entities of visible rows: first = row, second = entity, merged ones as one."""
@@ -135,7 +139,7 @@ class BankView:
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Visible rows that mention entities: first = entity, second = row."""
-        whole = self.read.entity_groups(entities.tolist())
+        whole = self.read.entity_groups(entities.tolist(), self.known_at)
         members = np.array(sorted(whole), np.int64)
         edges = self.snapshot.graph.mentioning(members)
         edges = edges.keep(self.visible[edges.second])
@@ -144,7 +148,7 @@ class BankView:
 
     def mention_counts(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many visible rows mention each entity."""
-        whole = self.read.entity_groups(entities.tolist())
+        whole = self.read.entity_groups(entities.tolist(), self.known_at)
         if all(member == group for member, group in whole.items()):
             return self.snapshot.graph.count_mentioning(entities, self.visible)
         edges = self.mentioning(entities)
@@ -179,7 +183,7 @@ class BankView:
         return found
 
     def _merged(self, edges: Edges) -> Edges:
-        whole = self.read.entity_groups(np.unique(edges.second).tolist())
+        whole = self.read.entity_groups(np.unique(edges.second).tolist(), self.known_at)
         second = np.array([whole[entity] for entity in edges.second.tolist()], np.int64)
         return Edges(edges.first, second, edges.kinds, edges.weights).unique()
 

@@ -28,7 +28,7 @@ class Reader:
 
     merges: dict[int, int]
 
-    def entity_groups(self, entities: Sequence[int]) -> dict[int, int]:
+    def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
         wholes = {self.merges.get(entity, entity) for entity in entities}
         members = {entity: self.merges.get(entity, entity) for entity in ENTITIES}
         groups = {entity: whole for entity, whole in members.items() if whole in wholes}

@@ -88,13 +88,13 @@ class Reading:
         """Raw sources by ordinal, in the order asked for."""
         return read_sources(self.connection, ordinals)
 
-    def entities_named(self, folded: str) -> list[int]:
-        """Numbers of the entities with a folded name or alias, ascending."""
-        return read_entities_named(self.connection, folded)
+    def entities_named(self, folded: str, known_at: int) -> list[int]:
+        """Numbers of the entities with a folded name, or an alias they had by *known_at*; ascending."""
+        return read_entities_named(self.connection, folded, known_at)
 
-    def merged_entities(self) -> dict[int, int]:
-        """What each merged entity counts as, directly."""
-        return read_merges(self.connection)
+    def merged_entities(self, known_at: int) -> dict[int, int]:
+        """What each merged entity counted as at *known_at*, directly."""
+        return read_merges(self.connection, known_at)
 
     def entities(self, rows: NDArray[np.int64]) -> list[EntityCount]:
         """Entities that *rows* mention, most mentioned first."""

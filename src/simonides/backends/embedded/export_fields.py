@@ -167,7 +167,7 @@ ENTITY: Mapping[str, Read] = {
     "qualifier": _text,
     "readers": _labels,
 }
-ALIAS: Mapping[str, Read] = {"entity": _PLACE, "folded": _text, "name": _text}
+ALIAS: Mapping[str, Read] = {"entity": _PLACE, "folded": _text, "name": _text, "added_at": _time}
 MERGE: Mapping[str, Read] = {"entity": _PLACE, "into": _PLACE, "merged_at": _time, "undone_at": _time}
 EPISODE: Mapping[str, Read] = {
     "number": _PLACE,

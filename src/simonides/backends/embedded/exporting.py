@@ -169,8 +169,16 @@ class _Export:
                 "qualifier": qualifier,
                 "readers": json.loads(readers),
             }
-        for entity, folded, name in self._all("SELECT entity, folded, name FROM aliases ORDER BY 1, 2"):
-            yield {"record": "alias", "entity": self._entity(entity), "folded": folded, "name": name}
+        for entity, folded, name, added_at in self._all(
+            "SELECT entity, folded, name, added_at FROM aliases ORDER BY 1, 2"
+        ):
+            yield {
+                "record": "alias",
+                "entity": self._entity(entity),
+                "folded": folded,
+                "name": name,
+                "added_at": added_at,
+            }
         for entity, into, merged_at, undone_at in self._all(
             "SELECT entity, into_entity, merged_at, undone_at FROM merges ORDER BY number"
         ):

@@ -148,6 +148,7 @@ CREATE TABLE aliases(
   folded TEXT NOT NULL,
   name TEXT NOT NULL,
   entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
+  added_at INTEGER NOT NULL,
   PRIMARY KEY(folded, entity)
 ) STRICT, WITHOUT ROWID;
 -- One entity counts as another from merged_at until undone_at.

@@ -109,20 +109,21 @@ def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDA
     return np.frombuffer(whole, "<u4").astype(np.uint32).reshape(len(ordinals), -1 if whole else 0)
 
 
-def read_entities_named(connection: apsw.Connection, folded: str) -> list[int]:
-    """Numbers of the entities with a folded name or alias, ascending."""
+def read_entities_named(connection: apsw.Connection, folded: str, known_at: int) -> list[int]:
+    """Numbers of the entities with a folded name, or an alias that they had by *known_at*; ascending."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
         "SELECT number FROM entities WHERE folded=?1"
-        " UNION SELECT entity FROM aliases WHERE folded=?1 ORDER BY 1",
-        (folded,),
+        " UNION SELECT entity FROM aliases WHERE folded=?1 AND added_at<=?2 ORDER BY 1",
+        (folded, known_at),
     )
     return [int(number) for (number,) in rows]
 
 
-def read_merges(connection: apsw.Connection) -> dict[int, int]:
-    """What each merged entity counts as, directly; undone merges left out."""
+def read_merges(connection: apsw.Connection, known_at: int) -> dict[int, int]:
+    """What each merged entity counted as at *known_at*, directly."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
-        "SELECT entity, into_entity FROM merges WHERE undone_at=? ORDER BY number", (FOREVER,)
+        "SELECT entity, into_entity FROM merges WHERE merged_at<=?1 AND ?1<undone_at ORDER BY number",
+        (known_at,),
     )
     return {int(entity): int(into) for entity, into in rows}
 

@@ -273,10 +273,11 @@ class _Restoring:
         entity = self._bearer(found["entity"])
         if self._add(
             "aliases",
-            "INSERT OR IGNORE INTO aliases VALUES (?, ?, ?)",
+            "INSERT OR IGNORE INTO aliases(folded, name, entity, added_at) VALUES (?, ?, ?, ?)",
             found["folded"],
             found["name"],
             entity,
+            found["added_at"],
         ):
             self._log(NAME, entity, self._now)
 

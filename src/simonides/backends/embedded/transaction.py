@@ -577,7 +577,8 @@ class WriteTransaction:
     def add_alias(self, entity: int, name: str, folded: str) -> None:
         """Let a folded name stand for an entity, too."""
         self._connection.execute(
-            "INSERT OR IGNORE INTO aliases(folded, name, entity) VALUES (?, ?, ?)", (folded, name, entity)
+            "INSERT OR IGNORE INTO aliases(folded, name, entity, added_at) VALUES (?, ?, ?, ?)",
+            (folded, name, entity, self.now),
         )
         self._meta = log_change(self._connection, self._meta, NAME, entity, self.now)
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from simonides.retain.extraction.word_lists import is_common, section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 MAX_TOKENS = 16
 """Longest known name that is looked for; what is longer is a sentence, not a name."""
@@ -40,6 +40,10 @@ _NOT_INITIAL = re.compile(r"[\w,)]['\"]*\s+\Z")
 _LONGEST_SPACE = 4
 
 Found = tuple[str, int, int]
+
+
+def _any_name(_: str) -> bool:
+    return True
 
 
 class KnownNames(Collection[str]):
@@ -102,8 +106,12 @@ class KnownNames(Collection[str]):
         else:
             del self._written[tokens]
 
-    def find(self, text: str) -> list[Found]:
+    def find(self, text: str, accepts: Callable[[str], bool] = _any_name) -> list[Found]:
         """Known names in *text*, from left to right, not overlapping; at each place the longest.
+
+        Args:
+            text: of a memory or a query.
+            accepts: whether a name counts; one that does not hides no shorter one.
 
         Returns:
             ``(name as the bank writes it, start, stop)``.
@@ -114,18 +122,26 @@ class KnownNames(Collection[str]):
         found: list[Found] = []
         place = 0
         while place < len(tokens):
-            length = self._longest(text, tokens, place, found)
+            length = self._longest(text, tokens, place, found, accepts)
             place += length or 1
         return found
 
-    def _longest(self, text: str, tokens: list[Found], place: int, found: list[Found]) -> int:
+    def _longest(
+        self,
+        text: str,
+        tokens: list[Found],
+        place: int,
+        found: list[Found],
+        accepts: Callable[[str], bool],
+    ) -> int:
         """Append the longest name that starts at token *place*; its number of tokens, 0 for none."""
         for length in self._lengths.get(tokens[place][0], ()):
             last = place + length
             if last > len(tokens):
                 continue
-            names = self._written.get(tuple(token for token, _, _ in tokens[place:last]))
-            if names is None or not _joined(text, tokens, place, last):
+            written = self._written.get(tuple(token for token, _, _ in tokens[place:last]), ())
+            names = tuple(filter(accepts, written))
+            if not names or not _joined(text, tokens, place, last):
                 continue
             start, stop = tokens[place][1], tokens[last - 1][2]
             name = _allowed(text, start, stop, names)
