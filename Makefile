@@ -58,9 +58,10 @@ fix: $(READY) ## mend what ruff can mend, then format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(READY) ## measure recall quality on the data in DATA, and intake, into bench/results/
+bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibility costs, into bench/results/
 	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/run_quality.py --view-cost 10000 --date "$$(date -u +%Y-%m-%d)"
 
 docs: $(READY) ## write docs/reference/ from the command line's own descriptions
 	$(BIN)/python docs/generate.py

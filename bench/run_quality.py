@@ -30,10 +30,13 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
     parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
     parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
+    parser.add_argument("--view-cost", type=int, help="only measure what views cost with VIEW_COST memories")
     given = parser.parse_args()
 
     if given.ingest:
-        return measure_ingest(given.ingest, given.date, given.results)
+        return measure_cost("ingest", given.ingest, given.date, given.results)
+    if given.view_cost:
+        return measure_cost("view-cost", given.view_cost, given.date, given.results)
     if given.data is None or not given.data.is_dir():
         print(f"nothing to measure: there is no folder {given.data}; name one by DATA=…", file=sys.stderr)
         return 1
@@ -51,15 +54,15 @@ def main() -> int:
     return 0
 
 
-def measure_ingest(count: int, date: str, results: Path) -> int:
-    """Write how fast *count* invented memories are taken in; 1 when that cannot be measured."""
-    command = ["bench", "ingest", "--n", str(count), "--json"]
+def measure_cost(name: str, count: int, date: str, results: Path) -> int:
+    """Write what ``bench NAME`` measures with *count* invented memories; 1 when it cannot be measured."""
+    command = ["bench", name, "--n", str(count), "--json"]
     result = _answer(command)
     if result is None:
         return 1
     results.mkdir(parents=True, exist_ok=True)
     page = json.dumps({"run": describe_run(["simonides", *command], date), "result": result}, indent=2)
-    (results / f"ingest-{count}.json").write_text(f"{page}\n", encoding="utf-8")
+    (results / f"{name}-{count}.json").write_text(f"{page}\n", encoding="utf-8")
     return 0
 
 

@@ -128,6 +128,41 @@ def ingest(
         print_table(rows)
 
 
+@bench.command("view-cost")
+def view_cost(
+    *,
+    n: Annotated[int, typer.Option("--n", metavar="N", min=2, help="Memories to retain.")] = 10_000,
+    embedder: Annotated[
+        str, typer.Option("--embedder", metavar="NAME", help="A model's name, or auto.")
+    ] = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Measure what views cost: recall in the past and by a principal, beside the owner's of now."""
+    from simonides.evaluation.view_cost import run_view_cost, view_cost_rows
+    from simonides.models.catalogue import DEFAULT_EMBEDDER
+    from simonides.models.resolve import load_embedder
+    from simonides.profiles.loader import list_profiles
+
+    with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
+        costs = run_view_cost(
+            n,
+            store_path=Path(folder),
+            embedder=load_embedder(DEFAULT_EMBEDDER if embedder == "auto" else embedder, progress=progress),
+            profiles=list_profiles(),
+            cpu=time.process_time,
+            progress=progress,
+        )
+    answer = view_cost_rows(costs)
+    if as_json:
+        print_json({"n": n, "profiles": answer})
+    else:
+        names = ("owner_cpu_ms", "past_ratio", "principal_ratio")
+        rows = table("profile", *names, numbers=names)
+        for profile, row in answer.items():
+            rows.add_row(profile, *(f"{row[name]:.3f}" for name in names))
+        print_table(rows)
+
+
 def _measures(answer: Mapping[str, Any]) -> "Table":
     names = list(answer["metrics"])
     rows = table("category", "questions", *names, numbers=("questions", *names))
