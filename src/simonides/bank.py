@@ -8,7 +8,7 @@ import os
 import random
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from simonides.backends.embedded.transaction import mismatch
 from simonides.backends.embedded.verification import VerifyReport
 from simonides.errors import ConflictError, InputError, NotFoundError, UnknownNameError
 from simonides.index.view import look
+from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.arguments import read_recall_arguments
@@ -60,7 +61,17 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.reading import EntityCount
     from simonides.backends.embedded.transaction import Entity, WriteTransaction
     from simonides.index.view import BankView
-    from simonides.protocols import Analyser, Clock, Embedder, Enricher, Expander, Extractor, TokenCounter
+    from simonides.profiles.environment import Setting
+    from simonides.protocols import (
+        Analyser,
+        Clock,
+        Embedder,
+        Enricher,
+        Expander,
+        Extractor,
+        Reranker,
+        TokenCounter,
+    )
     from simonides.recall.arguments import RecallRequest
     from simonides.recall.pipeline import Plan
     from simonides.records.draft import Draft, Prepared
@@ -89,6 +100,7 @@ _SEARCH_DEFAULTS: Mapping[str, object] = {
     "syntax": "plain",
     "aliases": None,
     "deadline_ms": None,
+    "tier": "default",
 }
 _RECALL_DEFAULTS: Mapping[str, object] = {
     "limit": None,
@@ -104,6 +116,8 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
     "types": None,
     **_SEARCH_DEFAULTS,
 }
+# Techniques that read query and memory together; only for them is the store's reranker loaded.
+RERANKING = ("cross_encoder", "head_rerank")
 # Sets of readers whose known names are kept in memory; about 30 MB each in a bank of 100,000 names.
 _MOST_READERS = 4
 
@@ -118,6 +132,9 @@ class Surroundings:
         analyser, tokens, extractor, expander: of the store.
         embedder: gives the store's embedder (loaded at first use), or ``None`` and why.
         executor: runs channels side by side.
+        reranker: gives the store's reranker (loaded at first use), or ``None`` and why.
+        token_codes: whether codes of tokens are stored.
+        settings: what the environment changes about profiles, by variable.
     """
 
     clock: Clock
@@ -128,6 +145,9 @@ class Surroundings:
     expander: Expander | None
     embedder: Callable[[], tuple[Embedder | None, str]]
     executor: Executor
+    reranker: Callable[[], tuple[Reranker | None, str]]
+    token_codes: bool
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
 
 class Bank:
@@ -336,7 +356,12 @@ class Bank:
             )
 
         ready = prepare(
-            drafts, self._around.analyser, embedder, extract=extract, expander=self._around.expander
+            drafts,
+            self._around.analyser,
+            embedder,
+            extract=extract,
+            expander=self._around.expander,
+            token_codes=self._around.token_codes,
         )
         if ready.unembedded:
             position, reason = ready.unembedded[0]
@@ -678,6 +703,7 @@ class Bank:
         syntax: str = "plain",
         aliases: Mapping[str, Iterable[str]] | None = None,
         deadline_ms: float | None = None,
+        tier: str = "default",
     ) -> Recall:
         """Find the memories that answer *query*, best first.
 
@@ -706,6 +732,7 @@ class Bank:
             syntax: plain, or extended with fields and groups, in ``jeffs_brain``.
             aliases: word → other words for it, in ``jeffs_brain``.
             deadline_ms: leave out optional stages that would end later; the trace says which.
+            tier: default; helpers that ask a language model about the query never run here.
 
         Raises:
             InputError: an argument is wrong.
@@ -736,20 +763,21 @@ class Bank:
             syntax=syntax,
             aliases=aliases,
             deadline_ms=deadline_ms,
+            tier=tier,
         )
 
     def _recall(self, query: str, profile: str | Path, *, explain: bool, **options: object) -> Recall:
         if not isinstance(explain, bool):
             raise InputError("explain", f"expected true or false, got {shown(explain)}")
         request, search = self._read_options(query, options)
-        plan = load_profile(profile)
+        plan = self._plan(profile)
         recording = Recording() if explain else None
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
             answer, _ = self._answer(plan, view, request, search, reading, recording)
         for hit in answer:
             self._answers.remember(hit.text, hit.id)
-        if answer.hits:
+        if answer.context:
             self._answers.remember(answer.context, answer.hits[0].id)
         return replace(answer, explanations=explained(answer, recording)) if recording else answer
 
@@ -771,11 +799,15 @@ class Bank:
                 raise UnknownNameError(name, name, _RECALL_DEFAULTS)
         versions = self.history(memory)
         request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
-        plan, recording = load_profile(profile), Recording()
+        plan, recording = self._plan(profile), Recording()
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
             answer, tools = self._answer(plan, view, request, search, reading, recording)
             return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))
+
+    def _plan(self, profile: str | Path) -> Plan:
+        """The profile, with what the environment changes about it."""
+        return overridden(load_profile(profile), self._around.settings)[0]
 
     def _read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
         zone = self._around.zone
@@ -797,12 +829,15 @@ class Bank:
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
         embedder, problem = self._usable_embedder(plan, reading)
+        reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
+        reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
         tools = Tools(
             self._around.analyser,
             embedder,
             self._around.tokens,
             random.Random(seed),  # noqa: S311 not for secrets
+            reranker,
             zone=self._around.zone,
         )
         answer = run(
@@ -823,8 +858,10 @@ class Bank:
             recording=recording,
         )
         trace = answer.trace
-        if problem:
-            trace = replace(trace, degraded=(f"embedder: {problem}", *trace.degraded))
+        missing = (("embedder", problem), ("reranker", no_reranker))
+        reasons = tuple(f"{model}: {why}" for model, why in missing if why)
+        if reasons:
+            trace = replace(trace, degraded=(*reasons, *trace.degraded))
         if self.principal is not None:
             # How much others have written, and when, is not for a principal to know.
             trace = replace(trace, rows=trace.visible, sequence=0)

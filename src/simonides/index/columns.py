@@ -51,6 +51,7 @@ class Row:
         values: one value per column; ``None`` for an erased row, which keeps its place and holds nothing.
         terms: per lexical field, term → frequency.
         codes, scale: int8 vector and its factor; ``None`` = no vector.
+        tokens: codes of the text's tokens (``index.token_codes``); empty = none.
     """
 
     ordinal: int
@@ -58,6 +59,7 @@ class Row:
     terms: Mapping[str, Mapping[str, int]]
     codes: NDArray[np.int8] | None
     scale: float
+    tokens: bytes = b""
 
 
 ERASED: Mapping[str, int | float] = {
@@ -89,6 +91,16 @@ class Growable:
             self._buffer = larger
         self._buffer[self._size] = value
         self._size += 1
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add several rows."""
+        stop = self._size + len(values)
+        if stop > len(self._buffer):
+            larger = np.zeros((max(2 * self._size, stop), *self._buffer.shape[1:]), self._buffer.dtype)
+            larger[: self._size] = self._buffer[: self._size]
+            self._buffer = larger
+        self._buffer[self._size : stop] = values
+        self._size = stop
 
     def view(self) -> NDArray[Any]:
         """What was appended so far, read-only."""

@@ -11,7 +11,7 @@ class Counts:
 
     Attributes:
         memories: by id; a memory has one or more versions.
-        versions, vectors: rows of memories, and those that have a vector.
+        versions, vectors, tokens: rows of memories, those that have a vector, and codes of their tokens.
         episodes, chunks: raw sources, and the parts of them that memories tell.
         entities, aliases, merges: names, other names, and which counts as which.
         mentions, relations: of entities by versions.
@@ -24,6 +24,7 @@ class Counts:
     memories: int = 0
     versions: int = 0
     vectors: int = 0
+    tokens: int = 0
     episodes: int = 0
     chunks: int = 0
     entities: int = 0

@@ -102,12 +102,14 @@ class Recall:
 
     Attributes:
         hits: what was found, best first.
-        context: the same, rendered for a prompt; never above ``max_tokens``.
+        context: the same, rendered for a prompt; never above ``max_tokens``, empty when nothing matches.
         omitted: candidates that did not fit the budget.
-        no_match: nothing was found (not: everything was over budget, see ``omitted``).
+        no_match: nothing was found, or nothing of it answers the query (not: everything was over budget, see
+            ``omitted``). Hits that were found are there all the same.
         trace: what each stage did.
         chunks: the raw sources behind the hits, when they were asked for.
         explanations: one per hit, when they were asked for.
+        no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
     """
 
     hits: tuple[Hit, ...]
@@ -117,6 +119,7 @@ class Recall:
     trace: Trace
     chunks: tuple[Chunk, ...] = ()
     explanations: tuple[Explanation, ...] = ()
+    no_match_reasons: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -134,6 +137,7 @@ class Recall:
             "context": self.context,
             "omitted": [{"id": o.id, "reason": o.reason, "tokens": o.tokens} for o in self.omitted],
             "no_match": self.no_match,
+            "no_match_reasons": list(self.no_match_reasons),
         }
         if self.chunks:
             answer["chunks"] = [asdict(chunk) for chunk in self.chunks]

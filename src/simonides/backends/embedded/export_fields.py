@@ -187,6 +187,7 @@ CHUNK: Mapping[str, Read] = {
     "stop": _whole(0),
 }
 VECTOR: Mapping[str, Read] = {"embedder": _whole(0), "scale": _number(0.0, 3.4e38), "codes": _bytes()}
+TOKENS: Mapping[str, Read] = {"embedder": _whole(0), "codes": _bytes()}
 RELATION: Mapping[str, Read] = {
     "name": _text,
     "subject": _PLACE,
@@ -237,6 +238,7 @@ MEMORY: Mapping[str, Read] = {
     "terms": _terms,
     "content_key": _bytes(size=16),
     "vectors": _list,
+    "tokens": _list,
     "mentions": _places,
     "relations": _list,
     "jobs": _list,

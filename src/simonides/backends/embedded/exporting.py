@@ -41,7 +41,7 @@ _BATCH = 500
 
 _COUNTS = """
 SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),
-  (SELECT count(*) FROM vectors),
+  (SELECT count(*) FROM vectors), (SELECT count(*) FROM token_codes),
   (SELECT count(DISTINCT episode) FROM chunks WHERE number IN (SELECT chunk FROM memories)),
   (SELECT count(DISTINCT chunk) FROM memories), (SELECT count(*) FROM entities),
   (SELECT count(*) FROM aliases), (SELECT count(*) FROM merges), (SELECT count(*) FROM mentions),
@@ -59,6 +59,7 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 # What hangs on one version: the name in its line, and columns after the ordinal.
 _HANGING = {
     "vectors": "SELECT ordinal, embedder, scale, codes FROM vectors WHERE ordinal IN (%s) ORDER BY 1, 2",
+    "tokens": "SELECT ordinal, embedder, codes FROM token_codes WHERE ordinal IN (%s)",
     "mentions": "SELECT ordinal, entity FROM mentions WHERE ordinal IN (%s) ORDER BY 1, 2",
     "relations": "SELECT ordinal, name, subject, object, single_valued FROM relations WHERE ordinal IN (%s)"
     " ORDER BY 1, 2, 3, 4",
@@ -227,6 +228,10 @@ class _Export:
                 "vectors": [
                     {"embedder": self._embedders.index(embedder), "scale": scale, "codes": _base64(codes)}
                     for embedder, scale, codes in hanging["vectors"].get(ordinal, ())
+                ],
+                "tokens": [
+                    {"embedder": self._embedders.index(embedder), "codes": _base64(codes)}
+                    for embedder, codes in hanging["tokens"].get(ordinal, ())
                 ],
                 "mentions": [self._entity(entity) for (entity,) in hanging["mentions"].get(ordinal, ())],
                 "relations": [

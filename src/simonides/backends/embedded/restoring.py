@@ -29,7 +29,7 @@ from simonides.backends.embedded.change_log import (
     write_counters,
 )
 from simonides.backends.embedded.connection import write_transaction
-from simonides.backends.embedded.digest import row_digest
+from simonides.backends.embedded.digest import codes_digest, row_digest
 from simonides.backends.embedded.export_fields import (
     ALIAS,
     CHUNK,
@@ -43,6 +43,7 @@ from simonides.backends.embedded.export_fields import (
     MEMORY,
     MERGE,
     RELATION,
+    TOKENS,
     VECTOR,
     read_fields,
 )
@@ -361,7 +362,8 @@ class _Restoring:
     def _insert(self, found: dict[str, Any]) -> None:
         row = dict(found)
         hanging = {
-            name: row.pop(name) for name in ("vectors", "mentions", "relations", "jobs", "enrichments")
+            name: row.pop(name)
+            for name in ("vectors", "tokens", "mentions", "relations", "jobs", "enrichments")
         }
         _check_intervals(row)
         ordinal = self._meta.next_ordinal
@@ -394,6 +396,8 @@ class _Restoring:
                 vector_scale,
                 vector_codes,
             )
+        for stated in hanging["tokens"]:
+            self._tokens(ordinal, row["id"], read_fields(stated, TOKENS))
         self._hang(ordinal, hanging)
         stamps = [row["ingested_at"], self._meta.last_ingested]
         if row["expired_at"] != FOREVER:
@@ -444,6 +448,18 @@ class _Restoring:
         if len(found["codes"]) != dimension:
             raise ValueError(f"has a vector of {len(found['codes'])} numbers, its embedder makes {dimension}")
         return number, found["scale"], found["codes"]
+
+    def _tokens(self, ordinal: int, memory: str, found: dict[str, Any]) -> None:
+        if not 0 <= found["embedder"] < len(self._embedders):
+            raise ValueError(f"has token codes of embedder {found['embedder']}, which is not in the header")
+        number, dimension = self._embedders[found["embedder"]]
+        codes = found["codes"]
+        if len(codes) % -(-dimension // 8):
+            raise ValueError(
+                f"has {len(codes)} bytes of token codes, its embedder makes {-(-dimension // 8)} a token"
+            )
+        insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
+        self._add("tokens", insert, ordinal, number, codes, codes_digest(memory, codes))
 
     # -- links and keys
 

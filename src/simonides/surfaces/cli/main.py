@@ -123,13 +123,13 @@ for command in (
     stats,
     verify,
     when,
-    profiles,
     demo,
 ):
     app.command()(command)
 app.command("import")(import_)
 app.command("why-not")(why_not)
 app.add_typer(models, name="models")
+app.add_typer(profiles, name="profiles")
 app.add_typer(bench, name="bench")
 
 

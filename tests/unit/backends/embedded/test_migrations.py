@@ -54,6 +54,7 @@ def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
     assert {name for kind, name, _ in objects if kind == "table"} == {
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "changes",
+        "token_codes",
         "sqlite_sequence",
     }  # fmt: skip
     assert connections.get().pragma("journal_mode") == "wal"
