@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.bank import Bank, Surroundings
-from simonides.errors import InputError, ModelError, StoreError, UnavailableError
+from simonides.errors import InputError, ModelError, SimonidesError, StoreError, UnavailableError
 from simonides.models.catalogue import DEFAULT_EMBEDDER, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.resolve import load_embedder, load_reranker
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
 from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.records.interval import to_micros
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.text.analyser import TextAnalyser
@@ -229,6 +231,9 @@ class Store:
         with self._lock:
             self._closed = True
             for rows in self._banks.values():
+                # What recalls were asked to count still waits in memory; closing does not fail for it.
+                with suppress(SimonidesError):
+                    rows.flush(to_micros(self._around.clock()))
                 rows.close()
             self._banks.clear()
             self._doors.clear()

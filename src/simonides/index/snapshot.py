@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.index.columns import COLUMNS
 from simonides.index.accesses import Accesses
+from simonides.index.columns import COLUMNS
 from simonides.index.graph import Graph
 from simonides.index.postings import BlockPostings
 from simonides.index.token_codes import gather_tokens

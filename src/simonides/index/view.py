@@ -116,8 +116,10 @@ class BankView:
             return stored
         roots = self.snapshot.gather("root", ordinals).astype(np.int64)
         if name == "access_count":
-            return stored + self._accesses.counts(roots)
-        return np.maximum(stored, self._accesses.latest(roots))
+            stored += self._accesses.counts(roots).astype(stored.dtype)
+        else:
+            stored = np.maximum(stored, self._accesses.latest(roots))
+        return stored
 
     @cached_property
     def _accesses(self) -> Accesses:
@@ -249,7 +251,9 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
         & (snapshot.column("ingested_at") <= known_at)
         & (snapshot.column("expired_at") > known_at)
     )
-    return BankView(snapshot, visible, visible & _matches(snapshot, filters), as_of, known_at, read, filters.principal)
+    return BankView(
+        snapshot, visible, visible & _matches(snapshot, filters), as_of, known_at, read, filters.principal
+    )
 
 
 def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ class Counts:
         keys: idempotency keys, of imports too.
         jobs: work that waits.
         enrichments: memories that a language model has been asked about.
+        accesses: times that a memory was said to be of use.
     """
 
     memories: int = 0
@@ -36,6 +37,7 @@ class Counts:
     keys: int = 0
     jobs: int = 0
     enrichments: int = 0
+    accesses: int = 0
 
     def to_dict(self) -> dict[str, int]:
         """A JSON-ready description."""

@@ -13,7 +13,7 @@ MOST_SHOWN = 200
 """Returned memories that an impression keeps, best first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Impression:
     """One recall, without its words.
 
@@ -39,7 +39,7 @@ class Impression:
     counted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Samples:
     """What a network is trained on.
 

@@ -110,6 +110,8 @@ class Recall:
         chunks: the raw sources behind the hits, when they were asked for.
         explanations: one per hit, when they were asked for.
         no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
+        id: by which ``Bank.used`` says what of it was of use; the same question at the same time has the
+            same one. Empty where no bank gave one.
     """
 
     hits: tuple[Hit, ...]
@@ -120,6 +122,7 @@ class Recall:
     chunks: tuple[Chunk, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     no_match_reasons: tuple[str, ...] = ()
+    id: str = field(default="", compare=False)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -133,6 +136,7 @@ class Recall:
     def to_dict(self, *, trace: bool = True) -> dict[str, Any]:
         """A JSON-ready description."""
         answer: dict[str, Any] = {
+            "id": self.id,
             "hits": [hit.to_dict() for hit in self.hits],
             "context": self.context,
             "omitted": [{"id": o.id, "reason": o.reason, "tokens": o.tokens} for o in self.omitted],

@@ -88,7 +88,7 @@ def test_the_default_profile() -> None:
         *("terms", "embedding", "entities", "time_window"),
         *("dense", "lexical", "temporal", "graph"),
     ]
-    assert names[8:12] == ["score_sum", "late_interaction", "neighbours", "graph_rank"]
+    assert names[8:12] == ["score_sum", "neighbours", "late_interaction", "graph_rank"]
     assert names[-1] == "token_budget"
     assert plan.limit == 10
     assert plan.channels[0].stage == Dense(depth=100, rescore=8192)

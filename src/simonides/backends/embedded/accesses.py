@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import apsw
+    from numpy.typing import NDArray
 
     from simonides.index.accesses import Accesses
     from simonides.records.impression import Impression
@@ -52,9 +53,7 @@ def write_impressions(connection: apsw.Connection, impressions: Iterable[Impress
                 shown.codes,
             ),
         )
-        (number,) = connection.execute(
-            "SELECT number FROM impressions WHERE recall=?", (shown.recall,)
-        ).get
+        number = connection.execute("SELECT number FROM impressions WHERE recall=?", (shown.recall,)).get
         for root, features in zip(shown.roots, shown.features, strict=True):
             connection.execute(
                 "INSERT OR IGNORE INTO shown(impression, ordinal, features, accessed, used)"
@@ -86,7 +85,7 @@ def write_used(
     if row is None:
         raise InputError(
             "recall_id",
-            f"{recall!r} is no recall of this principal that is remembered; give the id of a recent one, or none",
+            f"{recall!r} is no recall of this principal remembered here; give a recent one's id, or none",
         )
     written = 0
     for root, memory in zip(roots, ids, strict=True):
@@ -135,6 +134,10 @@ def drop_empty_impressions(connection: apsw.Connection) -> None:
     )
 
 
+def _numbers(raw: object) -> NDArray[np.float32]:
+    return np.frombuffer(raw if isinstance(raw, bytes) else b"", "<f4")
+
+
 def read_samples(connection: apsw.Connection) -> Samples:
     """What was shown in recalls of which something was used, as far as everyone may read it."""
     rows = connection.execute(
@@ -143,6 +146,6 @@ def read_samples(connection: apsw.Connection) -> Samples:
         " AND NOT EXISTS (SELECT 1 FROM memories v WHERE v.root = m.root AND v.id = m.id AND v.acl <> 0)"
         " ORDER BY s.impression, s.ordinal"
     ).fetchall()
-    features = np.array([np.frombuffer(raw, "<f4") for _, raw, _ in rows], np.float64)
+    features = np.array([_numbers(raw) for _, raw, _ in rows], np.float64)
     labels = np.array([used for *_, used in rows], np.float64)
     return Samples(features.reshape(len(rows), FEATURES), labels, tuple(str(memory) for memory, *_ in rows))

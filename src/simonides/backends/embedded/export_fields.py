@@ -195,6 +195,7 @@ RELATION: Mapping[str, Read] = {
     "single_valued": _whole(0, 1),
 }
 JOB: Mapping[str, Read] = {"task": _text, "tries": _whole(0), "not_before": _time, "problem": _text}
+ACCESS: Mapping[str, Read] = {"at": _time, "principal": _text}
 ENRICHMENT: Mapping[str, Read] = {"base": _whole(1), "model": _text}
 LINK_FIELDS: Mapping[str, Read] = {
     "source": _id,
@@ -243,4 +244,5 @@ MEMORY: Mapping[str, Read] = {
     "relations": _list,
     "jobs": _list,
     "enrichments": _list,
+    "accesses": _list,
 }

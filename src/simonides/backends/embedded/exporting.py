@@ -46,7 +46,8 @@ SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories
   (SELECT count(DISTINCT chunk) FROM memories), (SELECT count(*) FROM entities),
   (SELECT count(*) FROM aliases), (SELECT count(*) FROM merges), (SELECT count(*) FROM mentions),
   (SELECT count(*) FROM relations), (SELECT count(*) FROM links), (SELECT count(*) FROM idempotency),
-  (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments)
+  (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments),
+  (SELECT count(*) FROM accesses)
 """
 
 _CARRIED = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
@@ -65,6 +66,8 @@ _HANGING = {
     " ORDER BY 1, 2, 3, 4",
     "jobs": "SELECT ordinal, task, tries, not_before, problem FROM jobs WHERE ordinal IN (%s) ORDER BY 1, 2",
     "enrichments": "SELECT ordinal, base, model FROM enrichments WHERE ordinal IN (%s)",
+    "accesses": "SELECT a.ordinal, a.accessed_at, l.text FROM accesses a"
+    " JOIN labels l ON l.number = a.principal WHERE a.ordinal IN (%s) ORDER BY 1, 2, 3",
 }
 
 
@@ -244,6 +247,10 @@ class _Export:
                 ],
                 "enrichments": [
                     {"base": base, "model": model} for base, model in hanging["enrichments"].get(ordinal, ())
+                ],
+                "accesses": [
+                    {"at": at, "principal": principal}
+                    for at, principal in hanging["accesses"].get(ordinal, ())
                 ],
             }
             yield record

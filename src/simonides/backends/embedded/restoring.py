@@ -31,6 +31,7 @@ from simonides.backends.embedded.change_log import (
 from simonides.backends.embedded.connection import write_transaction
 from simonides.backends.embedded.digest import codes_digest, row_digest
 from simonides.backends.embedded.export_fields import (
+    ACCESS,
     ALIAS,
     CHUNK,
     EMBEDDER,
@@ -363,7 +364,7 @@ class _Restoring:
         row = dict(found)
         hanging = {
             name: row.pop(name)
-            for name in ("vectors", "tokens", "mentions", "relations", "jobs", "enrichments")
+            for name in ("vectors", "tokens", "mentions", "relations", "jobs", "enrichments", "accesses")
         }
         _check_intervals(row)
         ordinal = self._meta.next_ordinal
@@ -439,6 +440,10 @@ class _Restoring:
             asked = read_fields(enrichment, ENRICHMENT)
             insert = "INSERT INTO enrichments(ordinal, base, model) VALUES (?, ?, ?)"
             self._add("enrichments", insert, ordinal, asked["base"], asked["model"])
+        for access in hanging["accesses"]:
+            use = read_fields(access, ACCESS)
+            insert = "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)"
+            self._add("accesses", insert, ordinal, use["at"], label_code(self._connection, use["principal"]))
 
     def _vector(self, vector: dict[str, Any]) -> tuple[int, float, bytes]:
         found = read_fields(vector, VECTOR)

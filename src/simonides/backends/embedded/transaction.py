@@ -29,7 +29,7 @@ from simonides.backends.embedded.change_log import (
 from simonides.backends.embedded.digest import codes_digest, content_key, memory_id, row_digest
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.redaction import read_forgotten, redact
-from simonides.errors import DamagedError, EmbedderMismatchError
+from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser, Embedder
     from simonides.records.draft import Draft, Prepared
+    from simonides.records.impression import Impression
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind, Layer
 
@@ -184,11 +185,12 @@ class WriteTransaction:
         Raises:
             InputError: there is no such recall of *principal*, or it did not return a memory.
         """
-        roots = [
-            int(root)
-            for memory in ids
-            for (root,) in self._all("SELECT root FROM memories WHERE id=? LIMIT 1", memory)
-        ]
+        roots: list[int] = []
+        for memory in ids:
+            row = self._one("SELECT root FROM memories WHERE id=? LIMIT 1", memory)
+            if row is None:
+                raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
+            roots.append(int(row[0]))
         written = write_used(self._connection, roots, ids, recall, principal, self.now)
         self._log_use(written)
         return written

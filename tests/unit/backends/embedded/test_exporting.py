@@ -157,6 +157,7 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
             for table in tables
         }
     assert set(tables) == {
+        "accesses", "impressions", "shown",  # impressions stay: of recalls the other bank never made
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments",
         "token_codes",
