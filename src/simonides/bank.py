@@ -985,11 +985,16 @@ class Bank:
         self._check_owner("samples")
         return self._rows.samples()
 
-    def adopt_reranker(self, network: Network) -> Path:
+    def adopt_reranker(self, network: Network, memories: Iterable[str]) -> Path:
         """Keep a trained network in the bank's folder, whole or not at all; recalls use it from now on.
+
+        Args:
+            network: as ``evaluation.mlp_training.train_mlp`` gives it.
+            memories: ids of those that it was trained on.
 
         Raises:
             InputError: the bank is opened for a principal.
+            ConflictError: one of *memories* was forgotten meanwhile; nothing was written.
             OSError: the file cannot be written; what was there before is still there.
         """
         self._check_owner("adopt_reranker")
@@ -1002,7 +1007,13 @@ class Bank:
             network.save(partial)
             with partial.open("rb+") as file:
                 os.fsync(file.fileno())
-            partial.replace(path)
+            # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
+            with self._rows.writing(self._now()) as transaction:
+                try:
+                    transaction.roots(list(dict.fromkeys(memories)))
+                except NotFoundError as error:
+                    raise ConflictError(f"{error}: train the reranker again") from error
+                partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
         return path

@@ -231,8 +231,9 @@ class Store:
         with self._lock:
             self._closed = True
             for rows in self._banks.values():
-                # What recalls were asked to count still waits in memory; closing does not fail for it.
-                with suppress(SimonidesError):
+                # What recalls were asked to count still waits in memory; closing does not fail for it, nor
+                # for a clock that gives no aware time (TypeError), which every other call has named already.
+                with suppress(SimonidesError, TypeError):
                     rows.flush(to_micros(self._around.clock()))
                 rows.close()
             self._banks.clear()

@@ -71,8 +71,8 @@ def world() -> Iterator[World]:
         tempfile.TemporaryDirectory() as folder,
         simonides.open(Path(folder), clock=clock, embedder=StubEmbedder(dimension=16)) as store,
     ):
-        others = (store.bank("b", principal=name) for name in ("tomas", "ines"))
-        yield World(store.bank("b"), *others, clock)
+        tomas, ines = (store.bank("b", principal=name) for name in ("tomas", "ines"))
+        yield World(store.bank("b"), tomas, ines, clock)
 
 
 def use_first(bank: Bank) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import simonides
-from simonides.errors import InputError, NotFoundError
+from simonides.errors import ConflictError, InputError, NotFoundError
 from simonides.evaluation.feedback import train_reranker
+from simonides.evaluation.mlp_training import train_mlp
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
@@ -193,3 +194,45 @@ def test_accesses_travel_with_an_export(store: Store, bank: Bank, tmp_path: Path
     other.import_bank(tmp_path / "out.jsonl")
     assert counts(other) == counts(bank)
     assert other.verify().problems == ()
+
+
+def test_a_use_writes_no_other_recall(bank: Bank, clock: FrozenClock) -> None:
+    first = bank.recall("pump")
+    clock.advance(seconds=1)
+    second = bank.recall("pump")
+    bank.used(second[0].id)
+    with pytest.raises(InputError, match="at least 20"):
+        train_reranker(bank)
+    assert len(bank.samples().labels) == 0
+    bank.used(first[0].id, recall_id=first.id)
+    assert len(bank.samples().labels) == len(first.hits)
+    assert bank.used(second[0].id, recall_id=second.id) == 1
+
+
+def test_a_reranker_of_a_forgotten_memory_is_not_kept(bank: Bank, clock: FrozenClock) -> None:
+    train(bank, clock)
+    found = bank.samples()
+    network = train_mlp(found.features, found.labels, 0)
+    bank.forget(found.memories[0])
+    with pytest.raises(ConflictError, match="train the reranker again"):
+        bank.adopt_reranker(network, found.memories)
+    assert "learned_mlp" not in bank.recall("pump 2", profile="engram")[0].signals
+
+
+@pytest.mark.parametrize(
+    "ids", [7, None, [7], [None], ["a\0b"], "", [""], b"pump", ["x" * 100_000], ["\ud800"]]
+)
+def test_hostile_ids_are_refused_in_words(bank: Bank, ids: object) -> None:
+    with pytest.raises((InputError, NotFoundError), match=r"ids|no memory ''"):
+        bank.used(ids)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("recall_id", [7, "", "a\0b", b"x", "x" * 100_000, "\ud800"])
+def test_hostile_recall_ids_are_refused_in_words(bank: Bank, recall_id: object) -> None:
+    with pytest.raises(InputError, match="recall_id"):
+        bank.used(bank.recall("pump")[0].id, recall_id=recall_id)  # type: ignore[arg-type]
+
+
+def test_a_principal_does_not_train(store: Store) -> None:
+    with pytest.raises(InputError, match="owner"):
+        train_reranker(store.bank("b", principal="ilse"))

@@ -41,6 +41,7 @@ def train_reranker(bank: Bank, *, seed: int = 0, dry_run: bool = False) -> Train
 
     Raises:
         InputError: fewer than 20 samples, or all used or none.
+        ConflictError: a memory it was trained on was forgotten meanwhile; nothing was written.
     """
     found = bank.samples()
     if len(found.labels) < LEAST_SAMPLES:
@@ -50,5 +51,5 @@ def train_reranker(bank: Bank, *, seed: int = 0, dry_run: bool = False) -> Train
             f"{LEAST_SAMPLES} are needed, so recall more and say what was used (Bank.used with recall_id)",
         )
     network = train_mlp(found.features, found.labels, seed)
-    path = "" if dry_run else str(bank.adopt_reranker(network))
+    path = "" if dry_run else str(bank.adopt_reranker(network, found.memories))
     return Trained(len(found.labels), int(found.labels.sum()), path)

@@ -266,8 +266,11 @@ class EmbeddedBank:
         self._impressions.append(impression)
 
     def used(self, ids: Sequence[str], recall: str | None, principal: str, now: int) -> int:
-        """Write the waiting impressions and what was used, in one transaction; see ``bank.Bank.used``."""
-        waiting = list(self._impressions)
+        """Write what was used and its recall's impression in one transaction; see ``bank.Bank.used``.
+
+        Impressions that count what they returned go with it; all others go on waiting.
+        """
+        waiting = [shown for shown in list(self._impressions) if shown.counted or shown.recall == recall]
         with self.writing(now) as transaction:
             transaction.remember(waiting)
             written = transaction.used(ids, recall, principal)

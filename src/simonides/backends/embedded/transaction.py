@@ -184,6 +184,17 @@ class WriteTransaction:
 
         Raises:
             InputError: there is no such recall of *principal*, or it did not return a memory.
+            NotFoundError: a memory was forgotten meanwhile.
+        """
+        written = write_used(self._connection, self.roots(ids), ids, recall, principal, self.now)
+        self._log_use(written)
+        return written
+
+    def roots(self, ids: Sequence[str]) -> list[int]:
+        """Ordinals of the memories' first versions.
+
+        Raises:
+            NotFoundError: one of them was forgotten.
         """
         roots: list[int] = []
         for memory in ids:
@@ -191,9 +202,7 @@ class WriteTransaction:
             if row is None:
                 raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
             roots.append(int(row[0]))
-        written = write_used(self._connection, roots, ids, recall, principal, self.now)
-        self._log_use(written)
-        return written
+        return roots
 
     def _log_use(self, written: int) -> None:
         if written:

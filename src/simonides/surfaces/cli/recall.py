@@ -41,6 +41,9 @@ def recall(
     trace: Annotated[
         bool, typer.Option("--trace", help="Also say what each stage did, on standard error or in the JSON.")
     ] = False,
+    count_returned: Annotated[
+        bool, typer.Option("--count-returned", help="Count every memory that is returned as used.")
+    ] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -51,7 +54,7 @@ def recall(
         bars() as progress,
         open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
     ):
-        answer = opened.recall(query, explain=trace, **asked)
+        answer = opened.recall(query, explain=trace, count_returned=count_returned, **asked)
     if as_json:
         print_json(answer.to_dict(trace=trace))
     elif context:
