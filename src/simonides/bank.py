@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         Enricher,
         Expander,
         Extractor,
+        Judge,
         Reranker,
         TokenCounter,
     )
@@ -122,6 +123,8 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
 }
 # Techniques that read query and memory together; only for them is the store's reranker loaded.
 RERANKING = ("cross_encoder", "head_rerank")
+# Those that ask a language model; only they are handed the store's judge.
+JUDGING = ("llm_judge",)
 # Sets of readers whose known names are kept in memory; about 30 MB each in a bank of 100,000 names.
 _MOST_READERS = 4
 
@@ -139,6 +142,7 @@ class Surroundings:
         reranker: gives the store's reranker (loaded at first use), or ``None`` and why.
         token_codes: whether codes of tokens are stored.
         settings: what the environment changes about profiles, by variable.
+        judge: of the store, handed only to profiles that have a place for it.
     """
 
     clock: Clock
@@ -152,6 +156,7 @@ class Surroundings:
     reranker: Callable[[], tuple[Reranker | None, str]]
     token_codes: bool
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    judge: Judge | None = None
 
 
 class Bank:
@@ -892,6 +897,7 @@ class Bank:
         embedder, problem = self._usable_embedder(plan, reading)
         reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
         reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
+        judges = any(step.technique in JUDGING for step in plan.refiners)
         learned, no_learned = self._learned(plan, embedder)
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
         tools = Tools(
@@ -902,6 +908,7 @@ class Bank:
             reranker,
             learned,
             zone=self._around.zone,
+            judge=self._around.judge if judges else None,
         )
         answer = run(
             plan,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from simonides.models.fetch import Progress
     from simonides.profiles.environment import Setting
-    from simonides.protocols import Clock, Embedder, Expander, Extractor, Reranker, TokenCounter
+    from simonides.protocols import Clock, Embedder, Expander, Extractor, Judge, Reranker, TokenCounter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,6 +56,7 @@ def open_store(
     extractor: Extractor | None = None,
     expander: Literal["rules"] | Expander | None = "rules",
     reranker: str | Reranker | None = None,
+    judge: Judge | None = None,
     token_codes: bool = True,
     create: bool = True,
     progress: Progress | None = None,
@@ -79,6 +80,9 @@ def open_store(
             catalogued model (fetched at first use), your own ``protocols.Reranker`` (such as
             ``models.remote_reranker.RemoteReranker``), or ``None``. One that cannot be had leaves the fused
             order, and the trace says so.
+        judge: a language model that judges candidates, in profiles with a stage ``llm_judge`` (no built-in
+            one has it): your own ``protocols.Judge`` (such as ``models.llm_judge.LlmJudge``, which loads its
+            client at first use), or ``None``. One that fails leaves the fused order, and the trace says so.
         token_codes: whether the vectors of a text's tokens are stored, too, one bit per dimension (at most
             1.8 kB a memory), for late interaction; needs an embedder that offers them, as the default one.
         create: whether missing folders and banks are made.
@@ -97,6 +101,7 @@ def open_store(
         ("embedder", embedder, "encode"),
         ("tokens", tokens, "count"),
         ("reranker", None if isinstance(reranker, str) else reranker, "score"),
+        ("judge", judge, "judge"),
     )
     for field, given, method in methods:
         if given is not None and not callable(getattr(given, method, None)):
@@ -121,6 +126,7 @@ def open_store(
         extractor=RuleExtractor(find_times) if extractor is None else extractor,
         expander=QuestionRules() if expander == "rules" else expander,
         reranker=reranker,
+        judge=judge,
         token_codes=token_codes,
         create=create,
         progress=progress,
@@ -166,6 +172,7 @@ class Store:
         extractor: Extractor,
         expander: Expander | None,
         reranker: str | Reranker | None,
+        judge: Judge | None,
         token_codes: bool,
         create: bool,
         progress: Progress | None,
@@ -186,6 +193,7 @@ class Store:
             _RerankerSource(reranker, progress).get,
             token_codes=token_codes,
             settings=settings,
+            judge=judge,
         )
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}

@@ -96,6 +96,7 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "outside_in": (Shape.PACKER, "simonides.recall.packing.outside_in:OutsideIn"),
     "rerank_prefilter": (Shape.REFINER, "simonides.recall.refining.rerank_prefilter:RerankPrefilter"),
     "cross_encoder": (Shape.REFINER, "simonides.recall.refining.cross_encoder:CrossEncoder"),
+    "llm_judge": (Shape.REFINER, "simonides.recall.refining.llm_judge:LlmJudge"),
     "synthetic_scores": (Shape.REFINER, "simonides.recall.refining.synthetic_scores:SyntheticScores"),
     "combined_score": (Shape.REFINER, "simonides.recall.refining.combined_score:CombinedScore"),
     "considered": (Shape.REFINER, "simonides.recall.refining.considered:Considered"),
