@@ -16,8 +16,9 @@ from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.bank import Bank, Surroundings
 from simonides.errors import InputError, ModelError, SimonidesError, StoreError, UnavailableError
-from simonides.models.catalogue import DEFAULT_EMBEDDER, find_reranker
+from simonides.models.catalogue import DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
+from simonides.models.onnx_encoder import checked_dimension
 from simonides.models.resolve import load_embedder, load_reranker
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
@@ -50,6 +51,7 @@ def open_store(
     *,
     clock: Clock | None = None,
     embedder: str | Embedder | None = "auto",
+    dimension: int | None = None,
     language: str = "english",
     zone: tzinfo = UTC,
     tokens: str | TokenCounter = "approximate",
@@ -69,6 +71,8 @@ def open_store(
         clock: callable that returns an aware datetime; default: the system's clock.
         embedder: ``"auto"`` (the default model, fetched at first use), the name of a catalogued model, your
             own ``protocols.Embedder``, or ``None`` for recall by words alone.
+        dimension: to which the vectors of a catalogued embedder are cut, as far as it was trained for that;
+            ``None`` = not cut. A bank keeps the dimension it began with.
         language: of stemming and stop-words; ``"none"`` for neither.
         zone: of times that state none.
         extractor: finds names, relations and dates in what is retained; default: built-in rules.
@@ -113,6 +117,12 @@ def open_store(
     # Before anything is made: a wrong argument changes nothing.
     if isinstance(reranker, str):
         find_reranker(reranker)
+    if dimension is not None:
+        if not isinstance(embedder, str):
+            raise InputError(
+                "dimension", "is for catalogued embedders only; name one, or cut vectors yourself"
+            )
+        checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(os.environ if environ is None else environ)
@@ -120,6 +130,7 @@ def open_store(
         _folder(path, create=create),
         clock=_system_clock if clock is None else clock,
         embedder=embedder,
+        dimension=dimension,
         analyser=analyser,
         zone=zone,
         tokens=counter,
@@ -166,6 +177,7 @@ class Store:
         *,
         clock: Clock,
         embedder: str | Embedder | None,
+        dimension: int | None,
         analyser: TextAnalyser,
         zone: tzinfo,
         tokens: TokenCounter,
@@ -179,7 +191,7 @@ class Store:
         settings: Mapping[str, Setting],
     ) -> None:
         self.folder = folder
-        self._source = _EmbedderSource(embedder, progress)
+        self._source = _EmbedderSource(embedder, progress, dimension)
         self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
         self._around = Surroundings(
             clock,
@@ -268,10 +280,13 @@ class _ChannelThreads(ThreadPoolExecutor):
 class _EmbedderSource:
     """Loads the embedder at first use, once; a model that cannot be had leaves recall by words."""
 
-    def __init__(self, wanted: str | Embedder | None, progress: Progress | None) -> None:
+    def __init__(
+        self, wanted: str | Embedder | None, progress: Progress | None, dimension: int | None
+    ) -> None:
         if isinstance(wanted, str) and not wanted.strip():
             raise InputError("embedder", "is blank; give a model's name, 'auto' or None")
         self._wanted = wanted
+        self._dimension = dimension
         self._progress = progress or silent
         self._lock = threading.Lock()
         self._loaded: tuple[Embedder | None, str] | None = None
@@ -290,7 +305,7 @@ class _EmbedderSource:
             return self._wanted, ""
         name = DEFAULT_EMBEDDER if self._wanted == "auto" else self._wanted
         try:
-            return load_embedder(name, progress=self._progress), ""
+            return load_embedder(name, progress=self._progress, dimension=self._dimension), ""
         except ModelError as error:
             if self._wanted != "auto":
                 raise
