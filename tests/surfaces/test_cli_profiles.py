@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,20 @@ def test_show_says_where_each_option_is_from(cli: Cli, cli_json: CliJson, tmp_pa
     assert origins["budgeted"] == "default of the technique"
     text = cli("profiles", "show", mine).stdout
     assert any("k1" in line and "7.5" in line and "this file" in line for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", list_profiles())
+def test_show_prints_every_value_whatever_the_width(
+    cli: Cli, cli_json: CliJson, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    wanted = [
+        f"{option} = {json.dumps(value, ensure_ascii=False)}"
+        for stage in cli_json("profiles", "show", name)["stages"]
+        for option, value in options(stage).items()
+    ]
+    monkeypatch.setenv("COLUMNS", "30")
+    lines = [line.strip() for line in cli("profiles", "show", name).stdout.splitlines()]
+    assert all(any(line.startswith(each) for line in lines) for each in wanted)
 
 
 @pytest.mark.parametrize("name", list_profiles())
