@@ -206,6 +206,7 @@ def _not_packed(memory: Memory, recalled: Recalled, query: Query, view: View) ->
     stage = _changed(packer.stage, most=max(1, len(pool)))
     whole = stage.pack(view, replace(query, limit=None, max_tokens=None), pool, recalled.tools)
     place = next((hit.rank for hit in whole.hits if hit.id == memory.id), len(pool))
+    most = getattr(packer.stage, "most", None) or place
     return WhyNot(
         memory.id,
         False,
@@ -213,8 +214,7 @@ def _not_packed(memory: Memory, recalled: Recalled, query: Query, view: View) ->
         f"it is at place {place}, and {len(recall)} were returned",
         float(place - len(recall)),
         "places",
-        f"a limit of {place}"
-        + (f", and most = {place} in [stages.{packer.name}]" if "most" in _options(packer.stage) else ""),
+        f"a limit of {place}" + (f", and most = {place} in [stages.{packer.name}]" if place > most else ""),
     )
 
 
