@@ -398,7 +398,7 @@ def test_a_bank_without_an_embedder_has_no_such_note(desk: Desk) -> None:
             "token_codes": 0,
             "changes": 1,
             "index_files": 0,
-            "arrays": 28,
+            "arrays": 31,
             "accesses": 1,
             "graph": 3,
         },
