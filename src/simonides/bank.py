@@ -17,7 +17,7 @@ import numpy as np
 
 from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.jobs import ENRICH
-from simonides.backends.embedded.transaction import mismatch
+from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.verification import VerifyReport
 from simonides.errors import ConflictError, InputError, NotFoundError, UnknownNameError
 from simonides.index.view import look
@@ -60,7 +60,16 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.reading import EntityCount
     from simonides.backends.embedded.transaction import Entity, WriteTransaction
     from simonides.index.view import BankView
-    from simonides.protocols import Analyser, Clock, Embedder, Enricher, Expander, Extractor, TokenCounter
+    from simonides.protocols import (
+        Analyser,
+        Clock,
+        Embedder,
+        Enricher,
+        Expander,
+        Extractor,
+        SparseEncoder,
+        TokenCounter,
+    )
     from simonides.recall.arguments import RecallRequest
     from simonides.recall.pipeline import Plan
     from simonides.records.draft import Draft, Prepared
@@ -118,6 +127,7 @@ class Surroundings:
         analyser, tokens, extractor, expander: of the store.
         embedder: gives the store's embedder (loaded at first use), or ``None`` and why.
         executor: runs channels side by side.
+        sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
     """
 
     clock: Clock
@@ -128,6 +138,7 @@ class Surroundings:
     expander: Expander | None
     embedder: Callable[[], tuple[Embedder | None, str]]
     executor: Executor
+    sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
 
 
 class Bank:
@@ -336,8 +347,22 @@ class Bank:
             )
 
         ready = prepare(
-            drafts, self._around.analyser, embedder, extract=extract, expander=self._around.expander
+            drafts,
+            self._around.analyser,
+            embedder,
+            extract=extract,
+            expander=self._around.expander,
+            sparse=self._around.sparse()[0],
         )
+        if ready.unsparse:
+            position, reason = ready.unsparse[0]
+            _log.warning(
+                "%d of %d memories have no sparse terms (first: item %d, %s)",
+                len(ready.unsparse),
+                len(drafts),
+                position,
+                reason,
+            )
         if ready.unembedded:
             position, reason = ready.unembedded[0]
             _log.warning(
@@ -371,6 +396,9 @@ class Bank:
         embedder, _ = self._around.embedder()
         if embedder is not None and any(item.codes is not None for item in items):
             transaction.use_embedder(embedder)
+        sparse, _ = self._around.sparse()
+        if sparse is not None and any(item.sparse for item in items):
+            transaction.use_sparse(sparse)
         author = self.principal or ""
         return Storing(transaction, items, self._around.analyser, author, self._answers.source).store()
 
@@ -797,6 +825,7 @@ class Bank:
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
         embedder, problem = self._usable_embedder(plan, reading)
+        sparse, no_sparse = self._usable_sparse(plan, reading)
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
         tools = Tools(
             self._around.analyser,
@@ -804,6 +833,7 @@ class Bank:
             self._around.tokens,
             random.Random(seed),  # noqa: S311 not for secrets
             zone=self._around.zone,
+            sparse=sparse,
         )
         answer = run(
             plan,
@@ -825,6 +855,8 @@ class Bank:
         trace = answer.trace
         if problem:
             trace = replace(trace, degraded=(f"embedder: {problem}", *trace.degraded))
+        if no_sparse:
+            trace = replace(trace, degraded=(f"sparse encoder: {no_sparse}", *trace.degraded))
         if self.principal is not None:
             # How much others have written, and when, is not for a principal to know.
             trace = replace(trace, rows=trace.visible, sequence=0)
@@ -844,6 +876,16 @@ class Bank:
         if embedder is not None and fingerprint not in {"", embedder.fingerprint}:
             return None, mismatch(name, dimension, embedder)
         return embedder, problem
+
+    def _usable_sparse(self, plan: Plan, reading: Reading) -> tuple[SparseEncoder | None, str]:
+        """The sparse encoder for this plan and this bank, or why there is none."""
+        if not any(step.technique == "sparse_terms" for step in plan.understanders):
+            return None, ""
+        encoder, problem = self._around.sparse()
+        name, fingerprint = reading.sparse_encoder()
+        if encoder is not None and fingerprint not in {"", encoder.fingerprint}:
+            return None, sparse_mismatch(name, encoder)
+        return encoder, problem
 
     def get(self, memory: str) -> Memory:
         """The newest version of one memory.

@@ -16,7 +16,7 @@ from simonides.bank import Bank, Surroundings
 from simonides.errors import InputError, ModelError, StoreError, UnavailableError
 from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.models.fetch import silent
-from simonides.models.resolve import load_embedder
+from simonides.models.resolve import load_embedder, load_sparse
 from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from simonides.models.fetch import Progress
-    from simonides.protocols import Clock, Embedder, Expander, Extractor, TokenCounter
+    from simonides.protocols import Clock, Embedder, Expander, Extractor, SparseEncoder, TokenCounter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +45,7 @@ def open_store(
     *,
     clock: Clock | None = None,
     embedder: str | Embedder | None = "auto",
+    sparse: str | SparseEncoder | None = None,
     language: str = "english",
     zone: tzinfo = UTC,
     tokens: TokenCounter | None = None,
@@ -60,6 +61,9 @@ def open_store(
         clock: callable that returns an aware datetime; default: the system's clock.
         embedder: ``"auto"`` (the default model, fetched at first use), the name of a catalogued model, your
             own ``protocols.Embedder``, or ``None`` for recall by words alone.
+        sparse: the name of a catalogued sparse encoder such as ``"splade-tiny"`` (fetched at first use), your
+            own ``protocols.SparseEncoder``, or ``None`` (the default): memories get no learned sparse terms,
+            and the channel that needs them is passed over.
         language: of stemming and stop-words; ``"none"`` for neither.
         zone: of times that state none.
         extractor: finds names, relations and dates in what is retained; default: built-in rules.
@@ -77,6 +81,8 @@ def open_store(
     for field, given, method in methods:
         if given is not None and not callable(getattr(given, method, None)):
             raise InputError(field, f"{shown(given)} has no method {method}; leave it out for the default")
+    if sparse is not None and not isinstance(sparse, str) and not callable(getattr(sparse, "encode", None)):
+        raise InputError("sparse", f"{shown(sparse)} has no method encode; leave it out for none")
     if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
         raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
     if not isinstance(zone, tzinfo):
@@ -86,6 +92,7 @@ def open_store(
         _folder(path, create=create),
         clock=_system_clock if clock is None else clock,
         embedder=embedder,
+        sparse=sparse,
         analyser=analyser,
         zone=zone,
         tokens=ApproximateTokenCounter() if tokens is None else tokens,
@@ -128,6 +135,7 @@ class Store:
         *,
         clock: Clock,
         embedder: str | Embedder | None,
+        sparse: str | SparseEncoder | None,
         analyser: TextAnalyser,
         zone: tzinfo,
         tokens: TokenCounter,
@@ -138,10 +146,12 @@ class Store:
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress)
+        self._sparse = _SparseSource(sparse, progress)
         self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
         self._around = Surroundings(
-            clock, zone, analyser, tokens, extractor, expander, self._source.get, self._executor
-        )
+            clock, zone, analyser, tokens, extractor, expander, self._source.get, self._executor,
+            self._sparse.get,
+        )  # fmt: skip
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
@@ -180,6 +190,11 @@ class Store:
     def embedder(self) -> Embedder | None:
         """The embedder in use (loaded now if it was not yet), or ``None``."""
         return self._source.get()[0]
+
+    @property
+    def sparse(self) -> SparseEncoder | None:
+        """The sparse encoder in use (loaded now if it was not yet), or ``None``."""
+        return self._sparse.get()[0]
 
     def close(self) -> None:
         """Close every bank; may be called again."""
@@ -239,3 +254,25 @@ class _EmbedderSource:
                 raise
             _log.warning("no embedder, recall goes by words alone: %s", error)
             return None, str(error)
+
+
+class _SparseSource:
+    """Loads the sparse encoder at first use, once."""
+
+    def __init__(self, wanted: str | SparseEncoder | None, progress: Progress | None) -> None:
+        if isinstance(wanted, str) and not wanted.strip():
+            raise InputError("sparse", "is blank; give a model's name or None")
+        self._wanted = wanted
+        self._progress = progress or silent
+        self._lock = threading.Lock()
+
+    def get(self) -> tuple[SparseEncoder | None, str]:
+        """The encoder, or ``None``, and why there is none though one was asked for.
+
+        Raises:
+            ModelError: the named model cannot be had.
+        """
+        with self._lock:
+            if isinstance(self._wanted, str):
+                self._wanted = load_sparse(self._wanted, progress=self._progress)
+            return self._wanted, ""

@@ -50,6 +50,7 @@ class Row:
         ordinal: position of the row in every array; ordinals are never reused.
         values: one value per column; ``None`` for an erased row, which keeps its place and holds nothing.
         terms: per lexical field, term → frequency.
+        sparse: packed learned sparse terms (``index.sparse_postings``); empty = none.
         codes, scale: int8 vector and its factor; ``None`` = no vector.
     """
 
@@ -58,6 +59,7 @@ class Row:
     terms: Mapping[str, Mapping[str, int]]
     codes: NDArray[np.int8] | None
     scale: float
+    sparse: bytes = b""
 
 
 ERASED: Mapping[str, int | float] = {

@@ -23,7 +23,7 @@ from simonides.models.catalogue import TOKENIZER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.models.catalogue import ModelRecord, PulledRecord
+    from simonides.models.catalogue import ModelRecord, PulledRecord, SparseRecord
 
 MODEL, MANIFEST = "model.onnx", "model.json"
 
@@ -102,6 +102,18 @@ def fingerprint(record: ModelRecord, manifest: Manifest) -> str:
         "max_tokens": record.max_tokens,
         "query_prefix": record.query_prefix,
         "text_prefix": record.text_prefix,
+    }
+    digest = hashlib.sha256(json.dumps(material, sort_keys=True).encode())
+    return f"{record.name}:{digest.hexdigest()[:32]}"
+
+
+def sparse_fingerprint(record: SparseRecord, manifest: Manifest, terms: int) -> str:
+    """``NAME:`` and 32 hexadecimal digits that change whenever the entries of a text would."""
+    material = {
+        "recipe": RECIPE,
+        "sources": dict(manifest.sources),
+        "max_tokens": record.max_tokens,
+        "terms": terms,
     }
     digest = hashlib.sha256(json.dumps(material, sort_keys=True).encode())
     return f"{record.name}:{digest.hexdigest()[:32]}"

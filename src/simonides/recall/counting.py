@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simonides.protocols import Embedder, Reranker, Tools
+    from simonides.protocols import Embedder, Reranker, SparseEncoder, Tools
+    from simonides.records.sparse import SparseTerms
 
 QUERY_EMBEDDING = "query_embedding"
 RERANK = "rerank"
+SPARSE_TERMS = "sparse_terms"
 
 
 class Meter:
@@ -48,6 +50,7 @@ class Meter:
         return replace(
             tools,
             embedder=None if embedder is None else _CountedEmbedder(embedder, self),
+            sparse=None if tools.sparse is None else _CountedSparse(tools.sparse, self),
             reranker=None if reranker is None else _CountedReranker(reranker, self),
         )
 
@@ -78,6 +81,29 @@ class _CountedEmbedder:
     def encode_query(self, text: str) -> NDArray[np.float32]:
         self.meter.add(QUERY_EMBEDDING)
         return self.embedder.encode_query(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedSparse:
+    """Satisfies ``protocols.SparseEncoder``."""
+
+    encoder: SparseEncoder
+    meter: Meter
+
+    @property
+    def name(self) -> str:
+        return self.encoder.name
+
+    @property
+    def fingerprint(self) -> str:
+        return self.encoder.fingerprint
+
+    def encode(self, texts: Sequence[str]) -> Sequence[SparseTerms]:
+        return self.encoder.encode(texts)
+
+    def encode_query(self, text: str) -> SparseTerms:
+        self.meter.add(SPARSE_TERMS)
+        return self.encoder.encode_query(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ class Counts:
         links: between memories.
         keys: idempotency keys, of imports too.
         jobs: work that waits.
+        sparse: rows of memories that have learned sparse terms.
         enrichments: memories that a language model has been asked about.
     """
 
@@ -35,6 +36,7 @@ class Counts:
     keys: int = 0
     jobs: int = 0
     enrichments: int = 0
+    sparse: int = 0
 
     def to_dict(self) -> dict[str, int]:
         """A JSON-ready description."""

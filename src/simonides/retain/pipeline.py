@@ -23,6 +23,7 @@ from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
 from simonides.retain.placing import occurred
 from simonides.retain.signature import sign
+from simonides.retain.sparse import in_context, sparse_terms
 from simonides.text.field_terms import field_terms
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.protocols import Analyser, Embedder, Expander
+    from simonides.protocols import Analyser, Embedder, Expander, SparseEncoder
     from simonides.records.draft import Draft
 
 _UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
@@ -43,10 +44,12 @@ class Preparation:
     Attributes:
         items: one per draft, in order.
         unembedded: position and reason of each item that should have a vector and has none, by position.
+        unsparse: the same of items that should have learned sparse terms.
     """
 
     items: tuple[Prepared, ...]
     unembedded: tuple[tuple[int, str], ...]
+    unsparse: tuple[tuple[int, str], ...] = ()
 
 
 def prepare(
@@ -56,6 +59,7 @@ def prepare(
     *,
     extract: Callable[[Draft], Extraction] = lambda _: Extraction(),
     expander: Expander | None = None,
+    sparse: SparseEncoder | None = None,
 ) -> Preparation:
     """Extract from, analyse and encode *drafts*.
 
@@ -65,6 +69,7 @@ def prepare(
         embedder: encodes the texts; ``None`` = no vectors, and none are missed.
         extract: what a draft's text says; by default nothing.
         expander: asks the questions that a text answers, for drafts without an expansion of their own.
+        sparse: gives the texts learned sparse terms; ``None`` = none, and none are missed.
 
     Returns:
         The drafts with terms and vectors, and what has no vector.
@@ -76,6 +81,7 @@ def prepare(
     rows = (
         _encode([draft.text for draft in drafts], embedder) if embedder is not None else [None] * len(drafts)
     )
+    learned, unsparse = sparse_terms([in_context(draft.text, draft.context) for draft in drafts], sparse)
     items: list[Prepared] = []
     unembedded: list[tuple[int, str]] = []
     for position, (draft, row) in enumerate(zip(drafts, rows, strict=True)):
@@ -91,8 +97,10 @@ def prepare(
         questions = expander.expand(draft.text, found) if expander and not draft.expansion else ""
         terms = field_terms(_fields(draft, questions), occurred(draft, found), analyser)
         signature = sign(terms.get("text", {}))
-        items.append(Prepared(draft, terms, codes, scale, found, signature, questions))
-    return Preparation(tuple(items), tuple(unembedded))
+        items.append(
+            Prepared(draft, terms, codes, scale, found, signature, questions, sparse=learned[position])
+        )
+    return Preparation(tuple(items), tuple(unembedded), unsparse)
 
 
 def _fields(draft: Draft, questions: str) -> dict[str, str]:

@@ -33,6 +33,11 @@ def row_digest(row: Mapping[str, Any], scale: float = 0.0, codes: bytes = b"") -
     return hashlib.blake2b(body + b"\0" + codes, digest_size=16).digest()
 
 
+def sparse_digest(memory: str, terms: bytes) -> bytes:
+    """8 bytes over a memory's id and its learned sparse terms."""
+    return hashlib.blake2b(memory.encode() + b"\0" + terms, digest_size=8).digest()
+
+
 def content_key(draft: Draft) -> bytes:
     """Equal for two items that say the same in every respect, so that retaining one again changes nothing.
 

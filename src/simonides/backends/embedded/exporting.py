@@ -46,7 +46,8 @@ SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories
   (SELECT count(DISTINCT chunk) FROM memories), (SELECT count(*) FROM entities),
   (SELECT count(*) FROM aliases), (SELECT count(*) FROM merges), (SELECT count(*) FROM mentions),
   (SELECT count(*) FROM relations), (SELECT count(*) FROM links), (SELECT count(*) FROM idempotency),
-  (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments)
+  (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments),
+  (SELECT count(*) FROM sparse_terms)
 """
 
 _CARRIED = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
@@ -59,6 +60,7 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 # What hangs on one version: the name in its line, and columns after the ordinal.
 _HANGING = {
     "vectors": "SELECT ordinal, embedder, scale, codes FROM vectors WHERE ordinal IN (%s) ORDER BY 1, 2",
+    "sparse": "SELECT ordinal, terms FROM sparse_terms WHERE ordinal IN (%s)",
     "mentions": "SELECT ordinal, entity FROM mentions WHERE ordinal IN (%s) ORDER BY 1, 2",
     "relations": "SELECT ordinal, name, subject, object, single_valued FROM relations WHERE ordinal IN (%s)"
     " ORDER BY 1, 2, 3, 4",
@@ -151,6 +153,13 @@ class _Export:
             "analyser": self._meta.analyser,
             "embedders": embedders,
             "embedder": None if current is None else self._embedders.index(current),
+            "sparse_encoder": next(
+                (
+                    {"fingerprint": fingerprint, "name": name}
+                    for fingerprint, name in self._all("SELECT fingerprint, name FROM sparse_encoder")
+                ),
+                None,
+            ),
             "counts": count_rows(self._connection).to_dict(),
         }
 
@@ -228,6 +237,7 @@ class _Export:
                     {"embedder": self._embedders.index(embedder), "scale": scale, "codes": _base64(codes)}
                     for embedder, scale, codes in hanging["vectors"].get(ordinal, ())
                 ],
+                "sparse": "".join(_base64(terms) for (terms,) in hanging["sparse"].get(ordinal, ())),
                 "mentions": [self._entity(entity) for (entity,) in hanging["mentions"].get(ordinal, ())],
                 "relations": [
                     {"name": name, "subject": self._entity(subject), "object": obj, "single_valued": single}

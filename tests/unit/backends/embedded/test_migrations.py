@@ -54,7 +54,7 @@ def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
     assert {name for kind, name, _ in objects if kind == "table"} == {
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "changes",
-        "sqlite_sequence",
+        "sqlite_sequence", "sparse_encoder", "sparse_terms",
     }  # fmt: skip
     assert connections.get().pragma("journal_mode") == "wal"
     assert connections.get().pragma("foreign_key_check") is None
