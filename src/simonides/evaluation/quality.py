@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from simonides.evaluation.asking import Progress
     from simonides.evaluation.dataset import Dataset
-    from simonides.protocols import Embedder
+    from simonides.protocols import Embedder, SparseEncoder
 
 
 def run_quality(
@@ -30,6 +30,7 @@ def run_quality(
     limit: int | None = None,
     window: int = WINDOW,
     embedder: Embedder | Literal["auto"] | None = "auto",
+    sparse: str | SparseEncoder | None = None,
     progress: Progress | None = None,
 ) -> QualityReport:
     """Measure how well a profile recalls a dataset's gold items.
@@ -45,6 +46,7 @@ def run_quality(
         window: how many turns before and after a turn of a conversation are its context, from 0.
         limit: how many answerable questions to ask, from the first; ``None`` = all.
         embedder: as for opening a store.
+        sparse: as for opening a store.
         progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
 
     Raises:
@@ -65,8 +67,9 @@ def run_quality(
             f"{store_path} is not an empty folder; give a new one, so that nothing else is found",
         )
     started = timer()
-    with open_store(store_path, embedder=embedder) as store:
+    with open_store(store_path, embedder=embedder, sparse=sparse) as store:
         results = ask_all(chosen, store, profile=profile, window=window, progress=progress)
+        sparse_name = store.sparse.name if store.sparse else None
         embedder_name = store.embedder.name if store.embedder else None
     return QualityReport(
         dataset=dataset.name,
@@ -79,4 +82,5 @@ def run_quality(
         ignored_evidence=dataset.ignored_evidence,
         unscored_questions=dataset.unscored_questions,
         seconds=timer() - started,
+        sparse=sparse_name,
     )

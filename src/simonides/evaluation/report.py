@@ -48,6 +48,7 @@ class QualityReport:
         scores: per answerable question id, each measure's value in [0, 1].
         ignored_evidence: gold references of the original dataset that match no item.
         unscored_questions: answerable questions of the original left out for want of gold.
+        sparse: the sparse encoder's name, or ``None`` when there was none.
         seconds: time to retain and ask everything.
     """
 
@@ -61,6 +62,7 @@ class QualityReport:
     ignored_evidence: int
     unscored_questions: int
     seconds: float
+    sparse: str | None = None
 
     def metrics(self, category: str | None = None) -> dict[str, float]:
         """Mean of each measure over the answerable questions, of one category or of all.
@@ -89,6 +91,7 @@ class QualityReport:
             "profile": self.profile,
             "window": self.window,
             "embedder": self.embedder,
+            "sparse": self.sparse,
             "version": self.version,
             "questions": len(answerable),
             "metrics": _rounded(self.metrics()),

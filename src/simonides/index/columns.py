@@ -55,6 +55,7 @@ class Row:
         ordinal: position of the row in every array; ordinals are never reused.
         values: one value per column; ``None`` for an erased row, which keeps its place and holds nothing.
         terms: per lexical field, term → frequency.
+        sparse: packed learned sparse terms (``index.sparse_postings``); empty = none.
         codes, scale: int8 vector and its factor; ``None`` = no vector.
         tokens: codes of the text's tokens (``index.token_codes``); empty = none.
     """
@@ -65,6 +66,7 @@ class Row:
     codes: NDArray[np.int8] | None
     scale: float
     tokens: bytes = b""
+    sparse: bytes = b""
 
 
 ERASED: Mapping[str, int | float] = {

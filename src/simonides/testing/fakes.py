@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.protocols import Analyser, Embedder, TokenCounter
+    from simonides.records.sparse import SparseTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,33 @@ class FakePostings:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeSparse:
+    """Inner products in float64, every row scored. Satisfies ``protocols.Sparse``.
+
+    Attributes:
+        terms: per ordinal, weights by vocabulary id; empty = the row has none.
+    """
+
+    terms: Sequence[Mapping[int, float]] = ()
+
+    def has_any(self, rows: NDArray[np.bool_]) -> bool:
+        """Whether any of *rows* has terms."""
+        return any(bool(held) and bool(rows[ordinal]) for ordinal, held in enumerate(self.terms))
+
+    def scores(
+        self, query: SparseTerms, eligible: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Every eligible row that shares an id with the query."""
+        asked = list(zip(query.ids.tolist(), query.weights.tolist(), strict=True))
+        found = []
+        for ordinal, held in enumerate(self.terms):
+            parts = [weight * held[term] for term, weight in asked if term in held]
+            if parts and eligible[ordinal]:
+                found.append((ordinal, math.fsum(parts)))
+        return _arrays(found)
+
+
+@dataclass(frozen=True, slots=True)
 class FakeSnapshot:
     """Satisfies ``protocols.Snapshot``."""
 
@@ -168,6 +196,7 @@ class FakeSnapshot:
     postings: FakePostings
     rows: int
     sequence: int = 1
+    sparse: FakeSparse = FakeSparse()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +238,7 @@ class FakeView:
         entities: Sequence[Collection[str]] = (),
         links: Sequence[tuple[int, int, str, float]] = (),
         sources: Sequence[Source] = (),
+        sparse: Sequence[Mapping[int, float]] = (),
     ) -> FakeView:
         """A view of *memories*, whose ordinals become their positions.
 
@@ -222,6 +252,7 @@ class FakeView:
             entities: per memory, names of what it mentions; entities are numbered from 1, names sorted.
             links: (ordinal, other ordinal, kind, weight), each once; the view shows them both ways.
             sources: per memory; its own text when left out.
+            sparse: per memory, weights by vocabulary id; empty = a bank without sparse terms.
         """
         words = analyser or WordAnalyser()
         stored = [replace(memory, ordinal=ordinal) for ordinal, memory in enumerate(memories)]
@@ -233,7 +264,9 @@ class FakeView:
             for memory in stored
         ]
         rows = list(vectors) or [None] * len(stored)
-        snapshot = FakeSnapshot(FakeVectors(rows, dimension), FakePostings(fields), len(stored))
+        snapshot = FakeSnapshot(
+            FakeVectors(rows, dimension), FakePostings(fields), len(stored), sparse=FakeSparse(sparse)
+        )
         names = {name: n for n, name in enumerate(sorted({e for named in entities for e in named}), 1)}
         return cls(
             snapshot,

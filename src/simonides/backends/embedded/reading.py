@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from simonides.errors import DamagedError
 from simonides.index.columns import Row
 from simonides.index.graph import LINK_CODES, edges_of
+from simonides.index.sparse_postings import unpack_terms
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
@@ -187,13 +188,31 @@ def read_index_rows(
 ) -> Iterator[Row]:
     """Index rows with ordinals from *start* up to *stop*; erased ones come as rows without values."""
     expected = start
+    sparse = read_sparse_terms(connection, start, stop)
     for row in _rows(connection, _ROW, (embedder, start, stop)):
         for gap in range(expected, row[0]):
             yield Row(gap, None, {}, None, 0.0)
         expected = row[0] + 1
-        yield _index_row(row)
+        yield replace(_index_row(row), sparse=sparse.get(row[0], b""))
     for gap in range(expected, stop):
         yield Row(gap, None, {}, None, 0.0)
+
+
+def read_sparse_terms(connection: apsw.Connection, start: int, stop: int) -> dict[int, bytes]:
+    """Packed sparse terms of the rows with ordinals from *start* up to *stop* that have any."""
+    rows: Iterable[tuple[Any, ...]] = connection.execute(
+        "SELECT s.ordinal, m.id, s.terms FROM sparse_terms s JOIN memories m ON m.ordinal = s.ordinal"
+        " WHERE s.ordinal >= ? AND s.ordinal < ?",
+        (start, stop),
+    )
+    found = {}
+    for ordinal, memory, terms in rows:
+        try:
+            unpack_terms(terms)
+        except ValueError as error:
+            raise _unreadable(memory, error) from error
+        found[int(ordinal)] = bytes(terms)
+    return found
 
 
 def _index_row(row: tuple[Any, ...]) -> Row:

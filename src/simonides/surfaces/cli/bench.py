@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from simonides.errors import ModelError
-from simonides.surfaces.cli.opening import embedder_choice, environment_embedder
+from simonides.surfaces.cli.opening import embedder_choice, environment_embedder, environment_sparse
 from simonides.surfaces.cli.options import JsonOption, ProfileOption
 from simonides.surfaces.cli.output import print_json, print_table, print_text, table
 from simonides.surfaces.cli.progress import Report, bars
@@ -77,6 +77,7 @@ def quality(
             limit=limit,
             window=WINDOW if window is None else window,
             embedder=_embedder(chosen, progress),
+            sparse=environment_sparse(),
             progress=progress,
         )
     if run is not None:
