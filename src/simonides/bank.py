@@ -17,7 +17,7 @@ import numpy as np
 
 from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.jobs import ENRICH
-from simonides.backends.embedded.transaction import mismatch
+from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.verification import VerifyReport
 from simonides.errors import ConflictError, InputError, ModelDamagedError, NotFoundError, UnknownNameError
 from simonides.index.view import look
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         Extractor,
         Judge,
         Reranker,
+        SparseEncoder,
         TokenCounter,
     )
     from simonides.recall.arguments import RecallRequest
@@ -143,6 +144,7 @@ class Surroundings:
         token_codes: whether codes of tokens are stored.
         settings: what the environment changes about profiles, by variable.
         judge: of the store, handed only to profiles that have a place for it.
+        sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
     """
 
     clock: Clock
@@ -157,6 +159,7 @@ class Surroundings:
     token_codes: bool
     settings: Mapping[str, Setting] = field(default_factory=dict)
     judge: Judge | None = None
+    sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
 
 
 class Bank:
@@ -371,7 +374,17 @@ class Bank:
             extract=extract,
             expander=self._around.expander,
             token_codes=self._around.token_codes,
+            sparse=self._around.sparse()[0],
         )
+        if ready.unsparse:
+            position, reason = ready.unsparse[0]
+            _log.warning(
+                "%d of %d memories have no sparse terms (first: item %d, %s)",
+                len(ready.unsparse),
+                len(drafts),
+                position,
+                reason,
+            )
         if ready.unembedded:
             position, reason = ready.unembedded[0]
             _log.warning(
@@ -405,6 +418,9 @@ class Bank:
         embedder, _ = self._around.embedder()
         if embedder is not None and any(item.codes is not None for item in items):
             transaction.use_embedder(embedder)
+        sparse, _ = self._around.sparse()
+        if sparse is not None and any(item.sparse for item in items):
+            transaction.use_sparse(sparse)
         author = self.principal or ""
         return Storing(transaction, items, self._around.analyser, author, self._answers.source).store()
 
@@ -899,6 +915,7 @@ class Bank:
         reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
         judges = any(step.technique in JUDGING for step in plan.refiners)
         learned, no_learned = self._learned(plan, embedder)
+        sparse, no_sparse = self._usable_sparse(plan, reading)
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
         tools = Tools(
             self._around.analyser,
@@ -909,6 +926,7 @@ class Bank:
             learned,
             zone=self._around.zone,
             judge=self._around.judge if judges else None,
+            sparse=sparse,
         )
         answer = run(
             plan,
@@ -928,7 +946,12 @@ class Bank:
             recording=recording,
         )
         trace = answer.trace
-        missing = (("embedder", problem), ("reranker", no_reranker), ("learned reranker", no_learned))
+        missing = (
+            ("embedder", problem),
+            ("sparse encoder", no_sparse),
+            ("reranker", no_reranker),
+            ("learned reranker", no_learned),
+        )
         reasons = tuple(f"{model}: {why}" for model, why in missing if why)
         if reasons:
             trace = replace(trace, degraded=(*reasons, *trace.degraded))
@@ -951,6 +974,16 @@ class Bank:
         if embedder is not None and fingerprint not in {"", embedder.fingerprint}:
             return None, mismatch(name, dimension, embedder)
         return embedder, problem
+
+    def _usable_sparse(self, plan: Plan, reading: Reading) -> tuple[SparseEncoder | None, str]:
+        """The sparse encoder for this plan and this bank, or why there is none."""
+        if not any(step.technique == "sparse_terms" for step in plan.understanders):
+            return None, ""
+        encoder, problem = self._around.sparse()
+        name, fingerprint = reading.sparse_encoder()
+        if encoder is not None and fingerprint not in {"", encoder.fingerprint}:
+            return None, sparse_mismatch(name, encoder)
+        return encoder, problem
 
     def get(self, memory: str) -> Memory:
         """The newest version of one memory.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from simonides.records.ranking import Ranking
     from simonides.records.recall import Chunk, Hit, Omitted
     from simonides.records.source import Source
+    from simonides.records.sparse import SparseTerms
 
 
 class Clock(Protocol):
@@ -87,6 +88,28 @@ class TokenEmbedder(Protocol):
 
     def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """What ``encode_query`` gives, and the unit vectors of the tokens, shape (tokens, dimension)."""
+        ...
+
+
+class SparseEncoder(Protocol):
+    """Turns texts into weighted vocabulary entries. A text's must not depend on the texts beside it."""
+
+    @property
+    def name(self) -> str:
+        """Name for people, such as ``splade-tiny``."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the entries would: weights, recipe, tokenizer, token limit, entries kept."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Sequence[SparseTerms]:
+        """Entries of memories, one record per text; an empty one means "none" for that text."""
+        ...
+
+    def encode_query(self, text: str) -> SparseTerms:
+        """Entries of a query."""
         ...
 
 
@@ -263,6 +286,24 @@ class Postings(Protocol):
         ...
 
 
+class Sparse(Protocol):
+    """Stored learned sparse terms by row ordinal."""
+
+    def has_any(self, rows: NDArray[np.bool_]) -> bool:
+        """Whether any of *rows* (bool, one per ordinal) has terms."""
+        ...
+
+    def scores(
+        self, query: SparseTerms, eligible: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Every eligible row that shares an entry with *query*, with the inner product of their weights.
+
+        Returns:
+            ordinals int64 ascending and scores float64 above 0, rounded to 1e-9.
+        """
+        ...
+
+
 class Snapshot(Protocol):
     """The whole bank at one sequence number; immutable."""
 
@@ -277,6 +318,9 @@ class Snapshot(Protocol):
 
     @property
     def postings(self) -> Postings: ...
+
+    @property
+    def sparse(self) -> Sparse: ...
 
 
 class View(Protocol):
@@ -377,6 +421,7 @@ class Tools:
     random: random.Random
     reranker: Reranker | None = None
     learned: Learned | None = None
+    sparse: SparseEncoder | None = None
     zone: tzinfo = UTC
     judge: Judge | None = None
 

@@ -19,7 +19,7 @@ from simonides.errors import InputError, ModelError, SimonidesError, StoreError,
 from simonides.models.catalogue import DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.onnx_encoder import checked_dimension
-from simonides.models.resolve import load_embedder, load_reranker
+from simonides.models.resolve import load_embedder, load_reranker, load_sparse
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
 from simonides.records.hygiene import clean_label, clean_text, shown
@@ -35,7 +35,16 @@ if TYPE_CHECKING:
 
     from simonides.models.fetch import Progress
     from simonides.profiles.environment import Setting
-    from simonides.protocols import Clock, Embedder, Expander, Extractor, Judge, Reranker, TokenCounter
+    from simonides.protocols import (
+        Clock,
+        Embedder,
+        Expander,
+        Extractor,
+        Judge,
+        Reranker,
+        SparseEncoder,
+        TokenCounter,
+    )
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,6 +61,7 @@ def open_store(
     clock: Clock | None = None,
     embedder: str | Embedder | None = "auto",
     dimension: int | None = None,
+    sparse: str | SparseEncoder | None = None,
     language: str = "english",
     zone: tzinfo = UTC,
     tokens: str | TokenCounter = "approximate",
@@ -73,6 +83,9 @@ def open_store(
             own ``protocols.Embedder``, or ``None`` for recall by words alone.
         dimension: to which the vectors of a catalogued embedder are cut, as far as it was trained for that;
             ``None`` = not cut. A bank keeps the dimension it began with.
+        sparse: the name of a catalogued sparse encoder such as ``"splade-tiny"`` (fetched at first use), your
+            own ``protocols.SparseEncoder``, or ``None`` (the default): memories get no learned sparse terms,
+            and the channel that needs them is passed over.
         language: of stemming and stop-words; ``"none"`` for neither.
         zone: of times that state none.
         extractor: finds names, relations and dates in what is retained; default: built-in rules.
@@ -110,6 +123,8 @@ def open_store(
     for field, given, method in methods:
         if given is not None and not callable(getattr(given, method, None)):
             raise InputError(field, f"{shown(given)} has no method {method}; leave it out for the default")
+    if sparse is not None and not isinstance(sparse, str) and not callable(getattr(sparse, "encode", None)):
+        raise InputError("sparse", f"{shown(sparse)} has no method encode; leave it out for none")
     if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
         raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
     if not isinstance(zone, tzinfo):
@@ -131,6 +146,7 @@ def open_store(
         clock=_system_clock if clock is None else clock,
         embedder=embedder,
         dimension=dimension,
+        sparse=sparse,
         analyser=analyser,
         zone=zone,
         tokens=counter,
@@ -178,6 +194,7 @@ class Store:
         clock: Clock,
         embedder: str | Embedder | None,
         dimension: int | None,
+        sparse: str | SparseEncoder | None,
         analyser: TextAnalyser,
         zone: tzinfo,
         tokens: TokenCounter,
@@ -192,6 +209,7 @@ class Store:
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress, dimension)
+        self._sparse = _SparseSource(sparse, progress)
         self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
         self._around = Surroundings(
             clock,
@@ -206,6 +224,7 @@ class Store:
             token_codes=token_codes,
             settings=settings,
             judge=judge,
+            sparse=self._sparse.get,
         )
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}
@@ -245,6 +264,11 @@ class Store:
     def embedder(self) -> Embedder | None:
         """The embedder in use (loaded now if it was not yet), or ``None``."""
         return self._source.get()[0]
+
+    @property
+    def sparse(self) -> SparseEncoder | None:
+        """The sparse encoder in use (loaded now if it was not yet), or ``None``."""
+        return self._sparse.get()[0]
 
     def close(self) -> None:
         """Close every bank; may be called again."""
@@ -337,3 +361,25 @@ class _RerankerSource:
         except ModelError as error:
             _log.warning("no reranker, the fused order stands: %s", error)
             return None, str(error)
+
+
+class _SparseSource:
+    """Loads the sparse encoder at first use, once."""
+
+    def __init__(self, wanted: str | SparseEncoder | None, progress: Progress | None) -> None:
+        if isinstance(wanted, str) and not wanted.strip():
+            raise InputError("sparse", "is blank; give a model's name or None")
+        self._wanted = wanted
+        self._progress = progress or silent
+        self._lock = threading.Lock()
+
+    def get(self) -> tuple[SparseEncoder | None, str]:
+        """The encoder, or ``None``, and why there is none though one was asked for.
+
+        Raises:
+            ModelError: the named model cannot be had.
+        """
+        with self._lock:
+            if isinstance(self._wanted, str):
+                self._wanted = load_sparse(self._wanted, progress=self._progress)
+            return self._wanted, ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.models.catalogue import CATALOGUE, DEFAULT_EMBEDDER
+from simonides.models.catalogue import CATALOGUE, DEFAULT_EMBEDDER, SPARSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,10 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_list_names_every_model(cli: Cli, cli_json: CliJson, empty_cache: Path) -> None:
     listed = cli_json("models", "list")["models"]
-    assert [model["name"] for model in listed] == [record.name for record in CATALOGUE]
+    assert [model["name"] for model in listed] == [
+        *(record.name for record in CATALOGUE),
+        *(record.name for record in SPARSE),
+    ]
     assert {model["state"] for model in listed} == {"missing"}
     text = cli("models", "list").stdout
     assert DEFAULT_EMBEDDER in text

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import ask_all
-from simonides.evaluation.measures import load_ir_measures, measure_each
+from simonides.evaluation.kept_banks import keep_banks
+from simonides.evaluation.measures import load_ir_measures
 from simonides.evaluation.report import QualityReport
+from simonides.evaluation.results_file import Measured
 from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
     from simonides.evaluation.asking import Progress
     from simonides.evaluation.dataset import Dataset
-    from simonides.protocols import Embedder
+    from simonides.evaluation.report import QuestionResult
+    from simonides.protocols import Embedder, SparseEncoder
 
 
 def run_quality(
@@ -30,6 +33,7 @@ def run_quality(
     limit: int | None = None,
     window: int = WINDOW,
     embedder: Embedder | Literal["auto"] | None = "auto",
+    sparse: str | SparseEncoder | None = None,
     progress: Progress | None = None,
 ) -> QualityReport:
     """Measure how well a profile recalls a dataset's gold items.
@@ -45,6 +49,7 @@ def run_quality(
         window: how many turns before and after a turn of a conversation are its context, from 0.
         limit: how many answerable questions to ask, from the first; ``None`` = all.
         embedder: as for opening a store.
+        sparse: as for opening a store.
         progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
 
     Raises:
@@ -52,31 +57,80 @@ def run_quality(
             scored.
         MissingExtraError: the extra ``eval`` is not installed.
     """
-    if window < 0:
-        raise InputError("window", f"{window} is negative; give a number of turns from 0")
-    load_ir_measures()  # A missing extra is told before the work, not after it.
-    chosen = dataset.first(limit)
-    gold = {question.qid: question.gold for question in chosen.questions if question.answerable}
-    if not gold:
-        raise InputError("dataset", f"{dataset.name} holds no question with a known answer to measure")
+    chosen = checked(dataset, limit, window)
     if store_path.exists() and (not store_path.is_dir() or any(store_path.iterdir())):
         raise InputError(
             "store_path",
             f"{store_path} is not an empty folder; give a new one, so that nothing else is found",
         )
     started = timer()
-    with open_store(store_path, embedder=embedder) as store:
+    with open_store(store_path, embedder=embedder, sparse=sparse) as store:
         results = ask_all(chosen, store, profile=profile, window=window, progress=progress)
+        sparse_name = store.sparse.name if store.sparse else None
         embedder_name = store.embedder.name if store.embedder else None
+    return _report(dataset, profile, window, embedder_name, sparse_name, results, timer() - started)
+
+
+def run_kept(
+    dataset: Dataset,
+    folder: Path,
+    *,
+    timer: Callable[[], float],
+    profile: str = "default",
+    limit: int | None = None,
+    window: int = WINDOW,
+    embedder: Embedder | Literal["auto"] | None = "auto",
+    sparse: str | SparseEncoder | None = None,
+    progress: Progress | None = None,
+) -> QualityReport:
+    """Measure as ``run_quality`` does, on banks kept in *folder*, made there when missing.
+
+    Seconds count what was done this time. Arguments and errors as for ``run_quality`` and ``keep_banks``.
+    """
+    chosen = checked(dataset, limit, window)
+    started = timer()
+    banks = keep_banks(chosen, folder, window=window, embedder=embedder, sparse=sparse, progress=progress)
+    results = banks.ask(profile, progress=progress)
+    return _report(
+        dataset, profile, window, banks.embedder_name, banks.sparse_name, results, timer() - started
+    )
+
+
+def checked(dataset: Dataset, limit: int | None, window: int) -> Dataset:
+    """The first *limit* questions of *dataset*, known to be measurable.
+
+    Raises:
+        InputError: the limit is below 1, the window below 0, or no question can be scored.
+        MissingExtraError: the extra ``eval`` is not installed.
+    """
+    if window < 0:
+        raise InputError("window", f"{window} is negative; give a number of turns from 0")
+    load_ir_measures()  # A missing extra is told before the work, not after it.
+    chosen = dataset.first(limit)
+    if not any(question.answerable for question in chosen.questions):
+        raise InputError("dataset", f"{dataset.name} holds no question with a known answer to measure")
+    return chosen
+
+
+def _report(
+    dataset: Dataset,
+    profile: str,
+    window: int,
+    embedder: str | None,
+    sparse: str | None,
+    results: tuple[QuestionResult, ...],
+    seconds: float,
+) -> QualityReport:
     return QualityReport(
         dataset=dataset.name,
         profile=profile,
         window=window,
-        embedder=embedder_name,
+        embedder=embedder,
         version=version("simonides"),
         results=results,
-        scores=measure_each(gold, {result.qid: result.ranked for result in results}),
+        scores=Measured(profile, results).scores(),
         ignored_evidence=dataset.ignored_evidence,
         unscored_questions=dataset.unscored_questions,
-        seconds=timer() - started,
+        seconds=seconds,
+        sparse=sparse,
     )

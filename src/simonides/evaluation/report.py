@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import UnavailableError
-from simonides.evaluation.measures import mean_measures, position_scores
+from simonides.evaluation.measures import mean_measures
+from simonides.evaluation.trec import write_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +48,7 @@ class QualityReport:
         scores: per answerable question id, each measure's value in [0, 1].
         ignored_evidence: gold references of the original dataset that match no item.
         unscored_questions: answerable questions of the original left out for want of gold.
+        sparse: the sparse encoder's name, or ``None`` when there was none.
         seconds: time to retain and ask everything.
     """
 
@@ -61,6 +62,7 @@ class QualityReport:
     ignored_evidence: int
     unscored_questions: int
     seconds: float
+    sparse: str | None = None
 
     def metrics(self, category: str | None = None) -> dict[str, float]:
         """Mean of each measure over the answerable questions, of one category or of all.
@@ -89,6 +91,7 @@ class QualityReport:
             "profile": self.profile,
             "window": self.window,
             "embedder": self.embedder,
+            "sparse": self.sparse,
             "version": self.version,
             "questions": len(answerable),
             "metrics": _rounded(self.metrics()),
@@ -100,27 +103,12 @@ class QualityReport:
         }
 
     def write_run(self, path: Path) -> None:
-        """Write the rankings of the answerable questions as a TREC run.
-
-        A line is ``qid Q0 key rank score tag``, rank from 1. Scores are made from positions, so that every
-        tool reads the order that was measured.
+        """Write the rankings of the answerable questions as a TREC run (``trec``).
 
         Raises:
             UnavailableError: the file cannot be written.
         """
-        lines = [
-            f"{result.qid} Q0 {key} {rank} {score} simonides\n"
-            for result in self.results
-            if result.answerable
-            for rank, (key, score) in enumerate(position_scores(result.ranked), start=1)
-        ]
-        try:
-            path.write_text("".join(lines), encoding="utf-8")
-        except OSError as error:
-            raise UnavailableError(
-                f"the run cannot be written to {path} ({error.strerror}); give a file in a folder that "
-                "exists and can be written"
-            ) from error
+        write_run(path, self.results)
 
     def _unanswerable(self) -> dict[str, Any]:
         asked = [result for result in self.results if not result.answerable]

@@ -9,6 +9,7 @@ import numpy as np
 
 from simonides.index.columns import COLUMNS, ERASED, Growable, Row
 from simonides.index.postings import FIELDS, SealedPostings, TailPostings, Vocabulary, merge_postings
+from simonides.index.sparse_postings import SealedSparse, TailSparse, merge_sparse
 from simonides.index.token_codes import TailTokens, TokenBlock, join_tokens
 from simonides.index.vectors import VectorBlock, sign_bits
 from simonides.records.interval import BEGINNING
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.index.postings import FrozenTail
+    from simonides.index.sparse_postings import FrozenSparse
 
 LARGEST_BLOCK = 65_536
 """Rows in a sealed block at most; a full block is never rewritten by a merge."""
+
+_SPARSE_ARRAYS = ("ids", "starts", "rows", "codes", "scales")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class Block:
         vectors: codes, scales and sign bits.
         postings: per lexical field.
         tokens: codes of the tokens.
+        sparse: learned sparse terms.
     """
 
     start: int
@@ -41,6 +46,7 @@ class Block:
     vectors: VectorBlock
     postings: Mapping[str, SealedPostings | FrozenTail]
     tokens: TokenBlock
+    sparse: SealedSparse | FrozenSparse
 
     @property
     def rows(self) -> int:
@@ -65,6 +71,8 @@ class Tail:
         self._tokens = TailTokens(dimension)
         self._lengths = {field: Growable(np.dtype("i4")) for field in FIELDS}
         self._postings = {field: TailPostings() for field in FIELDS}
+        self._sparse = TailSparse()
+        self._sparse_scales = Growable(np.dtype("f4"))
 
     def append(self, row: Row) -> None:
         """Add the next row; gaps left by erased rows are filled with erased ones."""
@@ -85,6 +93,7 @@ class Tail:
             terms = row.terms.get(field, {})
             self._lengths[field].append(sum(terms.values()))
             self._postings[field].append(self.rows, terms)
+        self._sparse_scales.append(self._sparse.append(self.rows, row.sparse))
         self.rows += 1
 
     def frozen(self) -> Block:
@@ -95,6 +104,7 @@ class Tail:
             vectors=VectorBlock(self._codes.view(), self._scales.view(), self._bits.view().T),
             postings={field: self._postings[field].frozen(self._lengths[field].view()) for field in FIELDS},
             tokens=self._tokens.frozen(),
+            sparse=self._sparse.frozen(self._sparse_scales.view()),
         )
 
 
@@ -127,7 +137,9 @@ def join_blocks(blocks: Sequence[Block], expired: Mapping[int, int], dimension: 
         for field in FIELDS
     }
     tokens = join_tokens([block.tokens for block in blocks], kept, dimension)
-    return Block(start, columns, VectorBlock(codes, scales, sign_bits(codes)), postings, tokens)
+    sparse = merge_sparse([(block.start - start, block.sparse) for block in blocks], kept)
+    vectors = VectorBlock(codes, scales, sign_bits(codes))
+    return Block(start, columns, vectors, postings, tokens, sparse)
 
 
 def block_arrays(block: Block) -> dict[str, NDArray[Any]]:
@@ -152,7 +164,9 @@ def block_arrays(block: Block) -> dict[str, NDArray[Any]]:
             f"{field}.frequencies": postings.frequencies,
             f"{field}.lengths": postings.lengths,
         }
-    return arrays
+    if not isinstance(block.sparse, SealedSparse):
+        raise TypeError("only a sealed block goes to a file; join_blocks seals")
+    return arrays | {f"sparse.{name}": getattr(block.sparse, name) for name in _SPARSE_ARRAYS}
 
 
 def block_of_arrays(start: int, arrays: Mapping[str, NDArray[Any]]) -> Block:
@@ -172,4 +186,5 @@ def block_of_arrays(start: int, arrays: Mapping[str, NDArray[Any]]) -> Block:
             for field in FIELDS
         },
         tokens=TokenBlock(arrays["token.offsets"], arrays["token.codes"]),
+        sparse=SealedSparse(*(arrays[f"sparse.{name}"] for name in _SPARSE_ARRAYS)),
     )

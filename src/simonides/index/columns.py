@@ -2,7 +2,9 @@
 
 ``expired_at`` is the only value that changes after it was written: a snapshot lays newer stamps over it. A
 row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
-empty occurred range [FOREVER, BEGINNING), which meets no window.
+empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks`` and ``speaker`` say what
+a memory looks like without its text: how many words, whether it ends with a question, and the key of who says
+it (``text.speech``).
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "proof_count": np.dtype("i4"),
     "access_count": np.dtype("i4"),
     "last_access": np.dtype("i8"),
+    "words": np.dtype("u2"),
+    "asks": np.dtype("u1"),
+    "speaker": np.dtype("u8"),
 }
 
 
@@ -50,6 +55,7 @@ class Row:
         ordinal: position of the row in every array; ordinals are never reused.
         values: one value per column; ``None`` for an erased row, which keeps its place and holds nothing.
         terms: per lexical field, term → frequency.
+        sparse: packed learned sparse terms (``index.sparse_postings``); empty = none.
         codes, scale: int8 vector and its factor; ``None`` = no vector.
         tokens: codes of the text's tokens (``index.token_codes``); empty = none.
     """
@@ -60,6 +66,7 @@ class Row:
     codes: NDArray[np.int8] | None
     scale: float
     tokens: bytes = b""
+    sparse: bytes = b""
 
 
 ERASED: Mapping[str, int | float] = {

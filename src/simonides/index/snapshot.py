@@ -12,6 +12,7 @@ from simonides.index.accesses import Accesses
 from simonides.index.columns import COLUMNS
 from simonides.index.graph import Graph
 from simonides.index.postings import BlockPostings
+from simonides.index.sparse_postings import BlockSparse
 from simonides.index.token_codes import gather_tokens
 from simonides.index.vectors import BlockVectors
 
@@ -62,6 +63,10 @@ class IndexSnapshot:
     @cached_property
     def postings(self) -> BlockPostings:
         return BlockPostings(tuple((block.start, block.postings) for block in self.blocks), self.rows)
+
+    @cached_property
+    def sparse(self) -> BlockSparse:
+        return BlockSparse(tuple((block.start, block.sparse) for block in self.blocks))
 
     def column(self, name: str) -> NDArray[Any]:
         """A whole column, shape (rows,), with the newer expiry stamps laid over ``expired_at``."""

@@ -23,7 +23,7 @@ from simonides.models.catalogue import READY, TOKENIZER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.models.catalogue import ModelRecord, PulledRecord
+    from simonides.models.catalogue import ModelRecord, PulledRecord, SparseRecord
 
 MODEL, MANIFEST = READY, "model.json"
 
@@ -111,6 +111,18 @@ def fingerprint(record: ModelRecord, manifest: Manifest, dimension: int | None =
     }
     if dimension is not None:
         material |= {"dimension": dimension, "centred": record.centred_cut}
+    digest = hashlib.sha256(json.dumps(material, sort_keys=True).encode())
+    return f"{record.name}:{digest.hexdigest()[:32]}"
+
+
+def sparse_fingerprint(record: SparseRecord, manifest: Manifest, terms: int) -> str:
+    """``NAME:`` and 32 hexadecimal digits that change whenever the entries of a text would."""
+    material = {
+        "recipe": RECIPE,
+        "sources": dict(manifest.sources),
+        "max_tokens": record.max_tokens,
+        "terms": terms,
+    }
     digest = hashlib.sha256(json.dumps(material, sort_keys=True).encode())
     return f"{record.name}:{digest.hexdigest()[:32]}"
 

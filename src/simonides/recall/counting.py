@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simonides.protocols import Embedder, Judge, Reranker, Tools
+    from simonides.protocols import Embedder, Judge, Reranker, SparseEncoder, Tools
+    from simonides.records.sparse import SparseTerms
 
 QUERY_EMBEDDING = "query_embedding"
 RERANK = "rerank"
 JUDGE = "judge"
+SPARSE_TERMS = "sparse_terms"
 
 
 class Meter:
@@ -51,6 +53,7 @@ class Meter:
         return replace(
             tools,
             embedder=None if embedder is None else _counted(embedder, self),
+            sparse=None if tools.sparse is None else _CountedSparse(tools.sparse, self),
             reranker=None if reranker is None else _CountedReranker(reranker, self),
             judge=None if judge is None else _CountedJudge(judge, self),
         )
@@ -103,6 +106,29 @@ def _counted(embedder: Embedder, meter: Meter) -> Embedder:
     if isinstance(embedder, TokenEmbedder):
         return _CountedTokenEmbedder(embedder, meter, embedder)
     return _CountedEmbedder(embedder, meter)
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedSparse:
+    """Satisfies ``protocols.SparseEncoder``."""
+
+    encoder: SparseEncoder
+    meter: Meter
+
+    @property
+    def name(self) -> str:
+        return self.encoder.name
+
+    @property
+    def fingerprint(self) -> str:
+        return self.encoder.fingerprint
+
+    def encode(self, texts: Sequence[str]) -> Sequence[SparseTerms]:
+        return self.encoder.encode(texts)
+
+    def encode_query(self, text: str) -> SparseTerms:
+        self.meter.add(SPARSE_TERMS)
+        return self.encoder.encode_query(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ METHODS = {
 BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "terms": (Shape.UNDERSTANDER, "simonides.recall.understanding.terms:AnalysedTerms"),
     "embedding": (Shape.UNDERSTANDER, "simonides.recall.understanding.embedding:QueryEmbedding"),
+    "sparse_terms": (Shape.UNDERSTANDER, "simonides.recall.understanding.sparse_terms:QuerySparseTerms"),
     "budget": (Shape.UNDERSTANDER, "simonides.recall.understanding.budget:SearchBudget"),
     "entities": (Shape.UNDERSTANDER, "simonides.recall.understanding.entities:QueryEntities"),
     "time_window": (Shape.UNDERSTANDER, "simonides.recall.understanding.time_window:TimeWindow"),
@@ -63,6 +64,7 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
         Shape.CHANNEL,
         "simonides.recall.channels.retrying_lexical:RetryingLexical",
     ),
+    "sparse": (Shape.CHANNEL, "simonides.recall.channels.sparse:Sparse"),
     "pagerank": (Shape.CHANNEL, "simonides.recall.channels.pagerank:PageRank"),
     "entity_hop": (Shape.CHANNEL, "simonides.recall.channels.entity_hop:EntityHop"),
     "hopfield": (Shape.CHANNEL, "simonides.recall.channels.hopfield:Hopfield"),
@@ -92,6 +94,7 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "routed_boost": (Shape.REFINER, "simonides.recall.refining.routed_boost:RoutedBoost"),
     "late_interaction": (Shape.REFINER, "simonides.recall.refining.late_interaction:LateInteraction"),
     "abstention": (Shape.REFINER, "simonides.recall.refining.abstention:Abstention"),
+    "asked_speaker": (Shape.REFINER, "simonides.recall.refining.asked_speaker:AskedSpeaker"),
     "bounded_priors": (Shape.REFINER, "simonides.recall.refining.bounded_priors:BoundedPriors"),
     "outside_in": (Shape.PACKER, "simonides.recall.packing.outside_in:OutsideIn"),
     "rerank_prefilter": (Shape.REFINER, "simonides.recall.refining.rerank_prefilter:RerankPrefilter"),

@@ -67,6 +67,7 @@ class Prepared:
         extraction: names, relations, causes, dates and cues found in the text.
         signature: MinHash of the text's terms, uint32, shape (SIGNATURE_LENGTH,).
         tokens: codes of the text's tokens as stored (``index.token_codes``); empty = none.
+        sparse: learned sparse terms of the text as stored (``index.sparse_postings``); empty = none.
         questions: that the text answers, for the expansion field, where the draft gives none.
     """
 
@@ -78,6 +79,7 @@ class Prepared:
     signature: NDArray[np.uint32]
     questions: str = ""
     tokens: bytes = b""
+    sparse: bytes = b""
 
     @property
     def expansion(self) -> str:

@@ -18,6 +18,7 @@ class Counts:
         links: between memories.
         keys: idempotency keys, of imports too.
         jobs: work that waits.
+        sparse: rows of memories that have learned sparse terms.
         enrichments: memories that a language model has been asked about.
         accesses: times that a memory was said to be of use.
     """
@@ -38,6 +39,7 @@ class Counts:
     jobs: int = 0
     enrichments: int = 0
     accesses: int = 0
+    sparse: int = 0
 
     def to_dict(self) -> dict[str, int]:
         """A JSON-ready description."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from simonides.records.expression import Expression
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind
+    from simonides.records.sparse import SparseTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Query:
         terms: analysed terms with their frequency in the query, in first-seen order.
         vector: unit query vector, float32, shape (dimension,), or ``None`` without an embedder.
         token_vectors: unit vectors of its tokens, float32, shape (tokens, dimension), or ``None``.
+        sparse: learned sparse terms of the words, or ``None`` without a sparse encoder.
         notes: what understanders want the trace to say.
         hints: names the caller wants as seeds whatever the words say (ME-04).
         entities: numbers of the entities asked about, hints first.
@@ -108,3 +110,4 @@ class Query:
     fell_back_to_bm25: bool = False
     skip_rerank: str = ""
     deadline_ms: float | None = None
+    sparse: SparseTerms | None = None

@@ -25,6 +25,7 @@ from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
 from simonides.retain.placing import occurred
 from simonides.retain.signature import sign
+from simonides.retain.sparse import in_context, sparse_terms
 from simonides.text.field_terms import field_terms
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.protocols import Analyser, Embedder, Expander
+    from simonides.protocols import Analyser, Embedder, Expander, SparseEncoder
     from simonides.records.draft import Draft
 
 _Encoded: TypeAlias = "tuple[NDArray[np.float32] | str | None, bytes]"
@@ -47,10 +48,12 @@ class Preparation:
     Attributes:
         items: one per draft, in order.
         unembedded: position and reason of each item that should have a vector and has none, by position.
+        unsparse: the same of items that should have learned sparse terms.
     """
 
     items: tuple[Prepared, ...]
     unembedded: tuple[tuple[int, str], ...]
+    unsparse: tuple[tuple[int, str], ...] = ()
 
 
 def prepare(
@@ -61,6 +64,7 @@ def prepare(
     extract: Callable[[Draft], Extraction] = lambda _: Extraction(),
     expander: Expander | None = None,
     token_codes: bool = False,
+    sparse: SparseEncoder | None = None,
 ) -> Preparation:
     """Extract from, analyse and encode *drafts*.
 
@@ -71,6 +75,7 @@ def prepare(
         extract: what a draft's text says; by default nothing.
         expander: asks the questions that a text answers, for drafts without an expansion of their own.
         token_codes: whether codes of the tokens are made, too, where the embedder offers their vectors.
+        sparse: gives the texts learned sparse terms; ``None`` = none, and none are missed.
 
     Returns:
         The drafts with terms and vectors, and what has no vector.
@@ -82,6 +87,7 @@ def prepare(
     texts = [draft.text for draft in drafts]
     encoder = None if embedder is None else _Encoder(embedder, token_codes)
     rows = [_NOTHING] * len(drafts) if encoder is None else encoder.encode(texts)
+    learned, unsparse = sparse_terms([in_context(draft.text, draft.context) for draft in drafts], sparse)
     items: list[Prepared] = []
     unembedded: list[tuple[int, str]] = []
     for position, (draft, (row, tokens)) in enumerate(zip(drafts, rows, strict=True)):
@@ -98,8 +104,10 @@ def prepare(
         terms = field_terms(_fields(draft, questions), occurred(draft, found), analyser)
         signature = sign(terms.get("text", {}))
         kept = tokens if codes is not None else b""
-        items.append(Prepared(draft, terms, codes, scale, found, signature, questions, kept))
-    return Preparation(tuple(items), tuple(unembedded))
+        items.append(
+            Prepared(draft, terms, codes, scale, found, signature, questions, kept, learned[position])
+        )
+    return Preparation(tuple(items), tuple(unembedded), unsparse)
 
 
 def _fields(draft: Draft, questions: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ from simonides.records.memory import Memory
 from simonides.records.query import Query
 from simonides.records.ranking import Ranking
 from simonides.records.source import Source
+from simonides.text.speech import asks, count_words, label_of, speaker_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.protocols import Analyser, Embedder, TokenCounter
+    from simonides.records.sparse import SparseTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,33 @@ class FakePostings:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeSparse:
+    """Inner products in float64, every row scored. Satisfies ``protocols.Sparse``.
+
+    Attributes:
+        terms: per ordinal, weights by vocabulary id; empty = the row has none.
+    """
+
+    terms: Sequence[Mapping[int, float]] = ()
+
+    def has_any(self, rows: NDArray[np.bool_]) -> bool:
+        """Whether any of *rows* has terms."""
+        return any(bool(held) and bool(rows[ordinal]) for ordinal, held in enumerate(self.terms))
+
+    def scores(
+        self, query: SparseTerms, eligible: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Every eligible row that shares an id with the query."""
+        asked = list(zip(query.ids.tolist(), query.weights.tolist(), strict=True))
+        found = []
+        for ordinal, held in enumerate(self.terms):
+            parts = [weight * held[term] for term, weight in asked if term in held]
+            if parts and eligible[ordinal]:
+                found.append((ordinal, math.fsum(parts)))
+        return _arrays(found)
+
+
+@dataclass(frozen=True, slots=True)
 class FakeSnapshot:
     """Satisfies ``protocols.Snapshot``."""
 
@@ -167,6 +196,7 @@ class FakeSnapshot:
     postings: FakePostings
     rows: int
     sequence: int = 1
+    sparse: FakeSparse = FakeSparse()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +238,7 @@ class FakeView:
         entities: Sequence[Collection[str]] = (),
         links: Sequence[tuple[int, int, str, float]] = (),
         sources: Sequence[Source] = (),
+        sparse: Sequence[Mapping[int, float]] = (),
     ) -> FakeView:
         """A view of *memories*, whose ordinals become their positions.
 
@@ -221,6 +252,7 @@ class FakeView:
             entities: per memory, names of what it mentions; entities are numbered from 1, names sorted.
             links: (ordinal, other ordinal, kind, weight), each once; the view shows them both ways.
             sources: per memory; its own text when left out.
+            sparse: per memory, weights by vocabulary id; empty = a bank without sparse terms.
         """
         words = analyser or WordAnalyser()
         stored = [replace(memory, ordinal=ordinal) for ordinal, memory in enumerate(memories)]
@@ -232,7 +264,9 @@ class FakeView:
             for memory in stored
         ]
         rows = list(vectors) or [None] * len(stored)
-        snapshot = FakeSnapshot(FakeVectors(rows, dimension), FakePostings(fields), len(stored))
+        snapshot = FakeSnapshot(
+            FakeVectors(rows, dimension), FakePostings(fields), len(stored), sparse=FakeSparse(sparse)
+        )
         names = {name: n for n, name in enumerate(sorted({e for named in entities for e in named}), 1)}
         return cls(
             snapshot,
@@ -272,7 +306,9 @@ class FakeView:
 
     def column(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of an index column, but for the codes of labels; every memory is its own first version."""
-        return np.array([_column(self.stored[ordinal], name) for ordinal in ordinals.tolist()])
+        values = [_column(self.stored[ordinal], name) for ordinal in ordinals.tolist()]
+        # NumPy would take keys above and below 2⁶³ together for float64.
+        return np.array(values, "u8" if name == "speaker" else None)
 
     def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
         """Unit vectors; all zero where a row has none."""
@@ -448,6 +484,9 @@ def _column(memory: Memory, name: str) -> float:
         "occurred_to": occurred.end if occurred else BEGINNING,
         "root": memory.ordinal,
         "last_access": BEGINNING if accessed is None else accessed,
+        "words": count_words(memory.text),
+        "asks": asks(memory.text),
+        "speaker": speaker_key(memory.speaker or label_of(memory.text)),
     }
     if name in special:
         return special[name]

@@ -56,6 +56,7 @@ class FakeEmbedder:
 @dataclass
 class FakeStore:
     embedder: FakeEmbedder | None
+    sparse: FakeEmbedder | None = None
     banks: dict[str, FakeBank] = field(default_factory=dict)
 
     def bank(self, name: str, /) -> FakeBank:
@@ -76,8 +77,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     seen = Opened()
 
     @contextmanager
-    def open_store(path: Path, *, embedder: object = "auto") -> Iterator[FakeStore]:
-        store = FakeStore(FakeEmbedder() if embedder == "auto" else None)
+    def open_store(
+        path: Path, *, embedder: object = "auto", sparse: str | None = None
+    ) -> Iterator[FakeStore]:
+        store = FakeStore(
+            FakeEmbedder() if embedder == "auto" else None, FakeEmbedder(sparse) if sparse else None
+        )
         seen.paths.append(path)
         seen.stores.append(store)
         yield store
@@ -139,11 +144,18 @@ def test_a_limit_asks_the_first_questions_and_retains_only_what_they_need(
     assert list(opened.stores[0].banks) == ["harbour"]
 
 
+def test_the_sparse_encoder_is_reported(opened: Opened, tmp_path: Path) -> None:
+    report = run_quality(DATASET, store_path=tmp_path, timer=ticking().__next__, sparse="invented-sparse")
+    assert report.to_dict()["sparse"] == "invented-sparse"
+    assert len(opened.stores) == 1
+
+
 def test_without_an_embedder_the_report_names_none(opened: Opened, tmp_path: Path) -> None:
     report = run_quality(
         DATASET, store_path=tmp_path, timer=ticking().__next__, embedder=None, profile="lexical"
     )
     assert report.embedder is None
+    assert report.sparse is None
     assert report.profile == "lexical"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from simonides.recall.counting import Meter
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import fake_tools
+from simonides.testing.sparse import StubSparseEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,16 @@ def test_calls_of_models_are_counted_and_passed_on() -> None:
     assert meter.counts == {"dense": 1, "query_embedding": 1, "rerank": 2}
 
 
+def test_a_sparse_encoder_is_counted_and_passed_on() -> None:
+    stub, meter = StubSparseEncoder(), Meter()
+    tools = meter.tools(replace(fake_tools(), sparse=stub))
+    assert tools.sparse is not None
+    assert (tools.sparse.name, tools.sparse.fingerprint) == (stub.name, stub.fingerprint)
+    assert tools.sparse.encode_query("tea").ids.tolist() == stub.encode_query("tea").ids.tolist()
+    assert [len(terms) for terms in tools.sparse.encode(["a", "a b"])] == [1, 2]
+    assert meter.counts == {"sparse_terms": 1}
+
+
 def test_models_that_are_not_there_stay_away() -> None:
     tools = Meter().tools(fake_tools())
-    assert (tools.embedder, tools.reranker) == (None, None)
+    assert (tools.embedder, tools.reranker, tools.sparse) == (None, None, None)

@@ -121,6 +121,11 @@ class Reading:
         """How many enrichments wait, and how many were given up."""
         return count_jobs(self.connection)
 
+    def sparse_encoder(self) -> tuple[str, str]:
+        """Name and fingerprint of the bank's sparse encoder; empty before the first sparse terms."""
+        row = self.connection.execute("SELECT name, fingerprint FROM sparse_encoder").fetchone()
+        return (str(row[0]), str(row[1])) if row else ("", "")
+
     def embedder(self) -> tuple[str, int, str]:
         """Name, dimension and fingerprint of the bank's embedder; empty before the first vector."""
         row = self.connection.execute(
@@ -371,6 +376,7 @@ class EmbeddedBank:
                 "enrichment": described_jobs(reading.connection),
                 "embedder": name,
                 "dimension": dimension,
+                "sparse_encoder": reading.sparse_encoder()[0],
                 "sequence": reading.meta.sequence,
                 "generation": reading.meta.generation,
                 "blocks": len(reading.snapshot.blocks),

@@ -38,6 +38,11 @@ def codes_digest(memory: str, codes: bytes) -> bytes:
     return hashlib.blake2b(memory.encode() + b"\0" + codes, digest_size=8).digest()
 
 
+def sparse_digest(memory: str, terms: bytes) -> bytes:
+    """8 bytes over a memory's id and its learned sparse terms."""
+    return hashlib.blake2b(memory.encode() + b"\0" + terms, digest_size=8).digest()
+
+
 def content_key(draft: Draft) -> bytes:
     """Equal for two items that say the same in every respect, so that retaining one again changes nothing.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.index.graph import LINK_KINDS
 from simonides.index.postings import FIELDS
+from simonides.index.sparse_postings import unpack_terms
 from simonides.records.hygiene import clean_labels, shown
 from simonides.records.interval import BEGINNING, FOREVER, Precision, to_micros
 from simonides.records.kind import Kind, Layer
@@ -137,6 +138,12 @@ def _bytes(size: int | None = None, unit: int = 1) -> Read:
     return read
 
 
+def _sparse(value: object) -> bytes:
+    packed = b64decode(_text(value), validate=True)
+    unpack_terms(packed)
+    return packed
+
+
 def _object(value: object) -> str:
     if not isinstance(value, dict):
         raise TypeError("is no object")
@@ -186,6 +193,7 @@ CHUNK: Mapping[str, Read] = {
     "start": _whole(0),
     "stop": _whole(0),
 }
+SPARSE_ENCODER: Mapping[str, Read] = {"fingerprint": _text, "name": _text}
 VECTOR: Mapping[str, Read] = {"embedder": _whole(0), "scale": _number(0.0, 3.4e38), "codes": _bytes()}
 TOKENS: Mapping[str, Read] = {"embedder": _whole(0), "codes": _bytes()}
 RELATION: Mapping[str, Read] = {
@@ -241,6 +249,7 @@ MEMORY: Mapping[str, Read] = {
     "vectors": _list,
     "tokens": _list,
     "mentions": _places,
+    "sparse": _sparse,
     "relations": _list,
     "jobs": _list,
     "enrichments": _list,

@@ -47,7 +47,7 @@ SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories
   (SELECT count(*) FROM aliases), (SELECT count(*) FROM merges), (SELECT count(*) FROM mentions),
   (SELECT count(*) FROM relations), (SELECT count(*) FROM links), (SELECT count(*) FROM idempotency),
   (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments),
-  (SELECT count(*) FROM accesses)
+  (SELECT count(*) FROM accesses), (SELECT count(*) FROM sparse_terms)
 """
 
 _CARRIED = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
@@ -61,6 +61,7 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 _HANGING = {
     "vectors": "SELECT ordinal, embedder, scale, codes FROM vectors WHERE ordinal IN (%s) ORDER BY 1, 2",
     "tokens": "SELECT ordinal, embedder, codes FROM token_codes WHERE ordinal IN (%s)",
+    "sparse": "SELECT ordinal, terms FROM sparse_terms WHERE ordinal IN (%s)",
     "mentions": "SELECT ordinal, entity FROM mentions WHERE ordinal IN (%s) ORDER BY 1, 2",
     "relations": "SELECT ordinal, name, subject, object, single_valued FROM relations WHERE ordinal IN (%s)"
     " ORDER BY 1, 2, 3, 4",
@@ -155,6 +156,13 @@ class _Export:
             "analyser": self._meta.analyser,
             "embedders": embedders,
             "embedder": None if current is None else self._embedders.index(current),
+            "sparse_encoder": next(
+                (
+                    {"fingerprint": fingerprint, "name": name}
+                    for fingerprint, name in self._all("SELECT fingerprint, name FROM sparse_encoder")
+                ),
+                None,
+            ),
             "counts": count_rows(self._connection).to_dict(),
         }
 
@@ -236,6 +244,7 @@ class _Export:
                     {"embedder": self._embedders.index(embedder), "codes": _base64(codes)}
                     for embedder, codes in hanging["tokens"].get(ordinal, ())
                 ],
+                "sparse": "".join(_base64(terms) for (terms,) in hanging["sparse"].get(ordinal, ())),
                 "mentions": [self._entity(entity) for (entity,) in hanging["mentions"].get(ordinal, ())],
                 "relations": [
                     {"name": name, "subject": self._entity(subject), "object": obj, "single_valued": single}

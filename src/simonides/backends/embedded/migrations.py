@@ -141,6 +141,18 @@ CREATE TABLE token_codes(
   digest BLOB NOT NULL              -- of the memory's id and the codes
 ) STRICT;
 
+-- What makes the learned sparse terms of this bank; no row before the first.
+CREATE TABLE sparse_encoder(
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  fingerprint TEXT NOT NULL,
+  name TEXT NOT NULL
+) STRICT;
+CREATE TABLE sparse_terms(
+  ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
+  terms BLOB NOT NULL,              -- scale float32, ids uint16, codes uint8
+  digest BLOB NOT NULL              -- of the memory's id and the terms
+) STRICT;
+
 -- Who and what is spoken of. Scope = readers (a label set) that may know of it; the qualifier tells two
 -- bearers of one name apart.
 CREATE TABLE entities(

@@ -2,8 +2,9 @@
 
 The raw text of a document is kept once for all its memories, and other versions of it may hold the same
 paragraph: there it is blacked out, character by character, so that the spans of the others stay true. A turn
-stands in the context of the turns around it: there it is taken out, with its terms; since arrays hold those
-terms, the index must then be rebuilt from the rows, which takes seconds per 100,000 memories.
+stands in the context of the turns around it: there it is taken out, with its terms, and their learned sparse
+terms go whole: those turns are found by the other channels. Since arrays hold those terms, the index must
+then be rebuilt from the rows, which takes seconds per 100,000 memories.
 """
 
 from __future__ import annotations
@@ -109,6 +110,8 @@ def _thin_out(connection: apsw.Connection, session: str, turns: Collection[str],
                 "UPDATE memories SET context=?, terms=?, digest=? WHERE ordinal=?",
                 (thinned, row["terms"], digest, row["ordinal"]),
             )
+            # They were read out of the context, too, and only a model could make them anew.
+            connection.execute("DELETE FROM sparse_terms WHERE ordinal=?", (row["ordinal"],))
     return changed
 
 

@@ -29,7 +29,7 @@ from simonides.backends.embedded.change_log import (
     write_counters,
 )
 from simonides.backends.embedded.connection import write_transaction
-from simonides.backends.embedded.digest import codes_digest, row_digest
+from simonides.backends.embedded.digest import codes_digest, row_digest, sparse_digest
 from simonides.backends.embedded.export_fields import (
     ACCESS,
     ALIAS,
@@ -44,6 +44,7 @@ from simonides.backends.embedded.export_fields import (
     MEMORY,
     MERGE,
     RELATION,
+    SPARSE_ENCODER,
     TOKENS,
     VECTOR,
     read_fields,
@@ -219,6 +220,8 @@ class _Restoring:
                 raise ValueError("names no bank")
             self._meta = replace(self._meta, bank=bank, epoch=self._epoch, embedder=None)
             self._connection.execute("UPDATE meta SET bank=?, epoch=?, embedder=NULL", (bank, self._epoch))
+            self._connection.execute("DELETE FROM sparse_encoder")
+        self._use_sparse()
         current = self._header["embedder"]
         for place, embedder in enumerate(self._header["embedders"]):
             found = read_fields({"record": "embedder", **embedder}, EMBEDDER)
@@ -226,6 +229,27 @@ class _Restoring:
             self._embedders.append((number, found["dimension"]))
             if place == current:
                 self._use_embedder(number, found["name"])
+
+    def _use_sparse(self) -> None:
+        stated = self._header.get("sparse_encoder")
+        if stated is None:
+            return
+        found = read_fields({"record": "sparse_encoder", **stated}, SPARSE_ENCODER)
+        row = self._one("SELECT fingerprint, name FROM sparse_encoder")
+        if row is None:
+            insert = "INSERT INTO sparse_encoder(one, fingerprint, name) VALUES (1, ?, ?)"
+            self._connection.execute(insert, (found["fingerprint"], found["name"]))
+        elif row[0] != found["fingerprint"]:
+            raise EmbedderMismatchError(
+                f"{self._path} holds sparse terms of {found['name']!r}, the bank those of another encoder "
+                f"({row[1]!r}); import it into an empty bank"
+            )
+
+    def _sparse(self, ordinal: int, memory: str, terms: bytes) -> None:
+        if self._one("SELECT 1 FROM sparse_encoder") is None:
+            raise ValueError("has sparse terms, and the header names no sparse encoder")
+        insert = "INSERT INTO sparse_terms VALUES (?, ?, ?)"
+        self._add("sparse", insert, ordinal, terms, sparse_digest(memory, terms))
 
     def _embedder(self, fingerprint: str, name: str, dimension: int) -> int:
         row = self._one("SELECT number FROM embedders WHERE fingerprint=?", fingerprint) or self._one(
@@ -364,7 +388,16 @@ class _Restoring:
         row = dict(found)
         hanging = {
             name: row.pop(name)
-            for name in ("vectors", "tokens", "mentions", "relations", "jobs", "enrichments", "accesses")
+            for name in (
+                "vectors",
+                "tokens",
+                "sparse",
+                "mentions",
+                "relations",
+                "jobs",
+                "enrichments",
+                "accesses",
+            )
         }
         _check_intervals(row)
         ordinal = self._meta.next_ordinal
@@ -399,6 +432,8 @@ class _Restoring:
             )
         for stated in hanging["tokens"]:
             self._tokens(ordinal, row["id"], read_fields(stated, TOKENS))
+        if hanging["sparse"]:
+            self._sparse(ordinal, row["id"], hanging["sparse"])
         self._hang(ordinal, hanging)
         stamps = [row["ingested_at"], self._meta.last_ingested]
         if row["expired_at"] != FOREVER:

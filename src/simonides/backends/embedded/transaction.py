@@ -31,7 +31,13 @@ from simonides.backends.embedded.change_log import (
     next_epoch,
     write_counters,
 )
-from simonides.backends.embedded.digest import codes_digest, content_key, memory_id, row_digest
+from simonides.backends.embedded.digest import (
+    codes_digest,
+    content_key,
+    memory_id,
+    row_digest,
+    sparse_digest,
+)
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.redaction import read_forgotten, redact
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
@@ -45,7 +51,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.redaction import Forgotten
     from simonides.index.snapshot import IndexSnapshot
-    from simonides.protocols import Analyser, Embedder
+    from simonides.protocols import Analyser, Embedder, SparseEncoder
     from simonides.records.draft import Draft, Prepared
     from simonides.records.impression import Impression
     from simonides.records.interval import Interval
@@ -240,6 +246,19 @@ class WriteTransaction:
         if fingerprint != embedder.fingerprint:
             raise EmbedderMismatchError(mismatch(name, dimension, embedder))
 
+    def use_sparse(self, encoder: SparseEncoder) -> None:
+        """Tie the bank to what makes its learned sparse terms.
+
+        Raises:
+            EmbedderMismatchError: they were made by another encoder.
+        """
+        row = self._one("SELECT fingerprint, name FROM sparse_encoder")
+        if row is None:
+            insert = "INSERT INTO sparse_encoder(one, fingerprint, name) VALUES (1, ?, ?)"
+            self._connection.execute(insert, (encoder.fingerprint, encoder.name))
+        elif row[0] != encoder.fingerprint:
+            raise EmbedderMismatchError(sparse_mismatch(str(row[1]), encoder))
+
     def identical(self, draft: Draft) -> str | None:
         """Id of a memory that the bank holds and that says the same in every respect."""
         # What has ended since is no longer said. What states its own end is, and so is what states its
@@ -306,6 +325,11 @@ class WriteTransaction:
             digest = codes_digest(values["id"], item.tokens)
             insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
             self._connection.execute(insert, (ordinal, self._meta.embedder, item.tokens, digest))
+        if item.sparse:
+            self._connection.execute(
+                "INSERT INTO sparse_terms VALUES (?, ?, ?)",
+                (ordinal, item.sparse, sparse_digest(memory, item.sparse)),
+            )
         return Stored(memory, ordinal, ordinal)
 
     def instant_after(self, ordinal: int, moment: int) -> int:
@@ -351,6 +375,10 @@ class WriteTransaction:
         self._connection.execute(
             "INSERT INTO relations SELECT ?, name, subject, object, single_valued FROM relations"
             " WHERE ordinal=?",
+            (fresh, ordinal),
+        )
+        self._connection.execute(
+            "INSERT INTO sparse_terms SELECT ?, terms, digest FROM sparse_terms WHERE ordinal=?",
             (fresh, ordinal),
         )
         return Stored(str(values["id"]), fresh, int(values["root"]))
@@ -834,6 +862,15 @@ def mismatch(name: str, dimension: int, embedder: Embedder) -> str:
         f"the bank holds vectors of {name!r} ({dimension} dimensions), the store was opened with "
         f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or retain into a new "
         "bank. Recall goes on by words alone"
+    )
+
+
+def sparse_mismatch(name: str, encoder: SparseEncoder) -> str:
+    """The message for a bank opened with another sparse encoder than its terms were made with."""
+    other = "another form of it" if encoder.name == name else repr(encoder.name)
+    return (
+        f"the bank holds sparse terms of {name!r}, the store was opened with {other}; open it with the one "
+        "that filled it, or retain into a new bank. Recall goes on without sparse terms"
     )
 
 

@@ -16,7 +16,7 @@ import apsw
 import numpy as np
 
 from simonides.backends.embedded.accesses import FEATURES, extend_accesses
-from simonides.backends.embedded.digest import IMMUTABLE, codes_digest, row_digest
+from simonides.backends.embedded.digest import IMMUTABLE, codes_digest, row_digest, sparse_digest
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
 from simonides.errors import DamagedError
 from simonides.index.accesses import Accesses
@@ -84,6 +84,7 @@ def verify(
         ("file", _file(connection)),
         ("rows", _rows(connection)),
         ("token_codes", _token_codes(connection)),
+        ("sparse_terms", _sparse_terms(connection)),
         ("changes", chain(_changes(connection, meta), _unlogged(connection))),
         ("index_files", _index_files(meta.generation, files, index)),
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
@@ -105,6 +106,18 @@ def verify(
 
 
 def _notes(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
+    return _without_vector(connection, meta) + _without_sparse_terms(connection)
+
+
+def _without_sparse_terms(connection: apsw.Connection) -> tuple[str, ...]:
+    (missing,) = connection.execute(
+        "SELECT count(*) FROM memories m, sparse_encoder WHERE NOT EXISTS"
+        " (SELECT 1 FROM sparse_terms s WHERE s.ordinal = m.ordinal)"
+    ).fetchone() or (0,)
+    return (f"{missing} versions have no sparse terms; other channels find them",) if missing else ()
+
+
+def _without_vector(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
     if meta.embedder is None:
         return ()
     (missing,) = connection.execute(
@@ -155,6 +168,16 @@ def _token_codes(connection: apsw.Connection) -> Iterator[str]:
         name = memory.decode(errors="replace")
         sound = codes_digest(name, codes) == digest
         yield "" if sound else f"memory {name}: the codes of its tokens are not what was written"
+
+
+def _sparse_terms(connection: apsw.Connection) -> Iterator[str]:
+    for memory, terms, digest in connection.execute(
+        "SELECT CAST(m.id AS BLOB), s.terms, s.digest FROM sparse_terms s"
+        " JOIN memories m ON m.ordinal = s.ordinal ORDER BY s.ordinal"
+    ):
+        name = memory.decode(errors="replace")
+        sound = sparse_digest(name, terms) == digest
+        yield "" if sound else f"memory {name}: its sparse terms are not what was written"
 
 
 def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
@@ -232,6 +255,13 @@ def _differences(mine: Block, twin: Block) -> Iterator[tuple[str, bool]]:
         yield f"token {name}", not np.array_equal(getattr(mine.tokens, name), getattr(twin.tokens, name))
     for field in FIELDS:
         yield f"postings of {field}", not _equal(mine.postings[field], twin.postings[field])
+    yield (
+        "sparse terms",
+        not all(
+            np.array_equal(getattr(mine.sparse, name), getattr(twin.sparse, name))
+            for name in ("ids", "starts", "rows", "codes", "scales")
+        ),
+    )
 
 
 def _graph(connection: apsw.Connection, snapshot: IndexSnapshot) -> Iterator[str]:

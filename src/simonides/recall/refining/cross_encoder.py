@@ -15,7 +15,7 @@ Weakness: it reads the text alone and knows nothing of when it was said or by wh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,7 +92,7 @@ class CrossEncoder:
             return Refined(pool, f"the reranker gave no number for any of {len(head)} texts; {_STANDS}")
         scores = relevances(raw, tools.reranker.gives).tolist()
         scored = [
-            replace(candidate, score=score, scored_by=SCORED_BY, signals={**candidate.signals, SIGNAL: score})
+            candidate.rescored(score, SCORED_BY, **{SIGNAL: score})
             for candidate, score in zip(head, scores, strict=True)
         ]
         return Refined(by_score(view, scored) + tail, "; ".join(self._remarks(tools.reranker, raw)))

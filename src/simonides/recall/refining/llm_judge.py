@@ -13,7 +13,7 @@ the model into a better score; what is asked and what is judged leaves this proc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,7 +59,7 @@ class LlmJudge:
         except _NoJudgementError as error:
             return Refined(pool, f"{error}; {_STANDS}")
         judged = [
-            replace(candidate, score=score, scored_by=SCORED_BY, signals={**candidate.signals, SIGNAL: score})
+            candidate.rescored(score, SCORED_BY, **{SIGNAL: score})
             for candidate, score in zip(head, scores.round(9).tolist(), strict=True)
         ]
         return Refined(by_score(view, judged) + tail)

@@ -1,4 +1,4 @@
-"""`simonides models`: the embedders that can be had, and those that are here."""
+"""`simonides models`: the models that can be had, and those that are here."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,9 +29,9 @@ def _models() -> None:
 @models.command("list")
 def list_all(*, as_json: JsonOption = False) -> None:
     """List the models and how each stands in the cache."""
-    from simonides.models.resolve import list_models
+    from simonides.models.resolve import list_models, list_sparse
 
-    _print(list_models(), as_json=as_json)
+    _print([*list_models(), *list_sparse()], as_json=as_json)
 
 
 @models.command()
@@ -64,10 +64,11 @@ def verify(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
 
     A model that is missing counts as wrong only when it is named.
     """
-    from simonides.models.catalogue import CATALOGUE
+    from simonides.models.catalogue import CATALOGUE, SPARSE
     from simonides.models.resolve import verify_model
 
-    names = [record.name for record in CATALOGUE] if name is None else [name]
+    known = [record.name for record in CATALOGUE] + [record.name for record in SPARSE]
+    names = known if name is None else [name]
     statuses = [verify_model(each) for each in names]
     _print(statuses, as_json=as_json)
     wrong = {"damaged"} if name is None else {"damaged", "missing"}

@@ -1,8 +1,8 @@
 """From --store, --bank and the environment to an open bank.
 
 Environment, read here and nowhere deeper: ``SIMONIDES_EMBEDDER`` names the embedder (``none`` = no model,
-``auto`` = the default one); ``SIMONIDES_STORE`` stands in for ``--store``; without either the store lies in
-the user's data folder.
+``auto`` = the default one), ``SIMONIDES_SPARSE`` a sparse encoder (unset or ``none`` = no such model);
+``SIMONIDES_STORE`` stands in for ``--store``; without either the store lies in the user's data folder.
 """
 
 from __future__ import annotations
@@ -58,6 +58,11 @@ def environment_embedder() -> str | None:
     return embedder_choice(os.environ.get("SIMONIDES_EMBEDDER", "").strip() or "auto")
 
 
+def environment_sparse() -> str | None:
+    """The sparse encoder that ``SIMONIDES_SPARSE`` asks for; ``None`` for no model."""
+    return embedder_choice(os.environ.get("SIMONIDES_SPARSE", "").strip() or "none")
+
+
 def embedder_choice(name: str) -> str | None:
     """``none`` (in any case) means no model; every other name is taken as it stands."""
     return None if name.lower() == "none" else name
@@ -77,7 +82,9 @@ def open_for_reading(
         raise NotFoundError(f"--store: there is no store at {path}; {_REMEDY}")
     from simonides.store import open_store
 
-    with open_store(path, embedder=embedder, progress=progress, create=False) as opened:
+    with open_store(
+        path, embedder=embedder, sparse=environment_sparse(), progress=progress, create=False
+    ) as opened:
         names = opened.banks()
         if bank not in names:
             there = f"banks there: {', '.join(map(repr, names))}" if names else "it holds no bank"
@@ -93,8 +100,11 @@ def open_for_writing(
     path = store_path(store)
     from simonides.store import open_store
 
-    with open_store(path, embedder=environment_embedder(), progress=progress) as opened:
+    with open_store(
+        path, embedder=environment_embedder(), sparse=environment_sparse(), progress=progress
+    ) as opened:
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
         if encodes:
             _ = opened.embedder
+            _ = opened.sparse
         yield opened.bank(bank)

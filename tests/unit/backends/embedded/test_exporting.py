@@ -161,6 +161,7 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments",
         "token_codes",
+        "sparse_encoder", "sparse_terms",
         "changes",  # of one bank on one disk; made anew
     }  # fmt: skip
     places = {"ordinal", "root", "chunk"}
@@ -169,6 +170,8 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
     assert columns["episodes"] == {*EPISODE_COLUMNS, "number"}
     assert columns["jobs"] == {"number", "task", "ordinal", "tries", "not_before", "problem"}
     assert columns["enrichments"] == {"ordinal", "base", "model"}
+    assert columns["sparse_encoder"] == {"one", "fingerprint", "name"}
+    assert columns["sparse_terms"] == {"ordinal", "terms", "digest"}
     assert columns["entities"] == {"number", "name", "folded", "kind", "scope", "qualifier"}
     assert columns["aliases"] == {"folded", "name", "entity", "added_at"}
     assert columns["token_codes"] == {"ordinal", "embedder", "codes", "digest"}
