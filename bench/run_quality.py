@@ -196,13 +196,16 @@ def describe_run(command: list[str], date: str) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit that is measured, with ``+changes`` when the working tree differs from it."""
+    """The commit that is measured, with ``+changes`` when the working tree differs from it.
+
+    In a copy without a repository it is what ``SIMONIDES_COMMIT`` says.
+    """
 
     def git(*arguments: str) -> str:
         answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
         return answer.stdout.strip()
 
-    head = git("rev-parse", "HEAD") or "unknown"
+    head = git("rev-parse", "HEAD") or os.environ.get("SIMONIDES_COMMIT", "unknown")
     # Results of this very run are written beside the code and do not change what is measured.
     changed = git("status", "--porcelain", "--", "src", "bench/run_quality.py", "pyproject.toml")
     return f"{head}+changes" if changed else head
