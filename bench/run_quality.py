@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--date", required=True, help="today as YYYY-MM-DD")
     parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
     parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
+    parser.add_argument("--dataset", choices=DATASETS, help="only this one")
     parser.add_argument("--distractors", type=int, default=10_000, help="memories that answer nothing")
     parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
     parser.add_argument("--view-cost", type=int, help="only measure what views cost with VIEW_COST memories")
@@ -60,7 +61,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="simonides-bench-") as folder:
         data, scratch = given.data.resolve(), Path(folder)
         bench = Bench(data, given.date, given.results, scratch, given.limit, given.distractors)
-        return int(not all(bench.measure(dataset) for dataset in DATASETS))
+        chosen = (given.dataset,) if given.dataset else DATASETS
+        return int(not all(bench.measure(dataset) for dataset in chosen))
 
 
 @dataclass(frozen=True)
