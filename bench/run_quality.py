@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 DATASETS = ("locomo", "musique")
 PROFILES = ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
 SPARSE_PROFILE = ROOT / "bench" / "profiles" / "default-sparse.toml"
+PARTS = ("profiles", "variants")
 LIBRARIES = ("simonides", "numpy", "onnxruntime", "apsw", "ir-measures")
 
 
@@ -40,6 +41,7 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
     parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
     parser.add_argument("--dataset", choices=DATASETS, help="only this one")
+    parser.add_argument("--part", choices=PARTS, help="only the profiles and stages, or only the variants")
     parser.add_argument("--distractors", type=int, default=10_000, help="memories that answer nothing")
     parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
     parser.add_argument("--view-cost", type=int, help="only measure what views cost with VIEW_COST memories")
@@ -60,7 +62,7 @@ def main() -> int:
         return measure_abstention(given.data, given.date, given.results)
     with tempfile.TemporaryDirectory(prefix="simonides-bench-") as folder:
         data, scratch = given.data.resolve(), Path(folder)
-        bench = Bench(data, given.date, given.results, scratch, given.limit, given.distractors)
+        bench = Bench(data, given.date, given.results, scratch, given.limit, given.distractors, given.part)
         chosen = (given.dataset,) if given.dataset else DATASETS
         return int(not all(bench.measure(dataset) for dataset in chosen))
 
@@ -76,6 +78,7 @@ class Bench:
         scratch: for banks and answers.
         limit: only the first so many questions; ``None`` = all.
         distractors: memories that answer nothing, for the measurement among them.
+        part: of ``PARTS``; ``None`` = both.
     """
 
     data: Path
@@ -84,19 +87,25 @@ class Bench:
     scratch: Path
     limit: int | None
     distractors: int
+    part: str | None = None
 
     def measure(self, dataset: str) -> bool:
         """Write all files of *dataset*; false as soon as something cannot be measured."""
+        return (self.part == "variants" or self._profiles(dataset)) and (
+            self.part == "profiles" or self._variants(dataset)
+        )
+
+    def _profiles(self, dataset: str) -> bool:
         answers = [self.scratch / "runs" / f"{dataset}-{profile}.json" for profile in PROFILES]
         return (
             all(self._quality(dataset, profile) for profile in PROFILES)
             and self._write("compare", dataset, ["bench", "compare", *map(str, answers)])
             and self._write("ablation", dataset, self._command("ablation", dataset))
-            and self._beside(
-                dataset, "distractors", ["lexical", "default"], ("--distractors", f"{self.distractors}")
-            )
-            and self._sparse(dataset)
         )
+
+    def _variants(self, dataset: str) -> bool:
+        more = ("--distractors", f"{self.distractors}")
+        return self._beside(dataset, "distractors", ["lexical", "default"], more) and self._sparse(dataset)
 
     def _quality(self, dataset: str, profile: str) -> bool:
         kept = ["--runs", str(self.scratch / "runs")]
