@@ -12,6 +12,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
+from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.bank import Bank, Surroundings
@@ -21,10 +22,11 @@ from simonides.models.fetch import silent
 from simonides.models.resolve import load_embedder, load_reranker
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
-from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
 from simonides.records.interval import to_micros
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
+from simonides.retain.secrets import POLICIES
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_times
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from simonides.models.fetch import Progress
     from simonides.profiles.environment import Setting
     from simonides.protocols import Clock, Embedder, Expander, Extractor, Reranker, TokenCounter
+    from simonides.retain.secrets import Policy
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,6 +63,8 @@ def open_store(
     create: bool = True,
     progress: Progress | None = None,
     environ: Mapping[str, str] | None = None,
+    redact: Policy = "off",
+    audit_key: bytes | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -85,6 +90,10 @@ def open_store(
         progress: told (stage, done, total or None) while a model is fetched.
         environ: variables ``SIMONIDES_RECALL_BUDGET_…`` and ``SIMONIDES_RERANKER_MAX_CANDIDATES`` that change
             numbers of a profile, read now and once; default: ``os.environ``; ``{}`` = none.
+        redact: what becomes of secrets (keys, tokens, passwords in URLs …) in what is retained: ``"off"``,
+            ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or ``"refuse"``.
+        audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
+            bank is audited if ``Bank.start_audit`` has made a key beside it.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -103,6 +112,11 @@ def open_store(
             raise InputError(field, f"{shown(given)} has no method {method}; leave it out for the default")
     if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
         raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
+    clean_choice(redact, "redact", POLICIES)
+    if audit_key is not None:
+        if not isinstance(audit_key, bytes):
+            raise InputError("audit_key", f"expected bytes, got {type(audit_key).__name__}")
+        Auditor(audit_key)
     if not isinstance(zone, tzinfo):
         raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
     # Before anything is made: a wrong argument changes nothing.
@@ -125,6 +139,8 @@ def open_store(
         create=create,
         progress=progress,
         settings=settings,
+        redact=redact,
+        audit_key=audit_key,
     )
 
 
@@ -170,6 +186,8 @@ class Store:
         create: bool,
         progress: Progress | None,
         settings: Mapping[str, Setting],
+        redact: Policy,
+        audit_key: bytes | None,
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress)
@@ -186,7 +204,9 @@ class Store:
             _RerankerSource(reranker, progress).get,
             token_codes=token_codes,
             settings=settings,
+            redact=redact,
         )
+        self._audit_key = audit_key
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
@@ -211,7 +231,9 @@ class Store:
             if self._closed:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
             if name not in self._banks:
-                self._banks[name] = EmbeddedBank(folder, self._around.analyser, create=self._create)
+                self._banks[name] = EmbeddedBank(
+                    folder, self._around.analyser, create=self._create, audit_key=self._audit_key
+                )
             door = (name, principal)
             if door not in self._doors:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._around)
