@@ -6,8 +6,8 @@ random: Shannon entropy of at least 3.5 bits a character over at least 20 charac
 digits. Every part of an item that is stored is looked at: text, context, source, path, tags, metadata
 and the rest.
 Readers (acl) are not: they are names that a credential is compared with.
-Cost: one pass per shape, about 20 µs for a text of 500 characters. Not found: secrets without a shape and a
-name, split over several items, or written out in words.
+Cost: one pass per shape, about 0.2 ms of CPU for a text of 500 characters. Not found: secrets without a
+shape and a name, split over several items, or written out in words.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -65,7 +66,8 @@ SHAPES = (
     _shape(
         "private_key",
         r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[\s\S]{0,20000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s]{0,20000})",
+        r"(?:(?:[^-]|-(?!----)){0,20000}-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+        r"|[A-Za-z0-9+/=\s]{0,20000})",
     ),
     _shape("jwt", _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     _shape("aws_key", _START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}" + _NO_MORE),
@@ -111,15 +113,16 @@ def find_secrets(text: str) -> list[tuple[int, int, str]]:
     for match in _NAMED.finditer(text):
         if _looks_random(match["secret"]):
             _add(found, match, "named_secret")
-    return sorted(found)
+    return found
 
 
 def _add(found: list[tuple[int, int, str]], match: re.Match[str], kind: str) -> None:
     start, end = match.span("secret" if "secret" in match.re.groupindex else 0)
     if text_is_placeholder(match.string[start:end]):
         return
-    if all(end <= other or start >= stop for other, stop, _ in found):
-        found.append((start, end, kind))
+    place = bisect_left(found, (start, end, kind))
+    if (place == 0 or found[place - 1][1] <= start) and (place == len(found) or end <= found[place][0]):
+        found.insert(place, (start, end, kind))
 
 
 def text_is_placeholder(text: str) -> bool:

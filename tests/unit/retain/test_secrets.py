@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import random
 import string
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -110,6 +111,17 @@ def test_any_text_is_masked_once_and_for_all(text: str) -> None:
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
     assert all(one[1] <= two[0] for one, two in itertools.pairwise(found))
     assert masked(masked(text)) == masked(text)
+
+
+@pytest.mark.fault("X6")
+@pytest.mark.parametrize(
+    "piece", ["-----BEGIN PRIVATE KEY-----", "eyJ", "token = ", "x://", "bearer ", "http://a:", "a", "AKIA"]
+)
+def test_no_text_takes_long(piece: str) -> None:
+    text = piece * (1024 * 1024 // len(piece))
+    started = time.process_time()
+    find_secrets(text)
+    assert time.process_time() - started < 5
 
 
 def test_entropy() -> None:
