@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key
+from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.verification import VerifyReport
@@ -36,8 +37,9 @@ from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
-from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
 from simonides.records.interval import FOREVER, parse_time, to_micros
+from simonides.records.kind import Kind
 from simonides.records.query import Filters, Query
 from simonides.retain.conversations import WINDOW, conversation_items
 from simonides.retain.documents import document_items
@@ -49,6 +51,7 @@ from simonides.retain.items import read_items
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
 from simonides.retain.readers import all_may_read
+from simonides.retain.secrets import screen
 from simonides.retain.storing import Storing, close, settle
 from simonides.text.query_dsl.clauses import read_clauses
 from simonides.text.query_dsl.parser import parse_query
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
     from typing import IO
 
+    from simonides.backends.embedded.auditing import AuditReport, Entry
     from simonides.backends.embedded.bank import EmbeddedBank, Reading
     from simonides.backends.embedded.reading import EntityCount
     from simonides.backends.embedded.transaction import Entity, WriteTransaction
@@ -87,7 +91,9 @@ if TYPE_CHECKING:
     from simonides.records.impression import Samples
     from simonides.records.memory import Memory
     from simonides.records.recall import Recall
+    from simonides.records.receipt import Receipt, Saved
     from simonides.records.source import Source
+    from simonides.retain.secrets import Policy
 
 _log = logging.getLogger("simonides")
 
@@ -145,6 +151,7 @@ class Surroundings:
         settings: what the environment changes about profiles, by variable.
         judge: of the store, handed only to profiles that have a place for it.
         sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
+        redact: what becomes of secrets in what is retained.
     """
 
     clock: Clock
@@ -160,6 +167,7 @@ class Surroundings:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     judge: Judge | None = None
     sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
+    redact: Policy = "off"
 
 
 class Bank:
@@ -285,13 +293,13 @@ class Bank:
             "single_valued": single_valued,
             "deduplicate": deduplicate,
         }
-        drafts = read_items(items, shared, zone=self._around.zone)
+        drafts = self._screened(read_items(items, shared, zone=self._around.zone))
         self._check_recorded(drafts)
         key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
         if not drafts:
             return []
         ready = self._prepare(drafts)
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             return self._store(transaction, ready, key)
 
     def retain_document(
@@ -352,6 +360,13 @@ class Bank:
         if found is None:
             raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
         return found
+
+    def _screened(self, drafts: list[Draft]) -> list[Draft]:
+        drafts, found = screen(drafts, self._around.redact)
+        if found:
+            listed = ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()))
+            _log.warning("secrets were masked before storing: %s", listed)
+        return drafts
 
     def _check_recorded(self, drafts: Sequence[Draft]) -> None:
         if self.principal is not None and any(draft.recorded_at is not None for draft in drafts):
@@ -437,7 +452,7 @@ class Bank:
         Raises:
             the same as ``retain``; an InputError names the item by its position in *items*.
         """
-        drafts = read_items(items, {}, zone=self._around.zone)
+        drafts = self._screened(read_items(items, {}, zone=self._around.zone))
         self._check_recorded(drafts)
         pieces = gather(drafts, self.principal or "")
         known = self._rows.claimed([piece.key for piece in pieces])
@@ -446,7 +461,7 @@ class Bank:
         stored: list[str] = []
         if fresh:
             ready = dict(zip(places, self._prepare([drafts[place] for place in places]), strict=True))
-            with self._rows.writing(self._now()) as transaction:
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
                 # Another process may be importing the same.
                 fresh = [p for p in fresh if (transaction.claimed(p.key) or (b"",))[0] != p.body]
                 places = [place for piece in fresh for place in piece.positions]
@@ -524,7 +539,7 @@ class Bank:
         done = 0
         while most is None or done < most:
             step = _SETTLED_AT_ONCE if most is None else min(_SETTLED_AT_ONCE, most - done)
-            with self._rows.writing(self._now()) as transaction:
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
                 count = settle(transaction, step)
             done += count
             if count < step:
@@ -546,7 +561,7 @@ class Bank:
         """
         self._owners_only("queue_enrichment")
         wanted = None if ids is None else _ids(ids)
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             if wanted is None:
                 return transaction.queue_unenriched(ENRICH)
             for memory in wanted:
@@ -626,6 +641,7 @@ class Bank:
         clean_text(memory, "id", _LONGEST_ID)
         with self._rows.reading() as reading:
             versions = [found for found in reading.versions(memory) if self._may_read(found)]
+            reading.check([found.ordinal for found in versions])
         if not versions:
             raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
         return versions
@@ -661,13 +677,13 @@ class Bank:
     def add_alias(self, entity: int, name: str) -> None:
         """Let another name stand for an entity from now on."""
         clean_label(name, "name")
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             self._entity(transaction, entity)
             transaction.add_alias(entity, name, fold_name(name))
 
     def merge_entities(self, entity: int, into: int) -> int:
         """Let one entity count as another from now on; returns the merge's number, for ``undo_merge``."""
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             merged, whole = self._entity(transaction, entity), self._entity(transaction, into)
             if merged.whole == whole.whole:
                 raise InputError("into", f"entity {entity} and entity {into} are one already")
@@ -683,7 +699,7 @@ class Bank:
         Raises:
             NotFoundError: there is no such merge, or it was undone.
         """
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             entity = transaction.merged(merge) if _is_number(merge) else None
             if entity is None or not self._may_know(transaction.entity(entity)):
                 raise NotFoundError(f"no merge {merge!r} to undo; merge_entities returns the numbers")
@@ -813,6 +829,7 @@ class Bank:
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, now, self._reader(reading))
             answer, _ = self._answer(plan, view, request, search, reading, recording)
+            reading.check([hit.memory.ordinal for hit in answer])
             trace = answer.trace
             asked = (reading.meta.bank, self.principal, str(profile), request, search)
             identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {now}".encode()
@@ -1007,12 +1024,185 @@ class Bank:
         if self.principal is not None:
             with self._rows.reading() as reading:
                 wanted = [i for i in wanted if all(self._may_read(found) for found in reading.versions(i))]
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             erased = transaction.erase(wanted)
             if erased:
                 # It may have been trained on them; before the commit, so that no crash keeps it.
                 self._rows.reranker_path.unlink(missing_ok=True)
             return erased
+
+    def forget_where(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        source: str | None = None,
+        writer: str | None = None,
+        before: datetime | str | None = None,
+        after: datetime | str | None = None,
+        everything: bool = False,
+        purge: bool = False,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Erase all memories of which every given condition holds; the owner's only.
+
+        Args:
+            ids: only these.
+            source: only of this ``source``.
+            writer: only what this principal retained; ``""`` = the owner.
+            before: only what was recorded before this moment; a date means its first instant.
+            after: only what was recorded then or later.
+            everything: must be true where no condition is given: the whole bank is forgotten.
+            purge: also leave no byte of it in any file of the bank. Rewrites the database, so it takes time.
+            dry_run: change nothing; the receipt says what would go.
+
+        Returns:
+            what went. With *purge* its ``status`` is ``complete``, or says what a later call must finish:
+            ``pending: readers`` (another process reads an older state) or ``pending: index``.
+
+        Raises:
+            InputError: an argument is wrong, or none is given and *everything* is not true.
+            UnavailableError: the bank cannot be written; nothing was forgotten.
+        """
+        self._owners_only("forget by condition")
+        for name, switch in (("everything", everything), ("purge", purge), ("dry_run", dry_run)):
+            if not isinstance(switch, bool):
+                raise InputError(name, f"expected true or false, got {shown(switch)}")
+        zone = self._around.zone
+        wanted = Selection(
+            ids=None if ids is None else tuple(_ids(ids)),
+            source=None if source is None else clean_text(source, "source", _LONGEST_PATH),
+            writer=None if writer is None else clean_text(writer, "writer", _LONGEST_PATH),
+            before=None if before is None else parse_time(before, "before", zone=zone).start,
+            after=None if after is None else parse_time(after, "after", zone=zone).start,
+        )
+        if wanted.is_everything != everything:
+            raise InputError(
+                "everything",
+                "must be true to forget the whole bank; or give ids, source, writer, before or after"
+                if wanted.is_everything
+                else "cannot be joined with a condition; leave one of them out",
+            )
+        receipt = self._rows.forget(wanted, self._now(), purge=purge, dry_run=dry_run)
+        if receipt.memories and not dry_run:
+            self._forget_in_memory()
+        return receipt
+
+    def _forget_in_memory(self) -> None:
+        self._answers = RecentAnswers()
+        with self._names_lock:
+            self._names = {}
+
+    def purge(self) -> str:
+        """Leave no byte of what was forgotten before in any file; the owner's only.
+
+        Returns:
+            ``complete``, ``pending: readers`` or ``pending: index``, as in a receipt.
+        """
+        self._owners_only("purge")
+        receipt = self._rows.forget(Selection(ids=()), self._now(), purge=True)
+        self._forget_in_memory()
+        return receipt.status
+
+    def quarantine(self, ids: str | Iterable[str]) -> int:
+        """Set memories aside: only a recall of the kind ``quarantine`` sees them; the owner's only.
+
+        Returns:
+            how many were set aside now. Earlier viewpoints (``known_at``) still see them.
+
+        Raises:
+            NotFoundError: there is no such memory; nothing was changed.
+        """
+        return self._rekind(ids, Kind.QUARANTINE, lambda kind: kind is not Kind.QUARANTINE)
+
+    def release(self, ids: str | Iterable[str], *, kind: str = "semantic") -> int:
+        """Take memories out of quarantine, as memories of *kind*; the owner's only.
+
+        Returns:
+            how many were released.
+
+        Raises:
+            NotFoundError: there is no such memory; nothing was changed.
+            InputError: *kind* is no kind, or quarantine.
+        """
+        wanted = Kind(
+            clean_choice(kind, "kind", tuple(one.value for one in Kind if one is not Kind.QUARANTINE))
+        )
+        return self._rekind(ids, wanted, lambda kind: kind is Kind.QUARANTINE)
+
+    def _rekind(self, ids: str | Iterable[str], kind: Kind, applies: Callable[[Kind], bool]) -> int:
+        self._owners_only("quarantine or release")
+        wanted = _ids(ids)
+        changed = 0
+        with self._rows.writing(self._now()) as transaction:
+            for memory in wanted:
+                ordinal = transaction.current_ordinal(memory)
+                if ordinal is None:
+                    raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; nothing was changed")
+                if applies(Kind(transaction.columns(ordinal, "kind")[0])):
+                    transaction.revise(ordinal, kind=kind.value)
+                    changed += 1
+        return changed
+
+    def backup(self, path: str | os.PathLike[str]) -> Saved:
+        """Copy all rows to a new file, while others read and write; the owner's only.
+
+        The copy is the bank at one moment. Trained files and the key of the audit log are not in it.
+
+        Raises:
+            InputError: there is a file already, or no folder for it.
+            OSError: it cannot be written.
+        """
+        self._owners_only("backup")
+        return self._rows.backup(Path(clean_text(os.fspath(path), "path", _LONGEST_PATH)))
+
+    def restore(self, path: str | os.PathLike[str]) -> Saved:
+        """Replace everything in the bank by a backup, whole or not at all; the owner's only.
+
+        The backup is verified first. What was retained since is gone, and what was forgotten since is back:
+        forget it again. Every process that has the bank open goes on with what was restored.
+
+        Raises:
+            InputError: there is no such file.
+            DamagedError, NewerSchemaError: it cannot be used; the bank was left untouched.
+            UnavailableError: the bank cannot be written.
+        """
+        self._owners_only("restore")
+        saved = self._rows.put_back(Path(clean_text(os.fspath(path), "path", _LONGEST_PATH)), self._now())
+        self._forget_in_memory()
+        return saved
+
+    def repair(self) -> VerifyReport:
+        """Make everything derived anew from the rows and verify; the owner's only. No row is changed."""
+        self._owners_only("repair")
+        return self._rows.repair(self._now())
+
+    def start_audit(self) -> Path:
+        """Audit every change from now on, with a new key beside the bank; the owner's only.
+
+        Returns:
+            the key's file (mode 0600). With ``simonides.open(audit_key=…)`` there is none.
+        """
+        self._owners_only("start_audit")
+        return self._rows.start_audit(self._now())
+
+    def audit_verify(self, *, anchor: str | None = None) -> AuditReport:
+        """Check the audit log against its key and the change log; the owner's only.
+
+        Args:
+            anchor: a head that was kept elsewhere, as ``AuditReport.head`` prints it. Without one, rows that
+                were cut off the end together with their changes are not noticed.
+
+        Raises:
+            InputError: *anchor* is no head.
+            UnavailableError: there is no key.
+        """
+        self._owners_only("audit_verify")
+        return self._rows.audit_verify(anchor)
+
+    def audit_entries(self, most: int | None = None) -> list[Entry]:
+        """Rows of the audit log, newest first; the owner's only."""
+        self._owners_only("audit_entries")
+        return self._rows.audit_entries(most)
 
     def samples(self) -> Samples:
         """What the learned reranker may be trained on: recalls of which something was used.
@@ -1048,7 +1238,7 @@ class Bank:
             with partial.open("rb+") as file:
                 os.fsync(file.fileno())
             # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
-            with self._rows.writing(self._now()) as transaction:
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
                 try:
                     transaction.roots(list(dict.fromkeys(memories)))
                 except NotFoundError as error:

@@ -12,6 +12,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
+from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.bank import Bank, Surroundings
@@ -22,10 +23,11 @@ from simonides.models.onnx_encoder import checked_dimension
 from simonides.models.resolve import load_embedder, load_reranker, load_sparse
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
-from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
 from simonides.records.interval import to_micros
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
+from simonides.retain.secrets import POLICIES
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_times
 
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         SparseEncoder,
         TokenCounter,
     )
+    from simonides.retain.secrets import Policy
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,6 +76,8 @@ def open_store(
     create: bool = True,
     progress: Progress | None = None,
     environ: Mapping[str, str] | None = None,
+    redact: Policy = "off",
+    audit_key: bytes | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -106,38 +111,30 @@ def open_store(
         progress: told (stage, done, total or None) while a model is fetched.
         environ: variables ``SIMONIDES_RECALL_BUDGET_…`` and ``SIMONIDES_RERANKER_MAX_CANDIDATES`` that change
             numbers of a profile, read now and once; default: ``os.environ``; ``{}`` = none.
+        redact: what becomes of secrets (keys, tokens, passwords in URLs …) in what is retained: ``"off"``,
+            ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or ``"refuse"``.
+        audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
+            bank is audited if ``Bank.start_audit`` has made a key beside it.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
         InputError: an argument is wrong.
     """
-    if tokens is None:
-        raise InputError("tokens", "is None; leave it out for the default")
-    methods = (
-        ("clock", clock, "__call__"),
-        ("embedder", embedder, "encode"),
-        ("tokens", tokens, "count"),
-        ("reranker", None if isinstance(reranker, str) else reranker, "score"),
-        ("judge", judge, "judge"),
+    _check_parts(
+        clock=clock,
+        embedder=embedder,
+        sparse=sparse,
+        tokens=tokens,
+        expander=expander,
+        reranker=reranker,
+        judge=judge,
     )
-    for field, given, method in methods:
-        if given is not None and not callable(getattr(given, method, None)):
-            raise InputError(field, f"{shown(given)} has no method {method}; leave it out for the default")
-    if sparse is not None and not isinstance(sparse, str) and not callable(getattr(sparse, "encode", None)):
-        raise InputError("sparse", f"{shown(sparse)} has no method encode; leave it out for none")
-    if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
-        raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
-    if not isinstance(zone, tzinfo):
-        raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
+    _check_values(redact, audit_key, zone)
     # Before anything is made: a wrong argument changes nothing.
     if isinstance(reranker, str):
         find_reranker(reranker)
     if dimension is not None:
-        if not isinstance(embedder, str):
-            raise InputError(
-                "dimension", "is for catalogued embedders only; name one, or cut vectors yourself"
-            )
-        checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
+        _check_dimension(dimension, embedder)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(os.environ if environ is None else environ)
@@ -158,7 +155,47 @@ def open_store(
         create=create,
         progress=progress,
         settings=settings,
+        redact=redact,
+        audit_key=audit_key,
     )
+
+
+def _check_parts(*, tokens: object, expander: object, **others: object) -> None:
+    """That what was handed in can do what it is for; a name stands for a catalogued one."""
+    if tokens is None:
+        raise InputError("tokens", "is None; leave it out for the default")
+    methods = {
+        "clock": "__call__",
+        "embedder": "encode",
+        "sparse": "encode",
+        "tokens": "count",
+        "reranker": "score",
+        "judge": "judge",
+    }
+    for field, given in {**others, "tokens": tokens}.items():
+        named = isinstance(given, str) and field not in {"clock", "judge"}
+        if given is not None and not named and not callable(getattr(given, methods[field], None)):
+            raise InputError(
+                field, f"{shown(given)} has no method {methods[field]}; leave it out for the default"
+            )
+    if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
+        raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
+
+
+def _check_values(redact: object, audit_key: object, zone: object) -> None:
+    clean_choice(redact, "redact", POLICIES)
+    if audit_key is not None:
+        if not isinstance(audit_key, bytes):
+            raise InputError("audit_key", f"expected bytes, got {type(audit_key).__name__}")
+        Auditor(audit_key)
+    if not isinstance(zone, tzinfo):
+        raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
+
+
+def _check_dimension(dimension: int, embedder: object) -> None:
+    if not isinstance(embedder, str):
+        raise InputError("dimension", "is for catalogued embedders only; name one, or cut vectors yourself")
+    checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
 
 
 def _folder(path: object, *, create: bool) -> Path:
@@ -206,6 +243,8 @@ class Store:
         create: bool,
         progress: Progress | None,
         settings: Mapping[str, Setting],
+        redact: Policy,
+        audit_key: bytes | None,
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress, dimension)
@@ -225,7 +264,9 @@ class Store:
             settings=settings,
             judge=judge,
             sparse=self._sparse.get,
+            redact=redact,
         )
+        self._audit_key = audit_key
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
@@ -250,7 +291,9 @@ class Store:
             if self._closed:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
             if name not in self._banks:
-                self._banks[name] = EmbeddedBank(folder, self._around.analyser, create=self._create)
+                self._banks[name] = EmbeddedBank(
+                    folder, self._around.analyser, create=self._create, audit_key=self._audit_key
+                )
             door = (name, principal)
             if door not in self._doors:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._around)

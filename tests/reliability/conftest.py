@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     Stored = Callable[[Bank], dict[str, str]]
     AssertChannelsAgree = Callable[[Bank], None]
     Say = Callable[[str], None]
+    Record = Callable[[str, dict[str, Any]], None]
 
 
 @pytest.fixture
@@ -147,5 +148,44 @@ def say(request: pytest.FixtureRequest) -> Say:
             with capture.global_and_fixture_disabled():
                 reporter.ensure_newline()
                 reporter.write_line(f"    {figure}")
+
+    return write
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """This process's part of a soak that several processes run side by side (``bench/run_reliability.py``).
+
+    Attributes:
+        number: of the process, from 0; moves every seed.
+        of: how many processes there are.
+    """
+
+    number: int = 0
+    of: int = 1
+
+    def part(self, trials: int) -> int:
+        """How many of *trials* are this process's; together they are at least *trials*."""
+        return -(-trials // self.of)
+
+
+@pytest.fixture(scope="session")
+def share() -> Share:
+    """From ``RELIABILITY_SHARE=NUMBER/OF``; all of it when that is not set."""
+    number, _, of = os.environ.get("RELIABILITY_SHARE", "0/1").partition("/")
+    return Share(int(number), int(of))
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest, say: Say) -> Callable[[str, dict[str, Any]], None]:
+    """Print the counts of a target (``P2``), and append them to the file ``RELIABILITY_RECORD``, if set."""
+
+    def write(target: str, counts: dict[str, Any]) -> None:
+        say(f"{target}: " + ", ".join(f"{name} {value}" for name, value in counts.items()))
+        path = os.environ.get("RELIABILITY_RECORD")
+        if path:
+            line = {"target": target, "test": request.node.name, "counts": counts}
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
     return write

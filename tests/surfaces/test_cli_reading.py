@@ -163,7 +163,9 @@ def test_show_of_an_id_that_is_not_there_is_exit_1(cli: Cli, ids: list[str]) -> 
 
 
 def test_forgotten_memories_are_not_recalled(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
-    assert cli_json("forget", ids[0], ids[2], "--yes") == {"asked": 2, "forgotten": 2}
+    receipt = cli_json("forget", ids[0], ids[2], "--yes")
+    assert (receipt["asked"], receipt["forgotten"], receipt["status"]) == (2, 2, "erased")
+    assert receipt["ids"] == sorted([ids[0], ids[2]])
     answer = cli_json("recall", "Mira mill oven", "--profile", "lexical")
     assert [hit["id"] for hit in answer["hits"]] == [ids[1]]
     assert cli("show", ids[0]).exit_code == 1
@@ -189,7 +191,7 @@ def test_forget_asks_on_a_terminal_and_refuses_to_guess_elsewhere(
     assert cli("show", ids[0]).exit_code == 0
     result = cli("forget", ids[0], stdin="y\n")
     assert result.exit_code == 0
-    assert result.stdout == "1 forgotten\n"
+    assert result.stdout.startswith("1 forgotten (erased)\n  memories: 1\n")
 
 
 def test_stats_and_verify(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:

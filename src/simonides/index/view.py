@@ -3,6 +3,7 @@
 visible  = acl ∧ valid_from ≤ as_of < valid_to ∧ ingested_at ≤ known_at < expired_at   (statistics)
 eligible = visible ∧ kinds ∧ project ∧ tags ∧ window                                   (results)
 
+What is quarantined is visible only where that kind is asked for.
 (SPEC, general settlements 1 to 3.) Now is the clock, or the newest stamp on a row that the asker may read
 (for the owner: that the bank ever set) if the clock stands behind it, so that what was retained is seen at
 once also under a clock that does not move.
@@ -21,7 +22,7 @@ from simonides.index.distinct import distinct
 from simonides.index.quantise import exact_dot, split_query
 from simonides.records.edges import Edges
 from simonides.records.interval import BEGINNING, FOREVER
-from simonides.records.kind import KIND_CODES
+from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from simonides.index.accesses import Accesses
     from simonides.index.snapshot import IndexSnapshot
-    from simonides.records.kind import Kind
     from simonides.records.memory import Memory
     from simonides.records.source import Source
 
@@ -252,6 +252,9 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
         & (snapshot.column("ingested_at") <= known_at)
         & (snapshot.column("expired_at") > known_at)
     )
+    if Kind.QUARANTINE not in filters.kinds:
+        # Out of the statistics, too: what is set aside changes no score.
+        visible &= snapshot.column("kind") != KIND_CODES[Kind.QUARANTINE]
     return BankView(
         snapshot, visible, visible & _matches(snapshot, filters), as_of, known_at, read, filters.principal
     )
@@ -271,6 +274,7 @@ def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> N
         open_to_them[snapshot.column("acl")]
         & (snapshot.column("valid_to") > now)
         & (snapshot.column("expired_at") == FOREVER)
+        & (snapshot.column("kind") != KIND_CODES[Kind.QUARANTINE])
     )
     return mask
 

@@ -15,6 +15,8 @@ class Kind(StrEnum):
     CODE = "code"
     PREFERENCE = "preference"
     OBSERVATION = "observation"
+    QUARANTINE = "quarantine"
+    """Set aside: in no recall that does not ask for this kind, and it closes or repeats nothing."""
 
 
 class Layer(StrEnum):

@@ -14,7 +14,7 @@ from simonides.backends.embedded.transaction import Placement
 from simonides.errors import InputError
 from simonides.records.interval import FOREVER, Interval, Precision
 from simonides.records.kind import Kind, Layer
-from simonides.retain.trust import TRUST
+from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
     from simonides.records.draft import Draft, Prepared
@@ -41,7 +41,7 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
     """
     draft, found = item.draft, item.extraction
     kind = draft.kind or found.kind or Kind.SEMANTIC
-    trust = TRUST.get(draft.role, TRUST["import"])
+    trust = trust_of(draft.role)
     salience = 0.5 * found.salience + 0.25 * novelty + 0.25 * trust
     valid_from, valid_to = _validity(draft, ingested_at)
     return Placement(

@@ -16,6 +16,7 @@ import numpy as np
 from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
 from simonides.records.interval import FOREVER, Precision
+from simonides.records.kind import Kind
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
 from simonides.retain.linking import (
     DAY_MICROS,
@@ -32,6 +33,7 @@ from simonides.retain.placing import occurred, place_item
 from simonides.retain.readers import all_may_read
 from simonides.retain.resolution import resolve
 from simonides.retain.supersession import declared, succeed
+from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,17 +102,23 @@ class Storing:
         for position, item in enumerate(self._items):
             ids.append(self._store(position, item))
             self._said.setdefault(item.draft.document, set()).add(ids[-1])
-        for document, readers in dict.fromkeys((i.draft.document, i.draft.acl) for i in self._items):
-            if document:
-                self._close_what_left(document, readers, set(ids))
+        # Of a document that came in parts, the least trusted one decides what it may end.
+        trusts: dict[tuple[str, tuple[str, ...]], float] = {}
+        for draft in (item.draft for item in self._items):
+            if draft.document and draft.kind is not Kind.QUARANTINE:
+                key, trust = (draft.document, draft.acl), trust_of(draft.role)
+                trusts[key] = min(trust, trusts.get(key, trust))
+        for (document, readers), trust in trusts.items():
+            self._close_what_left(document, readers, trust, set(ids))
         return ids
 
-    def _close_what_left(self, document: str, readers: tuple[str, ...], kept: set[str]) -> None:
+    def _close_what_left(self, document: str, readers: tuple[str, ...], trust: float, kept: set[str]) -> None:
         """End the memories of a document that its new text no longer holds; their history stays.
 
-        What others read of a document of the same name is another's, and stays.
+        What others read of a document of the same name is another's, and stays; so does what a more trusted
+        source said in it.
         """
-        for ordinal, memory in self._transaction.document(document, readers):
+        for ordinal, memory in self._transaction.document(document, readers, trust):
             if memory not in kept:
                 close(self._transaction, ordinal, self._transaction.next_instant())
 
@@ -163,7 +171,7 @@ class Storing:
         entities = resolve(self._transaction, draft.text, found.mentions, stated, draft.acl)
         closing: list[int] = []
         corrected: list[int] = []
-        if draft.deduplicate:
+        if draft.deduplicate and place.kind is not Kind.QUARANTINE:
             for relation in declared(draft, found.relations):
                 subject = entities.get(fold_name(relation.subject))
                 if subject is not None:

@@ -15,10 +15,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.accesses import read_samples
+from simonides.backends.embedded.auditing import (
+    KEY_FILE,
+    Auditor,
+    AuditReport,
+    Entry,
+    find_key,
+    make_key,
+    read_entries,
+)
+from simonides.backends.embedded.backup import put_back, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up
 from simonides.backends.embedded.change_log import create_meta, read_meta
-from simonides.backends.embedded.connection import Connections, translated, write_transaction
+from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
+from simonides.backends.embedded.forgetting import (
+    Selection,
+    blot_out_names,
+    count_tables,
+    cut_log,
+    drop_replies,
+    lost,
+    remove_partial,
+    select,
+)
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
 from simonides.backends.embedded.merge import merge, merge_due
 from simonides.backends.embedded.migrations import migrate
@@ -39,9 +59,19 @@ from simonides.backends.embedded.reading import (
 from simonides.backends.embedded.reanalysis import reanalyse
 from simonides.backends.embedded.restoring import restore
 from simonides.backends.embedded.transaction import WriteTransaction
-from simonides.backends.embedded.verification import VerifyReport, verify
+from simonides.backends.embedded.verification import VerifyReport, check_rows, verify
 from simonides.errors import DamagedError, SimonidesError, UnavailableError
 from simonides.index.files import FileLayer
+from simonides.index.generation import read_generation, used_generations
+from simonides.records.receipt import (
+    COMPLETE,
+    DRY_RUN,
+    ERASED,
+    PENDING_INDEX,
+    PENDING_READERS,
+    Receipt,
+    Saved,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,6 +106,14 @@ class Reading:
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """Records by ordinal, in the order asked for."""
         return read_memories(self.connection, ordinals)
+
+    def check(self, ordinals: Sequence[int]) -> None:
+        """Compare rows with their digests.
+
+        Raises:
+            DamagedError: one of them is not what was written.
+        """
+        check_rows(self.connection, ordinals)
 
     def versions(self, memory: str) -> list[Memory]:
         """Every version of one memory, oldest first."""
@@ -143,6 +181,7 @@ class EmbeddedBank:
         create: whether a missing bank is made.
         new_id: gives the identity of a new bank.
         files: the file layer of the index.
+        audit_key: seals the audit log; ``None`` = the key in the folder, or no audit where there is none.
 
     Raises:
         UnavailableError: the folder cannot be used.
@@ -157,8 +196,10 @@ class EmbeddedBank:
         create: bool = True,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
         files: FileLayer | None = None,
+        audit_key: bytes | None = None,
     ) -> None:
         self.folder = folder
+        self._audit_key = audit_key
         self._analyser = analyser
         self._files = files or FileLayer()
         self._index = folder / "index"
@@ -223,21 +264,22 @@ class EmbeddedBank:
                         connection, meta, self._position, self._files, self._index, missing
                     )
                 except FileNotFoundError:
-                    connection.execute("ROLLBACK")
+                    roll_back(connection)
                     missing = meta.generation
                 except BaseException:
-                    connection.execute("ROLLBACK")
+                    roll_back(connection)
                     raise
                 else:
                     return meta, self._position.snapshot
         raise UnavailableError(f"{self._index}: was replaced {_TRIES} times while it was opened; try again")
 
     @contextlib.contextmanager
-    def writing(self, now: int) -> Iterator[WriteTransaction]:
+    def writing(self, now: int, actor: str = "") -> Iterator[WriteTransaction]:
         """Open a write transaction with a snapshot caught up inside it; commit when the block ends well.
 
         Args:
             now: the clock, microseconds UTC.
+            actor: principal who writes, for the audit log; empty = the owner.
 
         Raises:
             UnavailableError: the bank cannot be written; nothing was stored.
@@ -251,7 +293,10 @@ class EmbeddedBank:
             except DamagedError as error:
                 # A row that makes no arrays can still be forgotten; whoever compares with it is told.
                 snapshot = error
-            transaction = WriteTransaction(connection, meta, snapshot, now, self._analyser)
+            auditor = self._auditor()
+            transaction = WriteTransaction(
+                connection, meta, snapshot, now, self._analyser, auditor=auditor, actor=actor
+            )
             yield transaction
             transaction.finish()
         self.merge_if_due()
@@ -276,7 +321,7 @@ class EmbeddedBank:
         Impressions that count what they returned go with it; all others go on waiting.
         """
         waiting = [shown for shown in list(self._impressions) if shown.counted or shown.recall == recall]
-        with self.writing(now) as transaction:
+        with self.writing(now, principal) as transaction:
             transaction.remember(waiting)
             written = transaction.used(ids, recall, principal)
         self._forget_waiting(waiting)
@@ -396,6 +441,167 @@ class EmbeddedBank:
         found = [problem for problem in self.problems() if problem not in report.problems]
         return VerifyReport(report.checked, (*report.problems, *found), report.notes)
 
+    def repair(self, now: int) -> VerifyReport:
+        """Make everything derived anew from the rows, then verify; rows are not touched."""
+        with write_transaction(self._connections) as connection:
+            meta = read_meta(connection)
+            connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
+            self._audit(connection, meta, "repair", now)
+        for name in self._files.names(self._index):
+            self._files.remove_folder(self._index / name)
+        with contextlib.suppress(DamagedError):
+            self.merge_if_due(force=True)
+        report = self.verify()
+        return VerifyReport(report.checked, report.problems, (*report.notes, "the index was made anew"))
+
+    # -- forgetting
+
+    def forget(
+        self, wanted: Selection, now: int, *, purge: bool = False, dry_run: bool = False, actor: str = ""
+    ) -> Receipt:
+        """Erase what is meant; see ``forgetting``.
+
+        Args:
+            wanted: which memories.
+            now: the clock, microseconds UTC.
+            purge: also leave no byte of them in any file.
+            dry_run: undo it before the commit; the receipt says what would have gone.
+            actor: for the audit log.
+        """
+        ids: list[str] = []
+        rows: dict[str, int] = {}
+        names = 0
+        try:
+            with self.writing(now, actor) as transaction:
+                ids = select(transaction.connection, wanted)
+                before = count_tables(transaction.connection)
+                transaction.erase(ids)
+                if purge:
+                    drop_replies(transaction.connection)
+                rows = lost(before, count_tables(transaction.connection))
+                if purge:
+                    names = blot_out_names(transaction.connection)
+                _end_if(dry_run)
+                if ids:
+                    # It may have been trained on them; before the commit, so that no crash keeps it.
+                    self.reranker_path.unlink(missing_ok=True)
+        except _DryRunError:
+            return Receipt(DRY_RUN, len(ids), tuple(ids), rows, names)
+        status = self.purge() if purge else ERASED
+        return Receipt(status, len(ids), tuple(ids), rows, names)
+
+    def purge(self) -> str:
+        """Leave nothing of erased rows in any file; ``complete``, or what it still waits for."""
+        self._impressions.clear()
+        remove_partial(self.folder)
+        if not self._purge_index():
+            return PENDING_INDEX
+        with translated(self._connections.path):
+            return COMPLETE if cut_log(self._connections.get()) else PENDING_READERS
+
+    def _purge_index(self) -> bool:
+        """Write the index without erased rows and delete every other generation; false when that failed."""
+        for _ in range(_TRIES):
+            if not self._files.names(self._index):
+                return True
+            self.merge_if_due(force=True)
+            with translated(self._connections.path):
+                meta = read_meta(self._connections.get())
+            try:
+                current = read_generation(self._files, self._index, meta.generation)
+            except (FileNotFoundError, DamagedError):
+                continue
+            if current.origin.epoch != meta.epoch or current.origin.sequence < meta.sequence:
+                continue
+            used = used_generations(current)
+            for name in self._files.names(self._index):
+                if not name.isdecimal() or int(name) not in used:
+                    self._files.remove_folder(self._index / name)
+            left = {int(name) for name in self._files.names(self._index) if name.isdecimal()}
+            if left <= used:
+                return True
+        return False
+
+    # -- backup
+
+    def backup(self, path: Path) -> Saved:
+        """Copy the rows to a new file while the bank is in use; see ``backup``."""
+        with translated(self._connections.path):
+            return write_backup(self._connections.get(), path)
+
+    def put_back(self, path: Path, now: int) -> Saved:
+        """Replace all rows by those of a backup; every process that has the bank open starts anew."""
+
+        def prepare(folder: Path) -> VerifyReport:
+            copied = EmbeddedBank(folder, self._analyser, create=False)
+            try:
+                report = copied.verify()
+                with write_transaction(copied._connections) as connection:
+                    connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
+                    self._audit(connection, read_meta(connection), "restore", now)
+                return report
+            finally:
+                copied.close()
+
+        saved = put_back(self._connections, path, prepare)
+        self._impressions.clear()
+        self.reranker_path.unlink(missing_ok=True)
+        with self._lock:
+            self._position = None
+        for name in self._files.names(self._index):
+            self._files.remove_folder(self._index / name)
+        return saved
+
+    # -- audit
+
+    def start_audit(self, now: int) -> Path:
+        """Make the key beside the bank, if there is none; from now on every change is audited."""
+        make_key(self.folder)
+        with write_transaction(self._connections) as connection:
+            meta = read_meta(connection)
+            if not connection.execute("SELECT count(*) FROM audit").get:
+                self._audit(connection, meta, "start", now)
+        return self.folder / KEY_FILE
+
+    def audit_verify(self, anchor: str | None = None) -> AuditReport:
+        """Check the audit log; see ``auditing``.
+
+        Raises:
+            UnavailableError: there is no key.
+        """
+        auditor = self._auditor()
+        if auditor is None:
+            raise UnavailableError(
+                f"{self.folder / KEY_FILE}: there is no key; start the audit first, or hand the key in"
+            )
+        with self._rows_only() as connection:
+            return auditor.verify(connection, read_meta(connection), anchor)
+
+    def audit_entries(self, most: int | None = None) -> list[Entry]:
+        """Rows of the audit log, newest first."""
+        with self._rows_only() as connection:
+            return read_entries(connection, most)
+
+    def _auditor(self) -> Auditor | None:
+        key = self._audit_key if self._audit_key is not None else find_key(self.folder)
+        return None if key is None else Auditor(key)
+
+    def _audit(self, connection: apsw.Connection, meta: Meta, verb: str, now: int) -> None:
+        auditor = self._auditor()
+        if auditor is not None:
+            auditor.append(connection, meta, "", verb, now)
+
+    @contextlib.contextmanager
+    def _rows_only(self) -> Iterator[apsw.Connection]:
+        """A read transaction without arrays."""
+        with translated(self._connections.path):
+            connection = self._connections.get()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """Write everything in the bank at one moment; see ``exporting``."""
         with self.reading() as reading:
@@ -420,7 +626,10 @@ class EmbeddedBank:
                 progress(done, lines)
 
         epoch = uuid.uuid4().hex
-        return restore(self._connections, path, analyser, epoch=epoch, now=now, after_batch=after_batch)
+        auditor = self._auditor()
+        return restore(
+            self._connections, path, analyser, epoch=epoch, now=now, after_batch=after_batch, auditor=auditor
+        )
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Body hashes by key, of the keys that are claimed."""
@@ -442,6 +651,15 @@ class EmbeddedBank:
         self._connections.close()
         with self._lock:
             self._position = None
+
+
+class _DryRunError(Exception):
+    """Ends a dry run's transaction without a commit; never leaves this module."""
+
+
+def _end_if(dry_run: bool) -> None:  # noqa: FBT001 the one thing it is told
+    if dry_run:
+        raise _DryRunError
 
 
 def _make_private(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
 The sealed blocks come from the generation that ``meta`` names; rows after them are replayed from their
 stored blobs into an in-memory tail; later expiries and erasures are laid over. Nothing is re-encoded or
-re-tokenised. A generation that is missing, damaged, or of another bank, epoch or log is rebuilt from rows.
+re-tokenised. Each file's checksums are compared when it is opened, a block's once per process. A generation
+that is missing, damaged, or of another bank, epoch or log is rebuilt from rows.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import apsw
 
     from simonides.index.files import FileLayer
+    from simonides.index.generation import BlockFile
 
 
 @dataclass
@@ -82,7 +84,8 @@ def catch_up(
             the transaction began: begin a new one and try again.
     """
     if position is None or _outdated(position, meta):
-        position = _open(connection, meta, files, index, missing)
+        sound = position.generation.files if position is not None and position.generation else ()
+        position = _open(connection, meta, files, index, missing, sound)
     snapshot = position.snapshot
     if snapshot.sequence == meta.sequence:
         return position
@@ -129,9 +132,14 @@ def _snapshot(position: Position, meta: Meta, expired: dict[int, int]) -> IndexS
 
 
 def _open(
-    connection: apsw.Connection, meta: Meta, files: FileLayer, index: Path, missing: int | None
+    connection: apsw.Connection,
+    meta: Meta,
+    files: FileLayer,
+    index: Path,
+    missing: int | None,
+    sound: tuple[BlockFile, ...],
 ) -> Position:
-    generation, problem = _opened_generation(connection, meta, files, index, missing)
+    generation, problem = _opened_generation(connection, meta, files, index, missing, sound)
     dimension, _ = embedder_identity(connection, meta)
     rebuilt = () if generation else rebuild_blocks(connection, meta, dimension)
     sealed = generation.blocks if generation else rebuilt
@@ -173,14 +181,19 @@ def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None
 
 
 def _opened_generation(
-    connection: apsw.Connection, meta: Meta, files: FileLayer, index: Path, missing: int | None
+    connection: apsw.Connection,
+    meta: Meta,
+    files: FileLayer,
+    index: Path,
+    missing: int | None,
+    sound: tuple[BlockFile, ...],
 ) -> tuple[Generation | None, str]:
     if meta.generation == 0:
         return None, ""
     if meta.generation == missing:
         return None, f"generation {missing} of the index is missing"
     try:
-        generation = read_generation(files, index, meta.generation)
+        generation = read_generation(files, index, meta.generation, check=True, sound=sound)
     except FileNotFoundError:
         raise
     except (DamagedError, OSError) as error:

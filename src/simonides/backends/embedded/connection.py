@@ -194,6 +194,16 @@ def _split(pragma: str) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
+def patient_for(connection: apsw.Connection, milliseconds: int) -> Iterator[None]:
+    """Wait for locks only so long inside the block."""
+    connection.set_busy_timeout(milliseconds)
+    try:
+        yield
+    finally:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+
+
+@contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into the tree's, each with its remedy."""
     try:
@@ -239,6 +249,11 @@ def write_transaction(connections: Connections) -> Iterator[apsw.Connection]:
             yield connection
             connection.execute("COMMIT")
         except BaseException:
-            if not connection.get_autocommit():
-                connection.execute("ROLLBACK")
+            roll_back(connection)
             raise
+
+
+def roll_back(connection: apsw.Connection) -> None:
+    """End a transaction without its changes, unless SQLite did so itself, as after some disk errors."""
+    if not connection.get_autocommit():
+        connection.execute("ROLLBACK")

@@ -2,8 +2,8 @@
 
 Runs inside one read transaction, so the file is the bank at one moment, while others write. Equal banks give
 equal bytes, so what was imported into an empty bank and is exported again is the same file. What the file
-does not hold: the epoch, the change log, the numbers of rows and the index; they belong to one bank on one
-disk. Cost: linear; memory 16 bytes per source and name, and one batch of rows.
+does not hold: the epoch, the change and audit logs, the numbers of rows and the index; they belong to one
+bank on one disk. Cost: linear; memory 16 bytes per source and name, and one batch of rows.
 """
 
 from __future__ import annotations

@@ -274,6 +274,18 @@ CREATE TABLE changes(
   log_hash BLOB NOT NULL
 ) STRICT;
 
+-- Who changed what: one row a transaction, ids and hashes only, each sealed over the one before it.
+CREATE TABLE audit(
+  number INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,              -- keyed hash of the principal; empty = the owner
+  verb TEXT NOT NULL,
+  first INTEGER NOT NULL,           -- changes of this transaction: first to last; first > last = none
+  last INTEGER NOT NULL,
+  log_hash BLOB NOT NULL,           -- of the change log after the last one
+  seal BLOB NOT NULL                -- HMAC-SHA256 over the row and the seal before it
+) STRICT;
+
 CREATE INDEX changes_of_names ON changes(sequence) WHERE operation IN ('name', 'erase');
 
 INSERT INTO labels VALUES (0, '');

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from simonides.backends.embedded.auditing import Auditor
     from simonides.backends.embedded.connection import Connections
     from simonides.protocols import Analyser
 
@@ -83,6 +84,7 @@ def restore(
     epoch: str,
     now: int,
     after_batch: Callable[[int, int], None],
+    auditor: Auditor | None = None,
 ) -> Restored:
     """Import an export.
 
@@ -93,6 +95,7 @@ def restore(
         epoch: the bank's next one, should it be empty.
         now: microseconds UTC.
         after_batch: told (lines done, lines) after each transaction.
+        auditor: seals a row of the audit log for each transaction; ``None`` = there is none.
 
     Raises:
         InputError: the file is no export, of another version, or damaged; nothing of the batch at
@@ -106,6 +109,8 @@ def restore(
     for batch in batches:
         with write_transaction(connections) as connection:
             run.store(connection, batch)
+            if auditor is not None:
+                auditor.append(connection, read_meta(connection), "", "import", now)
         after_batch(batch[-1][0] if batch else lines, lines)
     return Restored(Counts(**run.added), run.present)
 

@@ -42,6 +42,7 @@ from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.redaction import read_forgotten, redact
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.interval import FOREVER
+from simonides.records.kind import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,13 +50,14 @@ if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
+    from simonides.backends.embedded.auditing import Auditor
     from simonides.backends.embedded.redaction import Forgotten
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser, Embedder, SparseEncoder
     from simonides.records.draft import Draft, Prepared
     from simonides.records.impression import Impression
     from simonides.records.interval import Interval
-    from simonides.records.kind import Kind, Layer
+    from simonides.records.kind import Layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +156,25 @@ class WriteTransaction:
         snapshot: IndexSnapshot | DamagedError,
         now: int,
         analyser: Analyser,
+        auditor: Auditor | None = None,
+        actor: str = "",
     ) -> None:
         self._connection = connection
+        self._auditor = auditor
+        self._actor = actor
+        self._began_at = meta.sequence
+        self._erased = False
         self._meta = meta
         self._analyser = analyser
         self._snapshot = snapshot
         self.now = now
         # Episodes of documents that this transaction wrote, by document and text.
         self._episodes: dict[tuple[str, str], int] = {}
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection that is in this transaction."""
+        return self._connection
 
     @property
     def snapshot(self) -> IndexSnapshot:
@@ -181,8 +194,11 @@ class WriteTransaction:
         return self._connection.execute(sql, parameters).fetchone()
 
     def finish(self) -> None:
-        """Store the counters; the last thing before the commit."""
+        """Store the counters and, where the bank is audited, a row about it; last before the commit."""
         write_counters(self._connection, self._meta)
+        if self._auditor is not None and self._meta.sequence > self._began_at:
+            verb = "forget" if self._erased else "write"
+            self._auditor.append(self._connection, self._meta, self._actor, verb, self.now)
 
     # -- use
 
@@ -410,6 +426,7 @@ class WriteTransaction:
         for entity in sorted(spoken_of):
             self._drop_entity(entity)
         if erased:
+            self._erased = True
             drop_empty_impressions(self._connection)
         if redact(self._connection, forgotten, self._analyser):
             self._connection.execute("UPDATE meta SET epoch=?", (next_epoch(self._meta),))
@@ -459,17 +476,18 @@ class WriteTransaction:
         )
         return None if row is None else np.frombuffer(row[1], np.int8).astype(np.float32) * np.float32(row[0])
 
-    def document(self, document: str, readers: Sequence[str]) -> list[tuple[int, str]]:
-        """Current rows of a document that exactly *readers* may read: ordinal and id."""
+    def document(self, document: str, readers: Sequence[str], trust: float) -> list[tuple[int, str]]:
+        """Current rows of a document, of at most this *trust*, that exactly *readers* may read."""
         rows = self._all(
             "SELECT m.ordinal, m.id FROM episodes e JOIN chunks c ON c.episode = e.number"
             " JOIN memories m ON m.chunk = c.number"
             " WHERE e.document=? AND e.document<>'' AND m.expired_at=? AND m.valid_to>?"
-            " AND m.acl=? ORDER BY m.ordinal",
+            " AND m.acl=? AND e.trust<=? ORDER BY m.ordinal",
             document,
             FOREVER,
             self.next_instant(),
             label_set_code(self._connection, readers),
+            trust,
         )
         return [(int(ordinal), str(memory)) for ordinal, memory in rows]
 
@@ -716,12 +734,13 @@ class WriteTransaction:
             " SELECT r.ordinal, m.id, r.object, m.valid_from, m.valid_to, s.names, e.trust FROM relations r"
             " JOIN memories m ON m.ordinal = r.ordinal JOIN label_sets s ON s.number = m.acl"
             " JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode"
-            " WHERE r.subject IN one AND r.name=? AND r.single_valued=1 AND m.expired_at=?"
+            " WHERE r.subject IN one AND r.name=? AND r.single_valued=1 AND m.expired_at=? AND m.kind<>?"
             " ORDER BY r.ordinal",
             self.canonical(subject),
             FOREVER,
             name,
             FOREVER,
+            Kind.QUARANTINE.value,
         )
         return [
             StatedRelation(

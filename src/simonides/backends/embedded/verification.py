@@ -28,7 +28,7 @@ from simonides.index.postings import FIELDS, SealedPostings
 from simonides.records.interval import BEGINNING, FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from simonides.backends.embedded.change_log import Meta
@@ -99,7 +99,7 @@ def verify(
                 if problem and reported < _MOST_REPORTED:
                     problems.append(problem)
                     reported += 1
-        except (apsw.Error, DamagedError) as error:
+        except (apsw.Error, DamagedError, ValueError, IndexError, OverflowError) as error:
             problems.append(f"{name}: cannot be read to the end ({error})")
         checked[name] = count
     return VerifyReport(checked, tuple(problems), _notes(connection, meta))
@@ -158,6 +158,29 @@ def _rows(connection: apsw.Connection) -> Iterator[str]:
                 (done,),
             ).get
             yield f"memory {memory.decode(errors='replace')}: its row is not what was written (row {done})"
+
+
+def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> None:
+    """Compare the rows that are about to be handed out with their digests; about 0.1 ms each.
+
+    Raises:
+        DamagedError: one of them is not what was written.
+    """
+    columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
+    statement = (
+        f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
+        " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) WHERE m.ordinal = ?"
+    )
+    for ordinal in ordinals:
+        found = connection.execute(statement, (int(ordinal),)).fetchone()
+        if found is None:
+            continue
+        *values, digest, scale, codes = found
+        row = dict(zip(IMMUTABLE, values, strict=True))
+        if row_digest(row, scale or 0.0, codes or b"") != digest:
+            raise DamagedError(
+                f"memory {row['id']}: its row is not what was written; forget it, or restore a backup"
+            )
 
 
 def _token_codes(connection: apsw.Connection) -> Iterator[str]:

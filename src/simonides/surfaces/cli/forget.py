@@ -1,36 +1,82 @@
-"""`simonides forget`: take memories out of every answer."""
+"""`simonides forget`: take memories out of every answer, and on request out of every file."""
 
 import sys
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from simonides.errors import InputError
+from simonides.records.receipt import PENDING_INDEX, PENDING_READERS
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, say
 
+if TYPE_CHECKING:
+    from simonides.records.receipt import Receipt
+
 
 def forget(
-    memory_ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of the memories to forget.")],
+    memory_ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]…", help="Ids of the memories to forget.", show_default=False),
+    ] = None,
     *,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="TEXT", help="Only of this source.")
+    ] = None,
+    writer: Annotated[
+        str | None, typer.Option("--writer", metavar="NAME", help="Only what this principal retained.")
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="TIME", help="Only what was recorded before.")
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="TIME", help="Only what was recorded then or later.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Everything in the bank.")] = False,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Leave no byte of it in any file of the bank; rewrites the files.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; tell what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Forget memories; exit code 1 when one was not there."""
-    ids = list(dict.fromkeys(memory_ids))
+    """Forget memories; exit code 1 when one was not there, or a purge is not complete yet."""
+    ids = list(dict.fromkeys(memory_ids or []))
+    conditional = any(value is not None for value in (source, writer, before, after))
+    if not ids and not everything and not conditional:
+        raise InputError("ID", "is missing; name memories, give a condition such as --source, or --all")
     with open_for_reading(store, bank) as opened:
-        if not yes:
-            _confirm(len(ids), bank)
-        forgotten = opened.forget(ids)
+        ask = partial(
+            opened.forget_where,
+            ids or None,
+            source=source,
+            writer=writer,
+            before=before,
+            after=after,
+            everything=everything,
+        )
+        if not yes and not dry_run:
+            _confirm(len(ids) if ids else ask(dry_run=True).memories, bank)
+        receipt = ask(purge=purge, dry_run=dry_run)
+    _print(receipt, ids, as_json=as_json)
+    if len(ids) > receipt.memories and not conditional:
+        fail(f"{len(ids) - receipt.memories} of {len(ids)} ids were not there (forgotten before?)", NEGATIVE)
+    if receipt.status in {PENDING_READERS, PENDING_INDEX}:
+        fail(f"{receipt.status}; run `simonides forget --purge` with the same ids again later", NEGATIVE)
+
+
+def _print(receipt: "Receipt", ids: list[str], *, as_json: bool) -> None:
     if as_json:
-        print_json({"asked": len(ids), "forgotten": forgotten})
-    else:
-        print_text(f"{forgotten} forgotten")
-    if forgotten < len(ids):
-        fail(f"{len(ids) - forgotten} of {len(ids)} ids were not there (forgotten before?)", NEGATIVE)
+        print_json({"asked": len(ids), "forgotten": receipt.memories, **receipt.to_dict()})
+        return
+    would = "would be forgotten" if receipt.status == "dry run" else "forgotten"
+    print_text(f"{receipt.memories} {would} ({receipt.status})")
+    for table, count in receipt.rows.items():
+        print_text(f"  {table}: {count}")
 
 
 def _confirm(count: int, bank: str) -> None:

@@ -21,6 +21,8 @@ import typer
 from typer.core import TyperGroup
 
 from simonides.surfaces.cli.alias import alias
+from simonides.surfaces.cli.audit import audit
+from simonides.surfaces.cli.backup import backup, restore
 from simonides.surfaces.cli.bench import bench
 from simonides.surfaces.cli.demo import demo
 from simonides.surfaces.cli.diff import diff
@@ -35,6 +37,7 @@ from simonides.surfaces.cli.merge import merge, unmerge
 from simonides.surfaces.cli.models import models
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
 from simonides.surfaces.cli.profiles import profiles
+from simonides.surfaces.cli.quarantine import quarantine, release
 from simonides.surfaces.cli.recall import recall
 from simonides.surfaces.cli.retain import retain
 from simonides.surfaces.cli.settle import settle
@@ -114,6 +117,8 @@ for command in (
     diff,
     invalidate,
     forget,
+    quarantine,
+    release,
     entities,
     alias,
     merge,
@@ -121,6 +126,8 @@ for command in (
     settle,
     enrich,
     export,
+    backup,
+    restore,
     stats,
     verify,
     when,
@@ -130,6 +137,7 @@ for command in (
 app.command("import")(import_)
 app.command("why-not")(why_not)
 app.command("train-reranker")(train_reranker)
+app.add_typer(audit, name="audit")
 app.add_typer(models, name="models")
 app.add_typer(profiles, name="profiles")
 app.add_typer(bench, name="bench")

@@ -1,5 +1,7 @@
 """`simonides verify`: check a bank's rows and derived files against each other."""
 
+from typing import Annotated
+
 import typer
 
 from simonides.errors import DamagedError
@@ -8,11 +10,19 @@ from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text
 
 
-def verify(*, store: StoreOption = None, bank: BankOption = "default", as_json: JsonOption = False) -> None:
+def verify(
+    *,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="First make everything derived anew from the rows.")
+    ] = False,
+    store: StoreOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
     """Check a bank; exit code 1 when it is not whole."""
     try:
         with open_for_reading(store, bank) as opened:
-            report = opened.verify()
+            report = opened.repair() if repair else opened.verify()
             ok, answer, problems = report.ok, report.to_dict(), list(map(str, report.problems))
     except DamagedError as error:
         # A bank too damaged to open has failed the check as well.

@@ -1,0 +1,242 @@
+"""The audit log: one sealed row for each transaction that changed something, in that same transaction.
+
+    seal(n) = HMAC-SHA256(key, seal(n−1) · JSON of row n without its seal)
+
+A row names the moment, the actor (a keyed hash of the principal), the changes by their numbers, and the
+running hash of the change log after them; it holds no text, so forgetting leaves nothing here. Rows that
+were edited, deleted, swapped or added without the key break the chain, and so does a change log that was
+rewritten. What a chain cannot show by itself is that its newest rows were cut off together with the changes
+that they tell of: keep the head (``Head``) somewhere else and verify against it. Who holds the key can write
+any chain.
+Source: the usual hash chain for tamper-evident logs (Schneier and Kelsey 1999, without key evolution).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simonides.backends.embedded.change_log import hash_at
+from simonides.errors import DamagedError, InputError, UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import apsw
+
+    from simonides.backends.embedded.change_log import Meta
+
+KEY_FILE = "audit.key"
+"""Beside the bank's database, readable for its owner only; or hand a key in and keep it elsewhere."""
+
+SHORTEST_KEY = 16
+_START = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the audit log.
+
+    Attributes:
+        number: from 1, without gaps.
+        at: the clock, microseconds UTC.
+        actor: keyed hash of the principal; empty = the owner.
+        verb: what was done.
+        first, last: numbers of the changes; *first* above *last* = none.
+        seal: hexadecimal.
+    """
+
+    number: int
+    at: int
+    actor: str
+    verb: str
+    first: int
+    last: int
+    seal: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest row's number and seal: what to keep elsewhere, written ``number:seal``."""
+
+    number: int
+    seal: str
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.seal}"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """What an audit found; *problems* is empty when every row is what was written."""
+
+    entries: int
+    head: Head
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "ok": self.ok,
+            "entries": self.entries,
+            "head": str(self.head),
+            "problems": list(self.problems),
+        }
+
+
+class Auditor:
+    """Seals and checks with one key.
+
+    Args:
+        key: at least ``SHORTEST_KEY`` bytes.
+
+    Raises:
+        InputError: the key is too short.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) < SHORTEST_KEY:
+            raise InputError(
+                "audit_key", f"must be at least {SHORTEST_KEY} bytes; use secrets.token_bytes(32)"
+            )
+        self._key = key
+
+    def hash_of(self, principal: str) -> str:
+        """What stands for a principal in the log; empty for the owner."""
+        if not principal:
+            return ""
+        return hmac.new(self._key, b"actor\0" + principal.encode(), hashlib.sha256).hexdigest()[:32]
+
+    def append(self, connection: apsw.Connection, meta: Meta, principal: str, verb: str, now: int) -> None:
+        """Add a row about all changes since the last one, inside the transaction that made them."""
+        row = connection.execute(
+            "SELECT number, last, seal FROM audit ORDER BY number DESC LIMIT 1"
+        ).fetchone()
+        number, done, before = row or (0, 0, _START)
+        fields = (number + 1, now, self.hash_of(principal), verb, done + 1, meta.sequence, meta.log_hash)
+        seal = self._seal(before, fields)
+        connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, seal))
+
+    def verify(self, connection: apsw.Connection, meta: Meta, anchor: str | None = None) -> AuditReport:
+        """Check the chain, what it says of the change log, and that *anchor* is one of its rows.
+
+        Args:
+            connection: in a read transaction.
+            meta: as that transaction sees it.
+            anchor: a head that was kept, ``number:seal``; ``None`` = none.
+        """
+        kept = None if anchor is None else read_head(anchor)
+        head = Head(0, _START.hex())
+        found: list[str] = []
+        for head, problem in self._walk(connection):
+            found += [problem] if problem else []
+            if kept and head.number == kept.number:
+                if not hmac.compare_digest(head.seal, kept.seal):
+                    found.append(f"audit: row {head.number} is not the one that was kept as the head")
+                kept = None
+        if kept and kept.number > 0:
+            found.append(f"audit: ends at row {head.number}, the head that was kept is row {kept.number}")
+        last = connection.execute("SELECT coalesce(max(last), 0) FROM audit").get
+        if last != meta.sequence:
+            found.append(f"audit: tells of changes up to {last}, the bank holds {meta.sequence}")
+        return AuditReport(head.number, head, tuple(found))
+
+    def _walk(self, connection: apsw.Connection) -> Iterator[tuple[Head, str]]:
+        """Each row as a head, and what is wrong with it (empty = nothing)."""
+        before, expected, next_change = _START, 1, 1
+        for *fields, seal in connection.execute("SELECT * FROM audit ORDER BY number"):
+            number, _, _, _, first, last, log_hash = fields
+            problem = ""
+            if number != expected:
+                problem = f"audit: row {expected} is missing"
+            elif not hmac.compare_digest(seal, self._seal(before, tuple(fields))):
+                problem = f"audit: row {number} is not what was written, or follows another row"
+            elif first != next_change or hash_at(connection, last) != log_hash:
+                problem = f"audit: the change log up to {last} is not the one of row {number}"
+            yield Head(int(number), bytes(seal).hex()), problem
+            before, expected, next_change = bytes(seal), int(number) + 1, int(last) + 1
+
+    def _seal(self, before: bytes, fields: tuple[Any, ...]) -> bytes:
+        plain = [value.hex() if isinstance(value, bytes) else value for value in fields]
+        body = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
+        return hmac.new(self._key, before + body, hashlib.sha256).digest()
+
+
+def read_entries(connection: apsw.Connection, most: int | None = None) -> list[Entry]:
+    """Rows of the log, newest first; *most* of them, ``None`` = all."""
+    rows = connection.execute(
+        "SELECT number, at, actor, verb, first, last, seal FROM audit ORDER BY number DESC LIMIT ?",
+        (-1 if most is None else most,),
+    )
+    return [
+        Entry(int(number), int(at), str(actor), str(verb), int(first), int(last), bytes(seal).hex())
+        for number, at, actor, verb, first, last, seal in rows
+    ]
+
+
+def read_head(text: str) -> Head:
+    """A head from ``number:seal``.
+
+    Raises:
+        InputError: it is no such text.
+    """
+    number, _, seal = text.strip().partition(":")
+    if not number.isdecimal() or len(seal) != 64 or set(seal) - set("0123456789abcdef"):
+        raise InputError("anchor", "expected NUMBER:SEAL, as `audit show --head` prints it")
+    return Head(int(number), seal)
+
+
+def make_key(folder: Path) -> bytes:
+    """A new key in ``KEY_FILE``; the one that is there already, if there is one.
+
+    Raises:
+        UnavailableError: the file cannot be made.
+    """
+    path = folder / KEY_FILE
+    key = secrets.token_bytes(32)
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        found = find_key(folder)
+        if found is None:
+            raise UnavailableError(f"{path}: vanished while it was read; try again") from None
+        return found
+    except OSError as error:
+        raise UnavailableError(f"{path}: cannot be made ({error.strerror})") from error
+    with os.fdopen(handle, "wb") as file:
+        file.write(key.hex().encode())
+        file.flush()
+        os.fsync(file.fileno())
+    return key
+
+
+def find_key(folder: Path) -> bytes | None:
+    """The key in ``KEY_FILE``; ``None`` when there is none.
+
+    Raises:
+        DamagedError: the file holds no key.
+        UnavailableError: it cannot be read.
+    """
+    path = folder / KEY_FILE
+    try:
+        return bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise DamagedError(f"{path}: holds no key ({error}); put back the one that was there") from error
+    except OSError as error:
+        raise UnavailableError(f"{path}: cannot be read ({error.strerror})") from error

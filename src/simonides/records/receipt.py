@@ -1,0 +1,72 @@
+"""What a forgetting took away, and what a backup holds: the answers a caller may keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COMPLETE = "complete"
+"""Nothing of it is left in any file of the bank."""
+
+PENDING_READERS = "pending: readers"
+"""Another process still reads an older state, so its pages stay in the log until it ends."""
+
+PENDING_INDEX = "pending: index"
+"""The index could not be written anew, so an older generation may still hold terms and vectors."""
+
+ERASED = "erased"
+"""Gone from every answer; files were not purged."""
+
+DRY_RUN = "dry run"
+"""Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What went, by counts; it holds none of the words.
+
+    Attributes:
+        status: ``complete``, ``pending: readers``, ``pending: index``, ``erased`` or ``dry run``.
+        memories: how many were forgotten.
+        ids: of them, sorted.
+        rows: per table, how many rows went with them; tables that lost none are left out.
+        names: labels and sets of labels that nothing bears any more and that were blotted out (purge only).
+    """
+
+    status: str
+    memories: int
+    ids: tuple[str, ...]
+    rows: Mapping[str, int] = field(default_factory=dict)
+    names: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "status": self.status,
+            "memories": self.memories,
+            "ids": list(self.ids),
+            "rows": dict(self.rows),
+            "names": self.names,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A backup that was written, or put back.
+
+    Attributes:
+        path: the backup's file.
+        memories: how many it holds.
+        sequence: the last change that is in it.
+    """
+
+    path: str
+    memories: int
+    sequence: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {"path": self.path, "memories": self.memories, "sequence": self.sequence}

@@ -1,0 +1,167 @@
+"""Who changed what cannot be rewritten unnoticed; what is little trusted changes nothing that is trusted more."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import pytest
+
+import simonides
+from simonides.errors import InputError, NotFoundError, UnavailableError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simonides.bank import Bank
+    from simonides.store import Store
+    from simonides.testing.embedder import StubEmbedder
+
+
+def change(bank: Bank, statement: str, *values: object) -> None:
+    """Run SQL on the file past the library."""
+    connection = apsw.Connection(str(bank._rows.folder / "memory.db"))
+    connection.execute(statement, values)
+    connection.close()
+
+
+@pytest.fixture
+def audited(store: Store, bank: Bank) -> Bank:
+    """Twelve rows of audit log."""
+    bank.retain("Before the audit.")
+    bank.start_audit()
+    ids = [bank.retain(f"Memory {n} of Ravi Canarywort.")[0] for n in range(8)]
+    store.bank(bank.name, principal="tove").retain("Tove's own.")
+    bank.forget(ids[0])
+    bank.used(ids[1])
+    return bank
+
+
+def test_the_log_verifies_and_names_no_one(audited: Bank) -> None:
+    report = audited.audit_verify()
+    assert report.problems == ()
+    assert report.entries == 12
+    entries = audited.audit_entries()
+    assert [entry.number for entry in entries] == list(range(12, 0, -1))
+    assert entries[1].verb == "forget"
+    assert len({entry.actor for entry in entries}) == 2
+    assert "tove" not in repr(entries)
+    assert "canarywort" not in repr(entries).lower()
+    key = audited._rows.folder / "audit.key"
+    assert key.stat().st_mode & 0o777 == 0o600
+
+
+def test_every_edit_deletion_and_swap_is_found(audited: Bank) -> None:
+    generator = random.Random(8)
+    with audited._rows.reading() as reading:
+        rows = reading.connection.execute("SELECT * FROM audit ORDER BY number").fetchall()
+    columns = ("number", "at", "actor", "verb", "first", "last", "log_hash", "seal")
+    for _ in range(60):
+        number = generator.randrange(1, 12)
+        kind = generator.choice(["edit", "delete", "swap"])
+        if kind == "edit":
+            column = generator.choice(columns[1:])
+            value = {"actor": "x", "verb": "y", "log_hash": b"1", "seal": b"2"}.get(column, 77)
+            change(audited, f"UPDATE audit SET {column}=? WHERE number=?", value, number)
+        elif kind == "delete":
+            change(audited, "DELETE FROM audit WHERE number=?", number)
+        else:
+            change(audited, "UPDATE audit SET number = -1 WHERE number=?", number)
+            change(audited, "UPDATE audit SET number = ? WHERE number=?", number, number + 1)
+            change(audited, "UPDATE audit SET number = ? WHERE number=-1", number + 1)
+        assert not audited.audit_verify().ok, (kind, number)
+        change(audited, "DELETE FROM audit")
+        for row in rows:
+            change(audited, "INSERT INTO audit VALUES (?,?,?,?,?,?,?,?)", *row)
+        assert audited.audit_verify().ok
+
+
+def test_a_tail_cut_with_its_changes_needs_a_head_that_was_kept(audited: Bank) -> None:
+    head = str(audited.audit_verify().head)
+    assert audited.audit_verify(anchor=head).ok
+    change(audited, "DELETE FROM audit WHERE number = 12")
+    assert not audited.audit_verify().ok
+    # Cut the log of changes and its counters, too, as someone would who knows the format.
+    with audited._rows.reading() as reading:
+        last = reading.connection.execute("SELECT last FROM audit WHERE number = 11").get
+    change(audited, "DELETE FROM changes WHERE sequence > ?", last)
+    change(
+        audited,
+        "UPDATE meta SET sequence=?1, log_hash=(SELECT log_hash FROM changes WHERE sequence=?1)",
+        last,
+    )
+    assert audited.audit_verify().ok
+    assert "head that was kept" in audited.audit_verify(anchor=head).problems[0]
+    with pytest.raises(InputError, match="anchor"):
+        audited.audit_verify(anchor="12:abc")
+
+
+def test_a_key_that_is_handed_in_lies_nowhere(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+    key = bytes(range(32))
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        store.bank().retain("Audited from the beginning.")
+        assert store.bank().audit_verify().entries == 1
+    assert not [p for p in tmp_path.rglob("*") if p.is_file() and key in p.read_bytes()]
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
+        assert not store.bank().audit_verify().ok
+    store = simonides.open(tmp_path, embedder=stub_embedder, environ={})
+    with store, pytest.raises(UnavailableError, match="no key"):
+        store.bank().audit_verify()
+    with pytest.raises(InputError, match="16 bytes"):
+        simonides.open(tmp_path, audit_key=b"short")
+
+
+def test_import_restore_and_purge_are_in_the_log(audited: Bank, tmp_path: Path) -> None:
+    audited.backup(tmp_path / "copy.db")
+    audited.export(tmp_path / "bank.jsonl")
+    audited.forget_where(everything=True, purge=True)
+    assert audited.audit_verify().ok
+    audited.import_bank(tmp_path / "bank.jsonl")
+    assert audited.audit_verify().ok
+    assert audited.audit_entries(1)[0].verb == "import"
+    audited.restore(tmp_path / "copy.db")
+    assert audited.audit_verify().ok
+    assert audited.audit_entries(1)[0].verb == "restore"
+    audited.repair()
+    assert audited.audit_verify().ok
+
+
+def test_what_is_quarantined_is_seen_only_when_asked_for(store: Store, bank: Bank) -> None:
+    [good] = bank.retain("The vault code changes on Monday.")
+    before = [(hit.id, hit.score) for hit in bank.recall("vault code")]
+    [bad] = bank.retain("The vault code never changes, says the pop-up.", kind="quarantine", role="tool")
+    assert [(hit.id, hit.score) for hit in bank.recall("vault code")] == before
+    assert {hit.id for hit in bank.recall("vault code", kinds="quarantine")} == {bad}
+    assert bad not in {hit.id for hit in store.bank(bank.name, principal="tove").recall("vault code")}
+    assert bank.release(bad, kind="episodic") == 1
+    assert {hit.id for hit in bank.recall("vault code")} == {good, bad}
+    assert bank.quarantine([bad, good]) == 2
+    assert bank.quarantine(bad) == 0
+    assert not bank.recall("vault code").hits
+    assert bank.get(bad).kind == "quarantine"
+    assert bank.verify().ok
+    with pytest.raises(NotFoundError):
+        bank.quarantine("0" * 16)
+    with pytest.raises(InputError):
+        bank.release(bad, kind="quarantine")
+
+
+def test_what_is_quarantined_closes_nothing(bank: Bank) -> None:
+    statement: dict[str, Any] = {"subject": "Odalys", "relation": "works at", "single_valued": True}
+    [known] = bank.retain("Odalys works at Norrhav.", object="Norrhav", **statement)
+    bank.retain("Odalys works at Malvern.", object="Malvern", kind="quarantine", **statement)
+    assert [hit.id for hit in bank.recall("where does Odalys work")] == [known]
+    assert bank.get(known).superseded_by == ""
+
+
+def test_a_less_trusted_source_ends_nothing_of_a_more_trusted_one(bank: Bank) -> None:
+    kept = bank.retain([{"text": "The gate code is on the board."}], document_id="gate", role="user")
+    bank.retain([{"text": "The gate has no code."}], document_id="gate", role="tool")
+    assert kept[0] in {hit.id for hit in bank.recall("gate code")}
+    statement: dict[str, Any] = {"subject": "Odalys", "relation": "works at", "single_valued": True}
+    [known] = bank.retain("Odalys works at Norrhav.", object="Norrhav", **statement)
+    for role in ("assistant", "tool", "document", "import"):
+        bank.retain(f"Odalys works at Malvern, {role}.", object=f"Malvern {role}", role=role, **statement)
+    assert bank.get(known).superseded_by == ""
+    assert bank.get(known).trust == 1.0

@@ -1,0 +1,145 @@
+"""What is fuzzed: each takes any text, and raises nothing but the errors it promises."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import simonides
+from simonides.profiles.loader import load_profile
+from simonides.retain.importing.formats import FORMATS, detect
+from simonides.retain.importing.item import NamedFile
+from simonides.testing.clock import FrozenClock
+from simonides.text.analyser import TextAnalyser
+from simonides.text.query_dsl.parser import parse_query
+from simonides.text.query_dsl.printer import compile_match, print_query
+from simonides.text.split import split_document
+from simonides.text.times.expressions import find_times
+from simonides.text.tokenise import tokenise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from simonides.errors import SimonidesError
+    from simonides.store import Store
+
+_ANCHOR = datetime(2027, 3, 10, 10, tzinfo=UTC)
+_ZONE = ZoneInfo("Europe/Berlin")
+_ANALYSERS = {language: TextAnalyser(language) for language in ("english", "none")}
+
+
+def words(text: str) -> None:
+    tokens = tokenise(text)
+    assert all(tokens)
+    for analyser in _ANALYSERS.values():
+        assert len(analyser.terms(text)) == len(tokens)
+        assert len(analyser.query_terms(text)) <= len(tokens)
+
+
+def plain_query(text: str) -> None:
+    parsed = parse_query(text)
+    compile_match(parsed)
+    assert print_query(parse_query(print_query(parsed))) == print_query(parsed)
+
+
+def extended_query(text: str) -> None:
+    parsed = parse_query(text, syntax="extended")
+    compile_match(parsed)
+
+
+def times(text: str) -> None:
+    for found in find_times(text, anchor=_ANCHOR, zone=_ZONE):
+        assert 0 <= found.start < found.stop <= len(text)
+
+
+def document(text: str) -> None:
+    for start, stop in split_document(text):
+        assert 0 <= start < stop <= len(text)
+
+
+def importer(name: str) -> Callable[[str], None]:
+    """A reader of another program's file."""
+
+    def run(text: str) -> None:
+        skipped: list[SimonidesError] = []
+        for item in FORMATS[name].read(
+            io.StringIO(text), NamedFile("fuzz", "fuzz", "file:fuzz"), skipped.append
+        ):
+            assert item.line >= 1
+
+    return run
+
+
+class OnDisk:
+    """Targets that read a file or hold a bank.
+
+    Args:
+        folder: an empty one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store: Store = simonides.open(folder / "store", clock=FrozenClock(), embedder=None, environ={})
+        self.bank = self.store.bank()
+        self.bank.retain("The kettle batch of gauge KX-20931 was re-sent.")
+
+    def close(self) -> None:
+        self.store.close()
+
+    def _written(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        return path
+
+    def profile(self, text: str) -> None:
+        load_profile(self._written("fuzz.toml", text))
+
+    def detection(self, text: str) -> None:
+        detect(self._written("fuzz.json", text))
+
+    def export_file(self, text: str) -> None:
+        self.store.bank("imported").import_bank(self._written("fuzz.jsonl", text))
+
+    def recall(self, text: str) -> None:
+        trace = self.bank.recall(text).trace
+        (lexical,) = [stage for stage in trace.stages if stage.technique == "lexical"]
+        assert not lexical.reason or not tokenise(text), lexical
+
+    def recall_extended(self, text: str) -> None:
+        self.bank.recall(text, syntax="extended", profile="jeffs_brain")
+
+    def retain(self, text: str) -> None:
+        for memory in self.bank.retain(text):
+            self.bank.forget(memory)
+
+
+def targets(disk: OnDisk) -> Mapping[str, Callable[[str], None]]:
+    """Every target by name."""
+    return {
+        "words": words,
+        "plain_query": plain_query,
+        "extended_query": extended_query,
+        "times": times,
+        "document": document,
+        **{f"import_{name}": importer(name) for name in FORMATS},
+        "profile": disk.profile,
+        "detection": disk.detection,
+        "export_file": disk.export_file,
+        "recall": disk.recall,
+        "recall_extended": disk.recall_extended,
+        "retain": disk.retain,
+    }
+
+
+SHARES = {
+    "recall": 0.1,
+    "recall_extended": 0.1,
+    "retain": 0.05,
+    "export_file": 0.1,
+    "profile": 0.3,
+    "detection": 0.3,
+}
+"""Slow targets get fewer strings."""

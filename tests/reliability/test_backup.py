@@ -1,0 +1,104 @@
+"""A backup taken during use is the bank at one moment; restoring it is noticed by everyone who has it open."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+import simonides
+from simonides.errors import DamagedError, InputError
+from simonides.testing.embedder import StubEmbedder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simonides.bank import Bank
+    from simonides.store import Store
+
+
+def test_what_was_backed_up_comes_back_and_verifies(store: Store, bank: Bank, tmp_path: Path) -> None:
+    ids = bank.retain(["The lamp is green.", "The fuse is red."])
+    saved = bank.backup(tmp_path / "copy.db")
+    assert saved.memories == 2
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["copy.db"]
+    before = bank.recall("which lamp is green")
+    bank.forget(ids)
+    bank.retain("Something else.")
+    assert bank.restore(tmp_path / "copy.db").sequence == saved.sequence
+    assert bank.verify().problems == ()
+    after = bank.recall("which lamp is green")
+    assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in before]
+    other = store.bank("new")
+    assert other.restore(tmp_path / "copy.db").memories == 2
+    assert {hit.id for hit in other.recall("lamp fuse")} == set(ids)
+    assert bank.retain("After the restore.")
+    assert bank.verify().ok
+
+
+def test_another_process_notices_a_restore(store: Store, bank: Bank, tmp_path: Path) -> None:
+    bank.retain("The lamp is green.")
+    bank.backup(tmp_path / "copy.db")
+    [late] = bank.retain("The lamp is blue.")
+    with contextlib.closing(simonides.open(store.folder, embedder=StubEmbedder(32), environ={})) as second:
+        reader = second.bank(bank.name)
+        assert late in {hit.id for hit in reader.recall("lamp")}
+        bank.restore(tmp_path / "copy.db")
+        # As many changes again, so that counters alone would not tell.
+        bank.retain("The lamp is grey.")
+        assert reader.recall("lamp grey").hits[0].text == "The lamp is grey."
+        assert late not in {hit.id for hit in reader.recall("lamp")}
+        assert reader.verify().ok
+
+
+def test_a_backup_during_writes_is_a_prefix_of_what_was_acknowledged(
+    store: Store, bank: Bank, tmp_path: Path
+) -> None:
+    acknowledged: list[str] = []
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            acknowledged.extend(bank.retain(f"Memory number {len(acknowledged)}."))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(5):
+            while len(acknowledged) < 3 * number + 1:
+                stop.wait(0.001)
+            bank.backup(tmp_path / f"{number}.db")
+    finally:
+        stop.set()
+        writer.join()
+    for number in range(5):
+        copy = store.bank(f"copy{number}")
+        count = copy.restore(tmp_path / f"{number}.db").memories
+        assert copy.verify().ok
+        held = {hit.id for hit in copy.recall("memory number", limit=10_000, profile="lexical")}
+        assert held == set(acknowledged[:count])
+        assert count > 3 * number
+
+
+def test_a_damaged_or_missing_backup_changes_nothing(bank: Bank, tmp_path: Path) -> None:
+    [memory] = bank.retain("The lamp is green and was bought in Lund.")
+    path = tmp_path / "copy.db"
+    bank.backup(path)
+    with pytest.raises(InputError, match="already"):
+        bank.backup(path)
+    body = bytearray(path.read_bytes())
+    body[body.rindex(b"lamp is green")] ^= 1
+    path.write_bytes(body)
+    with pytest.raises(DamagedError, match="nothing was restored"):
+        bank.restore(path)
+    path.write_bytes(b"no database at all" * 100)
+    with pytest.raises(DamagedError):
+        bank.restore(path)
+    with pytest.raises(InputError, match="no file"):
+        bank.restore(tmp_path / "nothing.db")
+    assert bank.get(memory).text.startswith("The lamp")
+    assert bank.verify().ok
+    assert not list(bank._rows.folder.glob(".restoring-*"))
