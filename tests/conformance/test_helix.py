@@ -29,7 +29,7 @@ from simonides.recall.recording import Recording
 from simonides.recall.refining.blend import SIGNALS, Blend
 from simonides.recall.refining.near_duplicates import jaccard
 from simonides.recall.why_not import Recalled, why_not
-from simonides.records.kind import Kind
+from simonides.records.kind import RECALLED
 from simonides.records.query import Filters, Query
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
@@ -253,7 +253,7 @@ def test_the_weights_of_each_kind(kind: str, weights: tuple[float, ...]) -> None
     blend: Blend = stage("blend")
     assert tuple(blend.weights[kind][name] for name in SIGNALS) == weights
     assert math.fsum(weights) == pytest.approx(1.0)
-    assert set(blend.weights) == {kind.value for kind in Kind}
+    assert set(blend.weights) == {kind.value for kind in RECALLED}
 
 
 @pytest.mark.spec("HX-08")

@@ -29,5 +29,8 @@ class Layer(StrEnum):
     CODEBASE = "codebase"
 
 
+RECALLED = tuple(kind for kind in Kind if kind is not Kind.QUARANTINE)
+"""Kinds that a recall looks at unless it is told otherwise."""
+
 KIND_CODES = {kind: code for code, kind in enumerate(Kind)}
 LAYER_CODES = {layer: code for code, layer in enumerate(Layer)}

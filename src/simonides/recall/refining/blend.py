@@ -28,7 +28,7 @@ from simonides.protocols import Refined
 from simonides.recall.refining.order import by_score
 from simonides.recall.refining.scaling import min_max
 from simonides.records.interval import BEGINNING
-from simonides.records.kind import Kind
+from simonides.records.kind import RECALLED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,6 @@ SIGNALS = ("sim", "recency", "salience", "confidence", "graphprox")
 FUSED, GRAPH = "fused", "graph_proximity"
 """Signals that are read from candidates: the fuser's score, and what a graph stage left."""
 
-_KINDS = tuple(Kind)
 _MICROS_PER_HOUR = 3_600_000_000
 
 
@@ -53,7 +52,7 @@ class Blend:
     """Refiner.
 
     Attributes:
-        weights: per kind (every kind) and per signal (every one of ``SIGNALS``) a weight from 0.
+        weights: per kind of ``RECALLED`` and per signal of ``SIGNALS`` a weight from 0; all are stated.
         decay_per_hour: what is left of recency after each hour, above 0 and at most 1.
     """
 
@@ -65,7 +64,7 @@ class Blend:
             raise InputError(
                 "decay_per_hour", f"{self.decay_per_hour} is not above 0 and at most 1; 0.995 is usual"
             )
-        _check_names("weights", self.weights, [kind.value for kind in Kind])
+        _check_names("weights", self.weights, [kind.value for kind in RECALLED])
         for kind, weights in self.weights.items():
             _check_names(f"weights.{kind}", weights, SIGNALS)
             for signal, weight in weights.items():
@@ -78,7 +77,9 @@ class Blend:
             return Refined(pool)
         ordinals = np.array([candidate.ordinal for candidate in pool], np.int64)
         columns = self._signals(view, query, pool, ordinals)
-        table = np.array([[self.weights[kind][signal] for signal in SIGNALS] for kind in _KINDS])
+        # What is in quarantine and asked for counts as a plain fact.
+        rows = [self.weights.get(kind, self.weights[Kind.SEMANTIC]) for kind in Kind]
+        table = np.array([[row[signal] for signal in SIGNALS] for row in rows])
         weights = table[view.column("kind", ordinals)]
         scores = [
             round(math.fsum(row), 9) for row in (weights * np.stack(list(columns.values()), axis=1)).tolist()

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.records.kind import Kind
+from simonides.records.kind import KIND_CODES, RECALLED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 SKIPPED = "skipped_by_router"
 
-_KINDS = tuple(Kind)
 _WORD = re.compile(r"\w+")
 
 
@@ -129,7 +128,7 @@ class Router:
     ) -> tuple[Kind, ...]:
         """The kinds that stay; empty when all do."""
         scores = {}
-        for kind in _KINDS:
+        for kind in RECALLED:
             parts = [
                 float(centres[kind.value] @ vector)
                 for centres in (examples.retrieve, bank.kinds)
@@ -137,8 +136,8 @@ class Router:
             ]
             scores[kind] = round(sum(parts) / len(parts), 9)
         least = max(scores.values()) - self.kind_margin
-        kinds = tuple(kind for kind in _KINDS if scores[kind] >= least)
-        return () if len(kinds) == len(_KINDS) else kinds
+        kinds = tuple(kind for kind in RECALLED if scores[kind] >= least)
+        return () if len(kinds) == len(RECALLED) else kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +171,7 @@ class _BankCentres:
         rows, vectors = rows[there], vectors[there]
         codes = view.column("kind", rows)
         labels = view.column("project", rows)
-        kinds = {kind.value: vectors[codes == code] for code, kind in enumerate(_KINDS)}
+        kinds = {kind.value: vectors[codes == KIND_CODES[kind]] for kind in RECALLED}
         members = {label: int(rows[labels == label][0]) for label in np.unique(labels).tolist()}
         return cls(
             {name: _centre(some) for name, some in kinds.items() if len(some)},

@@ -10,7 +10,7 @@ import pytest
 from simonides.errors import InputError
 from simonides.recall.refining.blend import FUSED, GRAPH, SIGNALS, Blend, recency
 from simonides.records.candidate import Candidate
-from simonides.records.kind import Kind
+from simonides.records.kind import RECALLED, Kind
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 HOUR = 3_600_000_000
@@ -19,7 +19,7 @@ NOW = 1_000 * 24 * HOUR
 
 def table(**weights: float) -> dict[str, dict[str, float]]:
     """The same weights for every kind, 0 where none is given."""
-    return {kind.value: {signal: weights.get(signal, 0.0) for signal in SIGNALS} for kind in Kind}
+    return {kind.value: {signal: weights.get(signal, 0.0) for signal in SIGNALS} for kind in RECALLED}
 
 
 def blend(decay_per_hour: float = 0.995, **weights: float) -> Blend:
@@ -167,3 +167,18 @@ def test_a_table_with_a_gap_or_a_slip_is_refused(change: Any, message: str) -> N
 def test_a_decay_out_of_range_is_refused(decay: float) -> None:
     with pytest.raises(InputError, match="decay_per_hour: "):
         Blend(table(), decay)
+
+
+def test_what_is_in_quarantine_and_asked_for_counts_as_a_plain_fact() -> None:
+    weights = {**table(sim=1.0), "semantic": {signal: float(signal == "salience") for signal in SIGNALS}}
+    view = FakeView.of(
+        [
+            fake_memory("fact", kind=Kind.SEMANTIC, salience=0.9),
+            fake_memory("set aside", kind=Kind.QUARANTINE, salience=0.9),
+            fake_memory("trifle", kind=Kind.SEMANTIC, salience=0.1),
+        ]
+    )
+    pool = tuple(Candidate(number, 1.0, "reciprocal_rank") for number in range(3))
+    refined = Blend(weights, 0.995).refine(view, fake_query("q"), pool, fake_tools()).pool
+    scores = {candidate.ordinal: candidate.score for candidate in refined}
+    assert scores[0] == scores[1] > scores[2]

@@ -13,7 +13,7 @@ from simonides.evaluation.musique import load_musique
 from simonides.profiles.loader import load_profile
 from simonides.recall.understanding import router as module
 from simonides.recall.understanding.router import SKIPPED, Router, read_examples, read_past
-from simonides.records.kind import Kind
+from simonides.records.kind import RECALLED, Kind
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def test_the_package_ships_labelled_examples() -> None:
     texts = [text for lists in examples.values() for some in lists.values() for text in some]
     assert len(texts) >= 200
     assert len(set(texts)) == len(texts)
-    assert {kind.value for kind in Kind} <= set(examples["retrieve"])
+    assert {kind.value for kind in RECALLED} <= set(examples["retrieve"])
     assert not read_past().isdisjoint({"we", "yesterday"})
     unseen = (DATA / "router_unseen_skips.txt").read_text(encoding="utf-8").splitlines()
     assert len(unseen) == len(set(unseen)) == 100
