@@ -38,7 +38,7 @@ from simonides.recall_rows import RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
-from simonides.records.interval import FOREVER, parse_time, to_micros
+from simonides.records.interval import FOREVER, from_micros, parse_time, to_micros
 from simonides.records.kind import Kind
 from simonides.records.query import Filters, Query
 from simonides.retain.conversations import WINDOW, conversation_items
@@ -1214,6 +1214,27 @@ class Bank:
         """
         self._check_owner("samples")
         return self._rows.samples()
+
+    def used_by_recall(self) -> Mapping[str, tuple[str, ...]]:
+        """By recall id, what was said to be of use of what it returned, in the order of storing.
+
+        Only memories that everyone in the bank may read.
+
+        Raises:
+            InputError: the bank is opened for a principal.
+        """
+        self._check_owner("used_by_recall")
+        return self._rows.used_by_recall()
+
+    def last_write(self) -> datetime | None:
+        """The newest stamp on a memory, UTC: the earliest viewpoint that sees all; ``None`` in an empty bank.
+
+        Raises:
+            InputError: the bank is opened for a principal.
+        """
+        self._check_owner("last_write")
+        with self._rows.reading() as reading:
+            return from_micros(reading.snapshot.last_ingested) if reading.snapshot.rows else None
 
     def adopt_reranker(self, network: Network, memories: Iterable[str]) -> Path:
         """Keep a trained network in the bank's folder, whole or not at all; recalls use it from now on.

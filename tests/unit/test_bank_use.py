@@ -153,6 +153,34 @@ def test_forgetting_and_reopening(store: Store, bank: Bank) -> None:
     assert len(bank.samples().labels) == 0
 
 
+def test_what_was_used_by_recall(store: Store, bank: Bank, clock: FrozenClock) -> None:
+    private = bank.retain("Odalys keeps a pump secret", acl=["ilse"])[0]
+    first = bank.recall("Odalys pump", limit=7)
+    clock.advance(seconds=1)
+    second = bank.recall("pump")
+    assert bank.used_by_recall() == {}
+    bank.used([first[1].id, private], recall_id=first.id)
+    bank.used(second[0].id, recall_id=second.id)
+    assert bank.used_by_recall() == {first.id: (first[1].id,), second.id: (second[0].id,)}
+    bank.forget(first[1].id)
+    assert first.id not in bank.used_by_recall()
+    with pytest.raises(InputError, match="owner"):
+        store.bank("b", principal="ilse").used_by_recall()
+
+
+def test_from_the_last_write_on_all_is_seen(store: Store, bank: Bank, clock: FrozenClock) -> None:
+    assert store.bank("empty").last_write() is None
+    written = bank.last_write()
+    clock.advance(seconds=60)
+    assert bank.last_write() == written
+    assert bank.recall("pump", as_of=written).trace.visible == 6
+    added = bank.retain("Odalys sold pump 9")[0]
+    bank.invalidate(added)
+    assert bank.recall("pump", as_of=bank.last_write()).trace.visible == 6
+    with pytest.raises(InputError, match="owner"):
+        store.bank("b", principal="ilse").last_write()
+
+
 def train(bank: Bank, clock: FrozenClock) -> None:
     for n in range(8):
         clock.advance(seconds=1)

@@ -110,15 +110,15 @@ def as_toml(described: Described) -> str:
     if plan.limit is not None:
         head["limit"] = plan.limit
     head |= {"order": names, "required": list(described.required), "optional": list(plan.optional)}
-    lines = [f"{key} = {_toml(value)}" for key, value in head.items() if value not in ([], "")]
+    lines = [f"{key} = {toml_value(value)}" for key, value in head.items() if value not in ([], "")]
     lines += _toml_table("expected_ms", plan.expected_ms)
     for technique in sorted(plan.at_most):
-        lines += _toml_table(f"at_most.{_key(technique)}", plan.at_most[technique])
+        lines += _toml_table(f"at_most.{toml_key(technique)}", plan.at_most[technique])
     for name in names:
         table = described.tables[name]
         if name == plan.fuser.name:
             table = _running(table, names)
-        lines += _toml_table(f"stages.{_key(name)}", table)
+        lines += _toml_table(f"stages.{toml_key(name)}", table)
     return "\n".join(lines) + "\n"
 
 
@@ -208,20 +208,22 @@ def _toml_table(name: str, table: Mapping[str, object]) -> list[str]:
         return []
     plain = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
     lines = ["", f"[{name}]"] if plain or not any(table.values()) else []
-    lines += [f"{_key(key)} = {_toml(value)}" for key, value in plain.items()]
+    lines += [f"{toml_key(key)} = {toml_value(value)}" for key, value in plain.items()]
     for key, value in table.items():
         if isinstance(value, Mapping):
-            lines += _toml_table(f"{name}.{_key(key)}", value) or ["", f"[{name}.{_key(key)}]"]
+            lines += _toml_table(f"{name}.{toml_key(key)}", value) or ["", f"[{name}.{toml_key(key)}]"]
     return lines
 
 
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _toml(name)
+def toml_key(name: str) -> str:
+    """A key as TOML writes it, quoted where it must be."""
+    return name if _BARE.fullmatch(name) else toml_value(name)
 
 
-def _toml(value: object) -> str:
+def toml_value(value: object) -> str:
+    """A string, number, truth value or array as TOML writes it."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml(each) for each in value)}]"
+        return f"[{', '.join(toml_value(each) for each in value)}]"
     if isinstance(value, str):
         # JSON's escapes are TOML's, but for DEL, which TOML wants escaped and JSON leaves.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -26,6 +26,8 @@ FEATURES = 10
 MOST_STORED = 10_000
 """Stored recalls of one bank; of more, those stored first go."""
 
+_READ_BY_ALL = "NOT EXISTS (SELECT 1 FROM memories v WHERE v.root = m.root AND v.id = m.id AND v.acl <> 0)"
+
 
 def extend_accesses(connection: apsw.Connection, accesses: Accesses) -> Accesses:
     """*accesses* with the events that came after its last one."""
@@ -154,9 +156,20 @@ def read_samples(connection: apsw.Connection) -> Samples:
     rows = connection.execute(
         "SELECT m.id, s.features, s.used FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
         " WHERE s.impression IN (SELECT impression FROM shown WHERE used = 1)"
-        " AND NOT EXISTS (SELECT 1 FROM memories v WHERE v.root = m.root AND v.id = m.id AND v.acl <> 0)"
-        " ORDER BY s.impression, s.ordinal"
+        f" AND {_READ_BY_ALL} ORDER BY s.impression, s.ordinal"
     ).fetchall()
     features = np.array([_numbers(raw) for _, raw, _ in rows], np.float64)
     labels = np.array([used for *_, used in rows], np.float64)
     return Samples(features.reshape(len(rows), FEATURES), labels, tuple(str(memory) for memory, *_ in rows))
+
+
+def read_used(connection: apsw.Connection) -> dict[str, tuple[str, ...]]:
+    """By recall, the memories of it that were used, as far as everyone may read them."""
+    used: dict[str, tuple[str, ...]] = {}
+    for recall, memory in connection.execute(
+        "SELECT i.recall, m.id FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
+        " JOIN impressions i ON i.number = s.impression"
+        f" WHERE s.used = 1 AND {_READ_BY_ALL} ORDER BY s.impression, s.ordinal"
+    ):
+        used[str(recall)] = (*used.get(str(recall), ()), str(memory))
+    return used

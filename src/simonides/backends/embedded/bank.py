@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.accesses import read_samples
+from simonides.backends.embedded.accesses import read_samples, read_used
 from simonides.backends.embedded.auditing import (
     KEY_FILE,
     Auditor,
@@ -349,6 +349,11 @@ class EmbeddedBank:
         """What the learned reranker may be trained on."""
         with self.reading() as reading:
             return read_samples(reading.connection)
+
+    def used_by_recall(self) -> dict[str, tuple[str, ...]]:
+        """By recall, the memories of it that were used."""
+        with self.reading() as reading:
+            return read_used(reading.connection)
 
     def merge_if_due(self, *, force: bool = False) -> bool:
         """Seal the tail when it is large; returns whether a generation was published.

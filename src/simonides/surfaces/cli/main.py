@@ -44,6 +44,7 @@ from simonides.surfaces.cli.settle import settle
 from simonides.surfaces.cli.show import show
 from simonides.surfaces.cli.stats import stats
 from simonides.surfaces.cli.train_reranker import train_reranker
+from simonides.surfaces.cli.tune import tune
 from simonides.surfaces.cli.verify import verify
 from simonides.surfaces.cli.when import when
 from simonides.surfaces.cli.why_not import why_not
@@ -128,6 +129,7 @@ for command in (
     export,
     backup,
     restore,
+    tune,
     stats,
     verify,
     when,

@@ -1,0 +1,175 @@
+"""The profile that a tuning starts from, and the file that it ends in.
+
+A tuned profile extends its base and states the changed numbers alone, each with its old value beside it; what
+was measured stands above as comments, and in full in ``NAME.evidence.json`` beside the file. No date and no
+path of this machine goes into either: the same tuning gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simonides.errors import InputError
+from simonides.profiles.describing import as_toml, toml_key, toml_value
+from simonides.profiles.loader import describe_profile, list_profiles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simonides.evaluation.tuning_numbers import Number
+    from simonides.profiles.loader import Described
+
+SUFFIX = ".toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One number that a tuning changed."""
+
+    number: Number
+    after: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {"number": str(self.number), "before": self.number.value, "after": self.after}
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The profile that is tuned.
+
+    Attributes:
+        name: of the profile.
+        file: its path; ``None`` for a built-in one.
+        described: its content.
+    """
+
+    name: str
+    file: Path | None
+    described: Described
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the profile in full, parents merged in: changes with anything that it runs."""
+        return hashlib.sha256(as_toml(self.described).encode()).hexdigest()
+
+    def extends(self, folder: Path) -> str:
+        """How a file in *folder* names the base: relative where that can be, so that both may move."""
+        if self.file is None:
+            return self.name
+        try:
+            relative = Path(os.path.relpath(self.file, folder.resolve()))
+        except ValueError:  # on another drive
+            return str(self.file)
+        return f"./{relative.as_posix()}"
+
+    def with_values(self, numbers: Sequence[Number], values: Sequence[float]) -> str:
+        """The text of a profile, for a file anywhere, that is this one with other numbers."""
+        extends = self.name if self.file is None else str(self.file)
+        return "\n".join([f"extends = {toml_value(extends)}", *_stages(changes_of(numbers, values))]) + "\n"
+
+
+def changes_of(numbers: Sequence[Number], values: Sequence[float]) -> tuple[Change, ...]:
+    """The numbers that other values were found for."""
+    pairs = zip(numbers, values, strict=True)
+    return tuple(Change(number, value) for number, value in pairs if value != number.value)
+
+
+def base_of(profile: str | Path) -> Base:
+    """The profile of that name or path.
+
+    Raises:
+        UnknownNameError, NotFoundError, ProfileError: it cannot be loaded.
+    """
+    described = describe_profile(profile)
+    built_in = isinstance(profile, str) and profile in list_profiles()
+    return Base(described.plan.name, None if built_in else Path(described.places[0]), described)
+
+
+def write_tuned(
+    target: Path, base: Base, changes: Sequence[Change], evidence: Mapping[str, Any], *, force: bool = False
+) -> Path:
+    """Write a tuned profile and, beside it, its evidence.
+
+    Args:
+        target: the file; its name ends in ``.toml``.
+        base: what was tuned.
+        changes: at least one.
+        evidence: as ``tuning.Tuned`` has it.
+        force: write over files that are there.
+
+    Returns:
+        The path of the evidence.
+
+    Raises:
+        InputError: the name or folder will not do, or a file is there.
+        OSError: it cannot be written.
+    """
+    beside = check_target(target, base, force=force)
+    lines = [
+        *(f"# {line}" for line in _told(evidence, beside.name)),
+        f"name = {toml_value(target.name.removesuffix(SUFFIX))}",
+        f"description = {toml_value(f'{base.name}, tuned to judged queries.')}",
+        f"extends = {toml_value(base.extends(target.parent))}",
+        *_stages(changes),
+    ]
+    beside.write_bytes((json.dumps(evidence, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    target.write_bytes(("\n".join(lines) + "\n").encode())
+    return beside
+
+
+def check_target(target: Path, base: Base, *, force: bool = False) -> Path:
+    """Refuse a place that cannot be written to, before hours are spent; returns where the evidence goes.
+
+    Raises:
+        InputError: the name or folder will not do, or a file is there.
+    """
+    if not target.name.endswith(SUFFIX) or target.name == SUFFIX:
+        raise InputError("out", f"{str(target)!r} does not end in {SUFFIX}; profiles are TOML files")
+    if not target.parent.is_dir():
+        raise InputError("out", f"there is no folder {str(target.parent)!r}; make it first")
+    if base.file is not None and target.resolve() == base.file.resolve():
+        raise InputError("out", f"{str(target)!r} is the profile that is tuned; give another name")
+    beside = target.with_name(f"{target.name.removesuffix(SUFFIX)}.evidence.json")
+    for path in (target, beside):
+        if path.exists() and not force:
+            raise InputError("out", f"{str(path)!r} is there already; give another name, or --force")
+    return beside
+
+
+def _stages(changes: Sequence[Change]) -> list[str]:
+    lines: list[str] = []
+    stage = ""
+    for change in changes:
+        number = change.number
+        if number.stage != stage:
+            lines += ["", f"[stages.{toml_key(number.stage)}]"]
+            stage = number.stage
+        key = ".".join(map(toml_key, number.path))
+        lines.append(f"{key} = {toml_value(change.after)} # was {toml_value(number.value)}")
+    return lines
+
+
+def _told(evidence: Mapping[str, Any], beside: str) -> list[str]:
+    queries, held_out = evidence["queries"], evidence["held_out"]
+    measure, gain = evidence["settings"]["measure"], held_out["difference"]
+    return [
+        f"Tuned by `simonides tune` on {queries['tuning']} judged queries,",
+        f"tested on {queries['held_out']} others; split by seed {evidence['settings']['seed']}.",
+        f"Profiles tried: {evidence['search']['trials']}.",
+        f"{measure} on the held-out part, with 95 % intervals:",
+        f"    before      {_interval(held_out['before'])}",
+        f"    after       {_interval(held_out['after'])}",
+        f"    difference  {_interval(gain)}, p = {gain['p']:.2g}",
+        f"All that was measured: {beside}.",
+        "",
+    ]
+
+
+def _interval(row: Mapping[str, float]) -> str:
+    return f"{row['mean']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})"
