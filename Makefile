@@ -53,6 +53,7 @@ check: $(READY) ## format, lint, types, import direction, generated docs: change
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python docs/console.py --check
 
 fix: $(READY) ## mend what ruff can mend, then format
 	$(BIN)/ruff check --fix
@@ -60,11 +61,13 @@ fix: $(READY) ## mend what ruff can mend, then format
 
 bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibility costs, into bench/results/
 	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/run_quality.py --abstention --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --view-cost 10000 --date "$$(date -u +%Y-%m-%d)"
 
-docs: $(READY) ## write docs/reference/ from the command line's own descriptions
+docs: $(READY) ## write docs/reference/ and what guide pages show of the command line
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/console.py
 
 soak: $(READY) ## the tests that run for minutes
 	$(BIN)/pytest -m soak $(ARGS)

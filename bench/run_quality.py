@@ -31,6 +31,9 @@ def main() -> int:
     parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
     parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
     parser.add_argument("--view-cost", type=int, help="only measure what views cost with VIEW_COST memories")
+    parser.add_argument(
+        "--abstention", action="store_true", help="only measure when DATA is said to be silent"
+    )
     given = parser.parse_args()
 
     if given.ingest:
@@ -41,6 +44,8 @@ def main() -> int:
         print(f"nothing to measure: there is no folder {given.data}; name one by DATA=…", file=sys.stderr)
         return 1
     given.results.mkdir(parents=True, exist_ok=True)
+    if given.abstention:
+        return measure_abstention(given.data, given.date, given.results)
     for dataset in DATASETS:
         for profile in PROFILES:
             arguments = ["bench", "quality", "--dataset", dataset, "--profile", profile, "--json"]
@@ -63,6 +68,18 @@ def measure_cost(name: str, count: int, date: str, results: Path) -> int:
     results.mkdir(parents=True, exist_ok=True)
     page = json.dumps({"run": describe_run(["simonides", *command], date), "result": result}, indent=2)
     (results / f"{name}-{count}.json").write_text(f"{page}\n", encoding="utf-8")
+    return 0
+
+
+def measure_abstention(data: Path, date: str, results: Path) -> int:
+    """Write what ``bench abstention`` measures; 1 when it cannot be measured."""
+    command = ["bench", "abstention", "--json"]
+    result = _answer([*command, "--data", str(data)])
+    if result is None:
+        return 1
+    run = describe_run(["simonides", *command, "--data", "DATA"], date)
+    page = json.dumps({"run": run, "result": result}, indent=2)
+    (results / "abstention.json").write_text(f"{page}\n", encoding="utf-8")
     return 0
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
+ABSTENTION = Path(__file__).parent / "guide" / "abstention.md"
 README = Path(__file__).parents[1] / "README.md"
 RESULTS = README.parent / "bench" / "results"
 PROGRAM = "simonides"
@@ -49,7 +50,8 @@ def main() -> int:
 
     pages = {
         PAGE: "\n".join([HEAD, *_command(typer.main.get_command(app), PROGRAM)]),
-        README: _with_table(README.read_text(encoding="utf-8"), RESULTS),
+        README: _with_table(README.read_text(encoding="utf-8"), _measured(RESULTS)),
+        ABSTENTION: _with_table(ABSTENTION.read_text(encoding="utf-8"), _abstention(RESULTS)),
     }
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:
@@ -66,11 +68,11 @@ def _says(page: Path, text: str) -> bool:
     return page.is_file() and page.read_text(encoding="utf-8") == text
 
 
-def _with_table(page: str, results: Path) -> str:
-    """*page* with the table between the two marks replaced by what *results* says."""
+def _with_table(page: str, table: str) -> str:
+    """*page* with the table between the two marks replaced by *table*."""
     before, rest = page.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    return f"{before}{BEGIN}\n{_measured(results)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{table}\n{END}{after}"
 
 
 def _measured(results: Path) -> str:
@@ -86,6 +88,33 @@ def _measured(results: Path) -> str:
     dates = sorted({run["date"] for run in runs})
     commits = sorted({run["commit"][:12] for run in runs})
     lines.append(f"\nMeasured on {' and '.join(dates)} at {', '.join(commits)}: `bench/results/`.")
+    return "\n".join(lines)
+
+
+def _abstention(results: Path) -> str:
+    """The rates of the default profile as it is, and the curve of both rates by the threshold."""
+    file = results / "abstention.json"
+    if not file.is_file():
+        return "Not measured."
+    page = json.loads(file.read_text(encoding="utf-8"))
+    run, result = page["run"], page["result"]
+    lines = ["| questions | how many | with vectors | by words alone |", "|---|---:|---:|---:|"]
+    for which, rate in (("answerable", "lost"), ("unanswerable", "false")):
+        for kind, count in result["questions"].items():
+            if (kind in result["answerable"]) is (which == "answerable"):
+                cells = [f"{result['measured'][how][rate][kind]:.1%}" for how in ("meaning", "words")]
+                lines.append(f"| {which}: {kind} | {count} | {' | '.join(f'{rate} {c}' for c in cells)} |")
+    for name, curve in (("least", "curve"), ("least_coverage", "curve_words")):
+        lines += [
+            "",
+            f"| `{name}` | lost answers | false answers | category 5 | |",
+            "|---:|---:|---:|---:|---|",
+        ]
+        for row in result[curve]:
+            lost, false, hard = row["lost"]["all"], row["false"]["all"], row["false"].get("adversarial", 0.0)
+            bar = "█" * round(20 * false) + "░" * round(20 * lost)
+            lines.append(f"| {row[name]:.2f} | {lost:.1%} | {false:.1%} | {hard:.1%} | {bar} |")
+    lines.append(f"\nBars: █ false, ░ lost, 5 % each. Measured on {run['date']} at {run['commit'][:12]}.")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What every test has at hand: hypothesis profiles, a clock, embedders, data, and a model cache of its own.
+"""What every test has at hand: clock, embedders, bank, data, hypothesis profiles, a model cache of its own.
 
 A missing model or data folder skips the tests that need it, with a reason; where ``CI`` is ``true`` it fails
 them instead, so that a green run there has run everything.
@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from hypothesis import HealthCheck, settings
 
+import simonides
 from simonides.errors import ModelMissingError
+from simonides.profiles.environment import NAMES
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simonides.bank import Bank
     from simonides.protocols import Embedder
+    from simonides.store import Store
 
 ROOT = Path(__file__).parents[1]
 IN_CI = os.environ.get("CI") == "true"
@@ -53,7 +57,8 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("SIMONIDES_CACHE", str(home / "cache"))
         patch.setenv("SIMONIDES_OFFLINE", "1")
         patch.setenv("XDG_DATA_HOME", str(home / "data"))
-        for name in ("SIMONIDES_STORE", "SIMONIDES_EMBEDDER", "SIMONIDES_SPARSE", "SIMONIDES_TRACEBACK"):
+        own = ("SIMONIDES_STORE", "SIMONIDES_EMBEDDER", "SIMONIDES_SPARSE", "SIMONIDES_TRACEBACK")
+        for name in (*own, *NAMES):
             patch.delenv(name, raising=False)
         yield
 
@@ -68,6 +73,31 @@ def clock() -> FrozenClock:
 def stub_embedder() -> StubEmbedder:
     """A deterministic embedder of dimension 32 that needs no weights."""
     return StubEmbedder(dimension=32)
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder) -> Iterator[Store]:
+    """An empty store with the stub embedder."""
+    with simonides.open(tmp_path / "store", clock=clock, embedder=stub_embedder, environ={}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def bank(store: Store) -> Bank:
+    """The owner's view of an empty bank with the stub embedder."""
+    return store.bank("diary")
+
+
+@pytest.fixture
+def dense_only(tmp_path: Path) -> Path:
+    """A profile of the dense channel alone."""
+    profile = tmp_path / "dense.toml"
+    profile.write_text(
+        'extends = "lexical"\norder = ["embedding", "dense", "reciprocal_rank", "token_budget"]\n'
+        "[stages.dense]\ndepth = 100\nrescore = 8192\n",
+        encoding="utf-8",
+    )
+    return profile
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import os
 import random
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,17 @@ from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.verification import VerifyReport
-from simonides.errors import ConflictError, InputError, NotFoundError, UnknownNameError
+from simonides.errors import ConflictError, InputError, ModelDamagedError, NotFoundError, UnknownNameError
 from simonides.index.view import look
+from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.explaining import explain as explained
+from simonides.recall.impressing import impression_of
 from simonides.recall.pipeline import run
 from simonides.recall.recording import Recording
+from simonides.recall.refining.mlp import load_network
 from simonides.recall.search_arguments import SearchOptions, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.reading import EntityCount
     from simonides.backends.embedded.transaction import Entity, WriteTransaction
     from simonides.index.view import BankView
+    from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Analyser,
         Clock,
@@ -67,16 +71,19 @@ if TYPE_CHECKING:
         Enricher,
         Expander,
         Extractor,
+        Reranker,
         SparseEncoder,
         TokenCounter,
     )
     from simonides.recall.arguments import RecallRequest
     from simonides.recall.pipeline import Plan
+    from simonides.recall.refining.mlp import Network
     from simonides.records.draft import Draft, Prepared
     from simonides.records.enrichment import EnrichReport
     from simonides.records.exchange import Counts, Restored
     from simonides.records.explanation import WhyNot
     from simonides.records.extraction import Extraction
+    from simonides.records.impression import Samples
     from simonides.records.memory import Memory
     from simonides.records.recall import Recall
     from simonides.records.source import Source
@@ -98,6 +105,7 @@ _SEARCH_DEFAULTS: Mapping[str, object] = {
     "syntax": "plain",
     "aliases": None,
     "deadline_ms": None,
+    "tier": "default",
 }
 _RECALL_DEFAULTS: Mapping[str, object] = {
     "limit": None,
@@ -113,6 +121,8 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
     "types": None,
     **_SEARCH_DEFAULTS,
 }
+# Techniques that read query and memory together; only for them is the store's reranker loaded.
+RERANKING = ("cross_encoder", "head_rerank")
 # Sets of readers whose known names are kept in memory; about 30 MB each in a bank of 100,000 names.
 _MOST_READERS = 4
 
@@ -127,6 +137,9 @@ class Surroundings:
         analyser, tokens, extractor, expander: of the store.
         embedder: gives the store's embedder (loaded at first use), or ``None`` and why.
         executor: runs channels side by side.
+        reranker: gives the store's reranker (loaded at first use), or ``None`` and why.
+        token_codes: whether codes of tokens are stored.
+        settings: what the environment changes about profiles, by variable.
         sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
     """
 
@@ -138,6 +151,9 @@ class Surroundings:
     expander: Expander | None
     embedder: Callable[[], tuple[Embedder | None, str]]
     executor: Executor
+    reranker: Callable[[], tuple[Reranker | None, str]]
+    token_codes: bool
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
 
 
@@ -352,6 +368,7 @@ class Bank:
             embedder,
             extract=extract,
             expander=self._around.expander,
+            token_codes=self._around.token_codes,
             sparse=self._around.sparse()[0],
         )
         if ready.unsparse:
@@ -706,6 +723,8 @@ class Bank:
         syntax: str = "plain",
         aliases: Mapping[str, Iterable[str]] | None = None,
         deadline_ms: float | None = None,
+        tier: str = "default",
+        count_returned: bool = False,
     ) -> Recall:
         """Find the memories that answer *query*, best first.
 
@@ -734,6 +753,9 @@ class Bank:
             syntax: plain, or extended with fields and groups, in ``jeffs_brain``.
             aliases: word → other words for it, in ``jeffs_brain``.
             deadline_ms: leave out optional stages that would end later; the trace says which.
+            tier: default; helpers that ask a language model about the query never run here.
+            count_returned: every returned memory counts as accessed. That waits in memory until the next
+                ``used`` or until the store is closed: a crash before loses it.
 
         Raises:
             InputError: an argument is wrong.
@@ -743,6 +765,7 @@ class Bank:
             query,
             profile,
             explain=explain,
+            count_returned=count_returned,
             limit=limit,
             max_tokens=max_tokens,
             kinds=kinds,
@@ -764,22 +787,76 @@ class Bank:
             syntax=syntax,
             aliases=aliases,
             deadline_ms=deadline_ms,
+            tier=tier,
         )
 
-    def _recall(self, query: str, profile: str | Path, *, explain: bool, **options: object) -> Recall:
-        if not isinstance(explain, bool):
-            raise InputError("explain", f"expected true or false, got {shown(explain)}")
+    def _recall(
+        self,
+        query: str,
+        profile: str | Path,
+        *,
+        explain: bool,
+        count_returned: bool = False,
+        **options: object,
+    ) -> Recall:
+        for name, switch in (("explain", explain), ("count_returned", count_returned)):
+            if not isinstance(switch, bool):
+                raise InputError(name, f"expected true or false, got {shown(switch)}")
         request, search = self._read_options(query, options)
-        plan = load_profile(profile)
-        recording = Recording() if explain else None
+        plan = self._plan(profile)
+        recording, now = Recording(), self._now()
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            view = look(reading.snapshot, request.filters, now, self._reader(reading))
             answer, _ = self._answer(plan, view, request, search, reading, recording)
+            trace = answer.trace
+            asked = (reading.meta.bank, self.principal, str(profile), request, search)
+            identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {now}".encode()
+            digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
+            answer = replace(answer, id=digest)
+            if answer.hits and recording.query is not None:
+                fingerprint = reading.embedder()[2]
+                self._rows.impress(
+                    impression_of(
+                        view,
+                        recording.query,
+                        answer,
+                        self.principal or "",
+                        now,
+                        fingerprint,
+                        counted=count_returned,
+                    )
+                )
         for hit in answer:
             self._answers.remember(hit.text, hit.id)
-        if answer.hits:
+        if answer.context:
             self._answers.remember(answer.context, answer.hits[0].id)
-        return replace(answer, explanations=explained(answer, recording)) if recording else answer
+        return replace(answer, explanations=explained(answer, recording)) if explain else answer
+
+    def used(self, ids: str | Iterable[str], *, recall_id: str | None = None) -> int:
+        """Say that memories were of use: they count as accessed, now.
+
+        Args:
+            ids: of memories.
+            recall_id: ``Recall.id`` of the recall that returned them, so that the learned reranker can be
+                trained on what was used; each memory then counts once, however often this is called.
+
+        Returns:
+            how many accesses were recorded. They survive a crash.
+
+        Raises:
+            NotFoundError: there is no such memory that the principal may read; nothing was written.
+            InputError: an argument is wrong, the recall is not remembered, or it did not return a memory;
+                nothing was written.
+        """
+        wanted = _ids(ids)
+        if recall_id is not None:
+            clean_text(recall_id, "recall_id", _LONGEST_ID)
+        with self._rows.reading() as reading:
+            for memory in wanted:
+                versions = reading.versions(memory)
+                if not versions or not all(self._may_read(found) for found in versions):
+                    raise NotFoundError(f"no memory {memory!r}; recall returns the ids there are")
+        return self._rows.used(wanted, recall_id, self.principal or "", self._now()) if wanted else 0
 
     def why_not(self, memory: str, query: str, *, profile: str | Path = "default", **options: Any) -> WhyNot:
         """Why a recall does not return a memory: the stage that lost it, by how much, what would keep it.
@@ -799,11 +876,15 @@ class Bank:
                 raise UnknownNameError(name, name, _RECALL_DEFAULTS)
         versions = self.history(memory)
         request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
-        plan, recording = load_profile(profile), Recording()
+        plan, recording = self._plan(profile), Recording()
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
             answer, tools = self._answer(plan, view, request, search, reading, recording)
             return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))
+
+    def _plan(self, profile: str | Path) -> Plan:
+        """The profile, with what the environment changes about it."""
+        return overridden(load_profile(profile), self._around.settings)[0]
 
     def _read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
         zone = self._around.zone
@@ -825,6 +906,9 @@ class Bank:
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
         embedder, problem = self._usable_embedder(plan, reading)
+        reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
+        reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
+        learned, no_learned = self._learned(plan, embedder)
         sparse, no_sparse = self._usable_sparse(plan, reading)
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
         tools = Tools(
@@ -832,6 +916,8 @@ class Bank:
             embedder,
             self._around.tokens,
             random.Random(seed),  # noqa: S311 not for secrets
+            reranker,
+            learned,
             zone=self._around.zone,
             sparse=sparse,
         )
@@ -853,10 +939,15 @@ class Bank:
             recording=recording,
         )
         trace = answer.trace
-        if problem:
-            trace = replace(trace, degraded=(f"embedder: {problem}", *trace.degraded))
-        if no_sparse:
-            trace = replace(trace, degraded=(f"sparse encoder: {no_sparse}", *trace.degraded))
+        missing = (
+            ("embedder", problem),
+            ("sparse encoder", no_sparse),
+            ("reranker", no_reranker),
+            ("learned reranker", no_learned),
+        )
+        reasons = tuple(f"{model}: {why}" for model, why in missing if why)
+        if reasons:
+            trace = replace(trace, degraded=(*reasons, *trace.degraded))
         if self.principal is not None:
             # How much others have written, and when, is not for a principal to know.
             trace = replace(trace, rows=trace.visible, sequence=0)
@@ -910,7 +1001,74 @@ class Bank:
             with self._rows.reading() as reading:
                 wanted = [i for i in wanted if all(self._may_read(found) for found in reading.versions(i))]
         with self._rows.writing(self._now()) as transaction:
-            return transaction.erase(wanted)
+            erased = transaction.erase(wanted)
+            if erased:
+                # It may have been trained on them; before the commit, so that no crash keeps it.
+                self._rows.reranker_path.unlink(missing_ok=True)
+            return erased
+
+    def samples(self) -> Samples:
+        """What the learned reranker may be trained on: recalls of which something was used.
+
+        Only memories that everyone in the bank may read.
+
+        Raises:
+            InputError: the bank is opened for a principal.
+        """
+        self._check_owner("samples")
+        return self._rows.samples()
+
+    def adopt_reranker(self, network: Network, memories: Iterable[str]) -> Path:
+        """Keep a trained network in the bank's folder, whole or not at all; recalls use it from now on.
+
+        Args:
+            network: as ``evaluation.mlp_training.train_mlp`` gives it.
+            memories: ids of those that it was trained on.
+
+        Raises:
+            InputError: the bank is opened for a principal.
+            ConflictError: one of *memories* was forgotten meanwhile; nothing was written.
+            OSError: the file cannot be written; what was there before is still there.
+        """
+        self._check_owner("adopt_reranker")
+        with self._rows.reading() as reading:
+            network = replace(network, embedder=reading.embedder()[2])
+        path = self._rows.reranker_path
+        # Two processes may be training at once: each writes a file of its own, and the last one stands.
+        partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
+        try:
+            network.save(partial)
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+            # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
+            with self._rows.writing(self._now()) as transaction:
+                try:
+                    transaction.roots(list(dict.fromkeys(memories)))
+                except NotFoundError as error:
+                    raise ConflictError(f"{error}: train the reranker again") from error
+                partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+        return path
+
+    def _check_owner(self, operation: str) -> None:
+        if self.principal is not None:
+            raise InputError(operation, "is for the owner only; open the bank without a principal")
+
+    def _learned(self, plan: Plan, embedder: Embedder | None) -> tuple[Network | None, str]:
+        """The bank's learned reranker when the plan asks for it, or why it is not used."""
+        path = self._rows.reranker_path
+        if not any(step.technique == "learned_mlp" for step in plan.refiners) or not path.is_file():
+            return None, ""
+        try:
+            network = load_network(path)
+        except FileNotFoundError:
+            return None, ""
+        except (ModelDamagedError, OSError) as error:
+            return None, str(error)
+        if network.embedder != (embedder.fingerprint if embedder else ""):
+            return None, "was trained with vectors of another embedder; train it anew"
+        return network, ""
 
     def stats(self) -> Mapping[str, Any]:
         """Counts and sizes: current memories for everyone; all else for the owner only."""

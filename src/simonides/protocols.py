@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import random
@@ -71,6 +71,23 @@ class Embedder(Protocol):
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """Vector of a query, shape (dimension,)."""
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """What an embedder may offer beside ``Embedder``: the vectors of a text's tokens, from the same pass."""
+
+    def encode_both(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], Sequence[NDArray[np.float32]]]:
+        """What ``encode`` gives, and per text its token vectors less a constant mean.
+
+        Returns:
+            vectors, and per text float32, shape (tokens, dimension); no rows where there is no vector.
+        """
+        ...
+
+    def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """What ``encode_query`` gives, and the unit vectors of the tokens, shape (tokens, dimension)."""
         ...
 
 
@@ -236,6 +253,21 @@ class Postings(Protocol):
         """
         ...
 
+    def held(
+        self,
+        terms: Sequence[str],
+        visible: NDArray[np.bool_],
+        ordinals: NDArray[np.int64],
+        *,
+        fields: Collection[str],
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """How many visible rows hold each term in any of *fields*, and which of the rows at *ordinals* do.
+
+        Returns:
+            frequencies int64, shape (len(terms),), and held, bool, shape (len(terms), len(ordinals)).
+        """
+        ...
+
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:
         """Terms in *fields* that look like one of *words*, and perhaps others; of rows visible or not."""
         ...
@@ -326,6 +358,14 @@ class View(Protocol):
         """MinHash signatures of the texts, shape (len(ordinals), 128)."""
         ...
 
+    def token_codes(self, ordinals: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """How many token codes each visible row has, and all of them, one after the other.
+
+        Returns:
+            counts int64, shape (len(ordinals),), and codes uint8, shape (sum of counts, bytes per token).
+        """
+        ...
+
     def sources(self, ordinals: Sequence[int]) -> list[Source]:
         """The raw sources behind visible rows, in that order."""
         ...
@@ -398,11 +438,15 @@ class Refined:
         pool: best first.
         reason: why the refiner did less than asked; empty when it did all.
         dropped: by ordinal, why it took a memory out, as ``why_not`` will say it; may be left empty.
+        no_match: why nothing in the pool answers the query; empty = it may. The pool stays (DF-04).
+        evidence: the named numbers by which it judged, for the trace.
     """
 
     pool: tuple[Candidate, ...]
     reason: str = ""
     dropped: Mapping[int, str] = field(default_factory=dict)
+    no_match: tuple[str, ...] = ()
+    evidence: Mapping[str, float] = field(default_factory=dict)
 
 
 class Refiner(Protocol):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,23 +15,34 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.bank import Bank, Surroundings
-from simonides.errors import InputError, ModelError, StoreError, UnavailableError
-from simonides.models.catalogue import DEFAULT_EMBEDDER
+from simonides.errors import InputError, ModelError, SimonidesError, StoreError, UnavailableError
+from simonides.models.catalogue import DEFAULT_EMBEDDER, find_reranker
 from simonides.models.fetch import silent
-from simonides.models.resolve import load_embedder, load_sparse
+from simonides.models.resolve import load_embedder, load_reranker, load_sparse
+from simonides.models.token_counters import load_token_counter
+from simonides.profiles.environment import environment_overrides
 from simonides.records.hygiene import clean_label, clean_text, shown
+from simonides.records.interval import to_micros
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_times
-from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from concurrent.futures import Future
 
     from simonides.models.fetch import Progress
-    from simonides.protocols import Clock, Embedder, Expander, Extractor, SparseEncoder, TokenCounter
+    from simonides.profiles.environment import Setting
+    from simonides.protocols import (
+        Clock,
+        Embedder,
+        Expander,
+        Extractor,
+        Reranker,
+        SparseEncoder,
+        TokenCounter,
+    )
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,11 +61,14 @@ def open_store(
     sparse: str | SparseEncoder | None = None,
     language: str = "english",
     zone: tzinfo = UTC,
-    tokens: TokenCounter | None = None,
+    tokens: str | TokenCounter = "approximate",
     extractor: Extractor | None = None,
     expander: Literal["rules"] | Expander | None = "rules",
+    reranker: str | Reranker | None = None,
+    token_codes: bool = True,
     create: bool = True,
     progress: Progress | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -69,15 +85,31 @@ def open_store(
         extractor: finds names, relations and dates in what is retained; default: built-in rules.
         expander: asks the questions that a memory answers, which are searched beside its text: ``"rules"``
             (built-in), your own ``protocols.Expander``, or ``None`` for none.
-        tokens: counts tokens for budgets; default: a built-in approximation.
+        tokens: counts tokens for budgets: ``"approximate"`` (no vocabulary, the same everywhere),
+            ``"wordpiece"``, ``"cl100k_base"``, ``"o200k_base"``, or your own ``protocols.TokenCounter``.
+        reranker: reads query and memory together, in profiles that have a place for it: the name of a
+            catalogued model (fetched at first use), your own ``protocols.Reranker`` (such as
+            ``models.remote_reranker.RemoteReranker``), or ``None``. One that cannot be had leaves the fused
+            order, and the trace says so.
+        token_codes: whether the vectors of a text's tokens are stored, too, one bit per dimension (at most
+            1.8 kB a memory), for late interaction; needs an embedder that offers them, as the default one.
         create: whether missing folders and banks are made.
         progress: told (stage, done, total or None) while a model is fetched.
+        environ: variables ``SIMONIDES_RECALL_BUDGET_…`` and ``SIMONIDES_RERANKER_MAX_CANDIDATES`` that change
+            numbers of a profile, read now and once; default: ``os.environ``; ``{}`` = none.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
         InputError: an argument is wrong.
     """
-    methods = (("clock", clock, "__call__"), ("embedder", embedder, "encode"), ("tokens", tokens, "count"))
+    if tokens is None:
+        raise InputError("tokens", "is None; leave it out for the default")
+    methods = (
+        ("clock", clock, "__call__"),
+        ("embedder", embedder, "encode"),
+        ("tokens", tokens, "count"),
+        ("reranker", None if isinstance(reranker, str) else reranker, "score"),
+    )
     for field, given, method in methods:
         if given is not None and not callable(getattr(given, method, None)):
             raise InputError(field, f"{shown(given)} has no method {method}; leave it out for the default")
@@ -87,7 +119,12 @@ def open_store(
         raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
     if not isinstance(zone, tzinfo):
         raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
-    analyser = TextAnalyser(language)  # before anything is made: a wrong argument changes nothing
+    # Before anything is made: a wrong argument changes nothing.
+    if isinstance(reranker, str):
+        find_reranker(reranker)
+    analyser = TextAnalyser(language)
+    counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
+    settings = environment_overrides(os.environ if environ is None else environ)
     return Store(
         _folder(path, create=create),
         clock=_system_clock if clock is None else clock,
@@ -95,11 +132,14 @@ def open_store(
         sparse=sparse,
         analyser=analyser,
         zone=zone,
-        tokens=ApproximateTokenCounter() if tokens is None else tokens,
+        tokens=counter,
         extractor=RuleExtractor(find_times) if extractor is None else extractor,
         expander=QuestionRules() if expander == "rules" else expander,
+        reranker=reranker,
+        token_codes=token_codes,
         create=create,
         progress=progress,
+        settings=settings,
     )
 
 
@@ -141,17 +181,30 @@ class Store:
         tokens: TokenCounter,
         extractor: Extractor,
         expander: Expander | None,
+        reranker: str | Reranker | None,
+        token_codes: bool,
         create: bool,
         progress: Progress | None,
+        settings: Mapping[str, Setting],
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress)
         self._sparse = _SparseSource(sparse, progress)
         self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
         self._around = Surroundings(
-            clock, zone, analyser, tokens, extractor, expander, self._source.get, self._executor,
-            self._sparse.get,
-        )  # fmt: skip
+            clock,
+            zone,
+            analyser,
+            tokens,
+            extractor,
+            expander,
+            self._source.get,
+            self._executor,
+            _RerankerSource(reranker, progress).get,
+            token_codes=token_codes,
+            settings=settings,
+            sparse=self._sparse.get,
+        )
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
@@ -201,6 +254,10 @@ class Store:
         with self._lock:
             self._closed = True
             for rows in self._banks.values():
+                # What recalls were asked to count still waits in memory; closing does not fail for it, nor
+                # for a clock that gives no aware time (TypeError), which every other call has named already.
+                with suppress(SimonidesError, TypeError):
+                    rows.flush(to_micros(self._around.clock()))
                 rows.close()
             self._banks.clear()
             self._doors.clear()
@@ -253,6 +310,32 @@ class _EmbedderSource:
             if self._wanted != "auto":
                 raise
             _log.warning("no embedder, recall goes by words alone: %s", error)
+            return None, str(error)
+
+
+class _RerankerSource:
+    """Loads the reranker when a profile first asks for it, once; without it the fused order stands."""
+
+    def __init__(self, wanted: str | Reranker | None, progress: Progress | None) -> None:
+        self._wanted = wanted
+        self._progress = progress or silent
+        self._lock = threading.Lock()
+        self._loaded: tuple[Reranker | None, str] | None = None
+
+    def get(self) -> tuple[Reranker | None, str]:
+        """The reranker, or ``None`` and why (empty where none was asked for)."""
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> tuple[Reranker | None, str]:
+        if not isinstance(self._wanted, str):
+            return self._wanted, ""
+        try:
+            return load_reranker(self._wanted, progress=self._progress), ""
+        except ModelError as error:
+            _log.warning("no reranker, the fused order stands: %s", error)
             return None, str(error)
 
 

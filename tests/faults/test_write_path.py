@@ -64,7 +64,8 @@ def test_an_interval_begins_with_its_start_and_ends_before_its_end(
     profile = tmp_path / "one.toml"
     query = "embedding" if channel == "dense" else "terms"
     profile.write_text(
-        f'extends = "default"\norder = ["{query}", "{channel}", "reciprocal_rank", "token_budget"]\n',
+        f'extends = "lexical"\norder = ["{query}", "{channel}", "reciprocal_rank", "token_budget"]\n'
+        + ("[stages.dense]\ndepth = 100\nrescore = 8192\n" if channel == "dense" else ""),
         encoding="utf-8",
     )
     clock.now = start = datetime(2026, 6, 10, 8, tzinfo=UTC)

@@ -55,6 +55,7 @@ class World:
 
     bank: Bank
     tomas: Bank
+    ines: Bank
     clock: FrozenClock
 
     def retain(self, place: int, text: str, *, secret: bool) -> None:
@@ -70,7 +71,13 @@ def world() -> Iterator[World]:
         tempfile.TemporaryDirectory() as folder,
         simonides.open(Path(folder), clock=clock, embedder=StubEmbedder(dimension=16)) as store,
     ):
-        yield World(store.bank("b"), store.bank("b", principal="tomas"), clock)
+        tomas, ines = (store.bank("b", principal=name) for name in ("tomas", "ines"))
+        yield World(store.bank("b"), tomas, ines, clock)
+
+
+def use_first(bank: Bank) -> None:
+    """The first of what a question finds was of use."""
+    bank.used([hit.id for hit in bank.recall("pump library tea", profile="lexical")][:1])
 
 
 def told(recall: Recall) -> list[object]:
@@ -97,6 +104,10 @@ def test_rows_that_the_asker_may_not_see_change_nothing(
                 open_part.clock.advance(seconds=3600)
             else:
                 open_part.retain(place, text, secret=False)
+        for each in (whole, open_part):
+            each.clock.advance(seconds=30)
+        # What somebody else uses is none of the asker's business either.
+        use_first(whole.ines)
         answers = [told(each.tomas.recall(query, profile=profile, seed=1)) for each in (whole, open_part)]
     assert answers[0] == answers[1]
 
@@ -111,9 +122,14 @@ def test_the_past_is_answered_as_it_was(
         for place, (text, secret) in enumerate(writes[:kept]):
             for each in (whole, early):
                 each.retain(place, text, secret=secret)
+        for each in (whole, early):
+            each.clock.advance(seconds=30)
+            use_first(each.bank)
         then = early.clock() + timedelta(minutes=1)
         for place, (text, secret) in enumerate(writes[kept:], start=kept):
             whole.retain(place, text, secret=secret)
+        whole.clock.advance(seconds=3600)
+        use_first(whole.bank)
         early.clock.advance(seconds=60)
         answers = [
             told(whole.bank.recall(query, profile=profile, as_of=then, seed=1)),

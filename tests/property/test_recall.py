@@ -242,7 +242,8 @@ def banks() -> Iterator[dict[str | None, Bank]]:
 def dense_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     profile = tmp_path_factory.mktemp("profiles") / "dense.toml"
     profile.write_text(
-        'extends = "default"\norder = ["embedding", "dense", "reciprocal_rank", "token_budget"]\n',
+        'extends = "lexical"\norder = ["embedding", "dense", "reciprocal_rank", "token_budget"]\n'
+        "[stages.dense]\ndepth = 100\nrescore = 8192\n",
         encoding="utf-8",
     )
     return profile

@@ -48,13 +48,19 @@ def test_help_lists_every_command(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [*COMMANDS, "bench quality", "models list", "models pull", "models verify"]
+    "command",
+    [
+        *COMMANDS,
+        "bench quality",
+        *(f"models {name}" for name in ("list", "pull", "verify")),
+        *(f"profiles {name}" for name in ("list", "show", "diff", "check")),
+    ],
 )
 def test_every_command_explains_itself(cli: Cli, command: str) -> None:
     result = cli(*command.split(), "--help")
     assert result.exit_code == 0
     assert f"simonides {command}" in result.stdout
-    if command not in {"models", "bench"}:
+    if command not in {"models", "bench", "profiles"}:
         assert "--json" in result.stdout
 
 

@@ -80,3 +80,27 @@ def test_bad_input(cli: Cli, data: Path, options: list[str], field: str) -> None
     assert result.exit_code == 2
     assert result.stdout == ""
     assert field in result.stderr
+
+
+def test_abstention_reports_rates_and_a_curve(cli: Cli, cli_json: CliJson, data: Path) -> None:
+    (data / "musique").mkdir()
+    paragraph = {"idx": 0, "title": "Kilns", "paragraph_text": "A kiln is an oven.", "is_supporting": True}
+    question = {
+        "id": "2hop__1",
+        "question": "What is a kiln?",
+        "question_decomposition": [{"id": 0}, {"id": 1}],
+        "paragraphs": [paragraph],
+    }
+    (data / "musique" / "musique.json").write_text(json.dumps([question]), encoding="utf-8")
+    corpus = [{"title": "Kilns", "text": "A kiln is an oven."}]
+    (data / "musique" / "musique_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    answer = cli_json("bench", "abstention", "--data", str(data), "--embedder", "none")
+    assert answer["embedder"] is None
+    assert {"in_use", "fitted", "measured", "curve", "curve_words"} <= answer.keys()
+    assert answer["curve_words"][0].keys() == {"least_coverage", "lost", "false"}
+    shown = cli("bench", "abstention", "--data", str(data), "--embedder", "none")
+    assert shown.exit_code == 0, shown.stderr
+    assert "adversarial" in shown.stdout
+    refused = cli("bench", "abstention", "--data", str(data), "--profile", "lexical", "--embedder", "none")
+    assert refused.exit_code == 2
+    assert "abstention" in refused.stderr

@@ -69,6 +69,24 @@ def test_nothing_found_is_exit_1(cli: Cli, cli_json: CliJson, ids: list[str]) ->
     assert answer["hits"] == []
 
 
+@pytest.mark.spec("DF-04")
+def test_no_match_says_why_beside_the_hits(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
+    query = "zeppelin captain quarrelled violently about opera tickets Sundays"
+    shown = cli("recall", query)
+    assert shown.exit_code == 1
+    assert "Mira bakes bread on Sundays" in shown.stdout
+    assert "no match: the words of the best memory cover 0." in shown.stderr
+    assert cli("recall", query, "--context").stdout == ""
+    answer = cli_json("recall", query, "--trace", code=1)
+    assert answer["hits"][0]["id"] == ids[0]
+    assert answer["no_match"] is True
+    assert answer["context"] == ""
+    (reason,) = answer["no_match_reasons"]
+    line = next(stage for stage in answer["trace"]["stages"] if stage["name"] == "abstention")
+    assert line["no_match"] == [reason]
+    assert line["evidence"]["coverage"] < 0.15
+
+
 def test_context_alone(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     wanted = cli_json("recall", "oven", "--profile", "lexical")["context"]
     assert cli("recall", "oven", "--profile", "lexical", "--context").stdout.rstrip("\n") == wanted.rstrip(

@@ -253,7 +253,7 @@ def test_recall_gives_hits_best_first_with_their_evidence(bank: Bank) -> None:
     assert recall[0].kind == "semantic"
     assert recall[0].memory == bank.get(recall[0].id)
     assert dict(recall[0].ranks) == {"dense": 1, "lexical": 1}
-    assert recall[0].scored_by == "reciprocal_rank"
+    assert recall[0].scored_by == "bounded_priors"
     assert [hit.score for hit in recall] == sorted((hit.score for hit in recall), reverse=True)
     assert recall.context.startswith("[1] (2026-03-01) The kettle leaks.\n[2] ")
     assert not recall.no_match

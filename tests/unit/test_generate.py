@@ -27,6 +27,9 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(module, "README", readme)
+    abstention = tmp_path / "abstention.md"
+    abstention.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(module, "ABSTENTION", abstention)
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
     return module
 
@@ -82,4 +85,33 @@ def test_the_readme_shows_the_committed_numbers(
     assert "Measured on 2026-03-01 at 0123456789ab" in text
     assert "old" not in text
     assert text.startswith("before\n")
+    assert text.endswith("after\n")
+
+
+def test_the_page_on_abstention_shows_rates_and_curve(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert run(generate, monkeypatch) == 0
+    assert "Not measured." in generate.ABSTENTION.read_text("utf-8")
+    rates = {"lost": {"all": 0.05, "locomo": 0.05}, "false": {"all": 0.2, "adversarial": 1.0, "work": 0.2}}
+    page = {
+        "run": {"date": "2026-03-01", "commit": "0123456789abcdef"},
+        "result": {
+            "questions": {"adversarial": 9, "locomo": 20, "work": 5},
+            "answerable": ["locomo"],
+            "measured": {"meaning": rates, "words": rates},
+            "curve": [{"least": 0.3, **rates}],
+            "curve_words": [{"least_coverage": 0.15, **rates}],
+        },
+    }
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "abstention.json").write_text(json.dumps(page), encoding="utf-8")
+
+    assert run(generate, monkeypatch) == 0
+
+    text = generate.ABSTENTION.read_text("utf-8")
+    assert "| answerable: locomo | 20 | lost 5.0% | lost 5.0% |" in text
+    assert "| unanswerable: work | 5 | false 20.0% | false 20.0% |" in text
+    assert "| 0.30 | 5.0% | 20.0% | 100.0% | ████░ |" in text
+    assert "| 0.15 | 5.0% | 20.0% | 100.0% | ████░ |" in text
     assert text.endswith("after\n")

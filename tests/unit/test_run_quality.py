@@ -115,3 +115,24 @@ def test_intake_is_measured_alone_when_asked(
     page = json.loads((tmp_path / "ingest-7.json").read_text("utf-8"))
     assert page["result"] == {"n": 7}
     assert page["run"]["command"] == "simonides bench ingest --n 7 --json"
+
+
+def test_abstention_gets_one_file(
+    run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[list[str]] = []
+
+    def answer(arguments: list[str]) -> dict[str, Any] | None:
+        asked.append(arguments)
+        return {"curve": []} if len(asked) == 1 else None
+
+    monkeypatch.setattr(run_quality, "_answer", answer)
+    results = tmp_path / "results"
+    options = ["--abstention", "--data", str(tmp_path), "--date", "2026-03-01", "--results", str(results)]
+    monkeypatch.setattr(sys, "argv", ["run_quality", *options])
+    assert run_quality.main() == 0
+    assert asked == [["bench", "abstention", "--json", "--data", str(tmp_path)]]
+    page = json.loads((results / "abstention.json").read_text("utf-8"))
+    assert page["result"] == {"curve": []}
+    assert page["run"]["command"] == "simonides bench abstention --json --data DATA"
+    assert run_quality.main() == 1

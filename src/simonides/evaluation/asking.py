@@ -85,11 +85,11 @@ def ask_all(
     for corpus, asked in dataset.corpora:
         bank = store.bank(corpus.name)
         keys: dict[str, str] = {}
-        contexts = _contexts(corpus, window)
+        contexts = contexts_of(corpus, window)
         for start in range(0, len(corpus.items), BATCH_ITEMS):
             batch = corpus.items[start : start + BATCH_ITEMS]
             around = contexts[start : start + BATCH_ITEMS]
-            ids = bank.retain([*map(_mapping, batch, around)], deduplicate=False)
+            ids = bank.retain([*map(as_mapping, batch, around)], deduplicate=False)
             keys.update(zip(ids, (item.key for item in batch), strict=True))
             retained += len(batch)
             report("retain", retained, items)
@@ -100,7 +100,7 @@ def ask_all(
     return tuple(results)
 
 
-def _contexts(corpus: Corpus, window: int) -> list[str]:
+def contexts_of(corpus: Corpus, window: int) -> list[str]:
     """Per item, the turns around it in its conversation, as ``retain_conversation`` makes its context."""
     contexts: list[str] = []
     for session, group in groupby(corpus.items, key=lambda item: item.session):
@@ -110,10 +110,13 @@ def _contexts(corpus: Corpus, window: int) -> list[str]:
     return contexts
 
 
-def _mapping(item: Item, context: str) -> dict[str, Any]:
+def as_mapping(item: Item, context: str) -> dict[str, Any]:
+    """What ``retain`` takes for an item."""
     given: dict[str, Any] = {"text": item.text}
     if item.event_time is not None:
         given["event_time"] = item.event_time
+    if item.session:
+        given["session"] = item.session
     if context:
         given["context"] = context
     return given

@@ -10,6 +10,7 @@ import numpy as np
 from simonides.index.columns import COLUMNS, ERASED, Growable, Row
 from simonides.index.postings import FIELDS, SealedPostings, TailPostings, Vocabulary, merge_postings
 from simonides.index.sparse_postings import SealedSparse, TailSparse, merge_sparse
+from simonides.index.token_codes import TailTokens, TokenBlock, join_tokens
 from simonides.index.vectors import VectorBlock, sign_bits
 from simonides.records.interval import BEGINNING
 
@@ -36,6 +37,7 @@ class Block:
         columns: one array per name in ``COLUMNS``.
         vectors: codes, scales and sign bits.
         postings: per lexical field.
+        tokens: codes of the tokens.
         sparse: learned sparse terms.
     """
 
@@ -43,6 +45,7 @@ class Block:
     columns: Mapping[str, NDArray[Any]]
     vectors: VectorBlock
     postings: Mapping[str, SealedPostings | FrozenTail]
+    tokens: TokenBlock
     sparse: SealedSparse | FrozenSparse
 
     @property
@@ -65,6 +68,7 @@ class Tail:
         self._codes = Growable(np.dtype("i1"), (dimension,))
         self._scales = Growable(np.dtype("f4"))
         self._bits = Growable(np.dtype("u8"), (-(-dimension // 64),))
+        self._tokens = TailTokens(dimension)
         self._lengths = {field: Growable(np.dtype("i4")) for field in FIELDS}
         self._postings = {field: TailPostings() for field in FIELDS}
         self._sparse = TailSparse()
@@ -84,6 +88,7 @@ class Tail:
         self._codes.append(0 if codes is None else codes)
         self._scales.append(0.0 if codes is None else row.scale)
         self._bits.append(0 if codes is None else sign_bits(codes[np.newaxis, :])[:, 0])
+        self._tokens.append(b"" if codes is None else row.tokens)
         for field in FIELDS:
             terms = row.terms.get(field, {})
             self._lengths[field].append(sum(terms.values()))
@@ -98,6 +103,7 @@ class Tail:
             columns={name: column.view() for name, column in self._columns.items()},
             vectors=VectorBlock(self._codes.view(), self._scales.view(), self._bits.view().T),
             postings={field: self._postings[field].frozen(self._lengths[field].view()) for field in FIELDS},
+            tokens=self._tokens.frozen(),
             sparse=self._sparse.frozen(self._sparse_scales.view()),
         )
 
@@ -130,8 +136,9 @@ def join_blocks(blocks: Sequence[Block], expired: Mapping[int, int], dimension: 
         field: merge_postings([(block.start - start, block.postings[field]) for block in blocks], kept)
         for field in FIELDS
     }
+    tokens = join_tokens([block.tokens for block in blocks], kept, dimension)
     sparse = merge_sparse([(block.start - start, block.sparse) for block in blocks], kept)
-    return Block(start, columns, VectorBlock(codes, scales, sign_bits(codes)), postings, sparse)
+    return Block(start, columns, VectorBlock(codes, scales, sign_bits(codes)), postings, tokens, sparse)
 
 
 def block_arrays(block: Block) -> dict[str, NDArray[Any]]:
@@ -141,6 +148,8 @@ def block_arrays(block: Block) -> dict[str, NDArray[Any]]:
         "vector.codes": block.vectors.codes,
         "vector.scales": block.vectors.scales,
         "vector.bits": block.vectors.bits,
+        "token.offsets": block.tokens.offsets,
+        "token.codes": block.tokens.codes,
     }
     for field in FIELDS:
         postings = block.postings[field]
@@ -175,5 +184,6 @@ def block_of_arrays(start: int, arrays: Mapping[str, NDArray[Any]]) -> Block:
             )
             for field in FIELDS
         },
+        tokens=TokenBlock(arrays["token.offsets"], arrays["token.codes"]),
         sparse=SealedSparse(*(arrays[f"sparse.{name}"] for name in _SPARSE_ARRAYS)),
     )

@@ -52,6 +52,7 @@ class Row:
         terms: per lexical field, term → frequency.
         sparse: packed learned sparse terms (``index.sparse_postings``); empty = none.
         codes, scale: int8 vector and its factor; ``None`` = no vector.
+        tokens: codes of the text's tokens (``index.token_codes``); empty = none.
     """
 
     ordinal: int
@@ -59,6 +60,7 @@ class Row:
     terms: Mapping[str, Mapping[str, int]]
     codes: NDArray[np.int8] | None
     scale: float
+    tokens: bytes = b""
     sparse: bytes = b""
 
 
@@ -91,6 +93,16 @@ class Growable:
             self._buffer = larger
         self._buffer[self._size] = value
         self._size += 1
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add several rows."""
+        stop = self._size + len(values)
+        if stop > len(self._buffer):
+            larger = np.zeros((max(2 * self._size, stop), *self._buffer.shape[1:]), self._buffer.dtype)
+            larger[: self._size] = self._buffer[: self._size]
+            self._buffer = larger
+        self._buffer[self._size : stop] = values
+        self._size = stop
 
     def view(self) -> NDArray[Any]:
         """What was appended so far, read-only."""

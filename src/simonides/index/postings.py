@@ -348,6 +348,34 @@ class BlockPostings:
                 frequencies.append(frequency)
         return np.concatenate(ordinals), np.concatenate(frequencies)
 
+    def held(
+        self,
+        terms: Sequence[str],
+        visible: NDArray[np.bool_],
+        ordinals: NDArray[np.int64],
+        *,
+        fields: Collection[str],
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """How many visible rows hold each term in any of *fields*, and which of the rows at *ordinals* do.
+
+        A term that ends in ``*`` stands for all terms with that beginning. Cost: the postings of the terms.
+
+        Returns:
+            frequencies int64, shape (len(terms),), and held, bool, shape (len(terms), len(ordinals)).
+        """
+        frequencies = np.zeros(len(terms), np.int64)
+        held = np.zeros((len(terms), len(ordinals)), np.bool_)
+        marked = np.zeros(self.rows, np.bool_)
+        for place, term in enumerate(terms):
+            found = [self._gather(field, term)[0] for field in FIELDS if field in fields]
+            rows = np.concatenate([np.empty(0, np.int64), *found])
+            marked[rows] = True
+            held[place] = marked[ordinals]
+            marked[rows] = False
+            rows = rows if len(found) == 1 else np.unique(rows)
+            frequencies[place] = np.count_nonzero(visible[rows])
+        return frequencies, held
+
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:
         """Terms in *fields* that share three bytes in a row, or the first or last two, with one of *words*.
 

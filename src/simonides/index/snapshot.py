@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.index.accesses import Accesses
 from simonides.index.columns import COLUMNS
 from simonides.index.graph import Graph
 from simonides.index.postings import BlockPostings
 from simonides.index.sparse_postings import BlockSparse
+from simonides.index.token_codes import gather_tokens
 from simonides.index.vectors import BlockVectors
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class IndexSnapshot:
             appended to, so codes in the blocks stay valid.
         last_ingested: the newest ``ingested_at``, microseconds UTC.
         graph: mentions and links.
+        accesses: who said when that a memory was of use.
     """
 
     sequence: int
@@ -47,6 +50,7 @@ class IndexSnapshot:
     label_sets: Sequence[frozenset[str]]
     last_ingested: int
     graph: Graph = field(default_factory=Graph.empty)
+    accesses: Accesses = field(default_factory=Accesses.empty)
 
     @property
     def rows(self) -> int:
@@ -79,6 +83,11 @@ class IndexSnapshot:
             inside = (ordinals >= block.start) & (ordinals < block.stop)
             picked[inside] = block.columns[name][ordinals[inside] - block.start]
         return picked
+
+    def token_codes(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """How many token codes the rows at *ordinals* have, and all of them, one after the other."""
+        blocks = [(block.start, block.tokens) for block in self.blocks]
+        return gather_tokens(blocks, ordinals, self.dimension)
 
     def codes(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
         """Int8 vectors and scales at *ordinals*; zero where a row has none."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simonides.index.accesses import Accesses
     from simonides.index.snapshot import IndexSnapshot
     from simonides.records.kind import Kind
     from simonides.records.memory import Memory
@@ -65,6 +66,7 @@ class BankView:
         visible, eligible: bool, shape (snapshot.rows,).
         as_of, known_at: the viewpoint that was settled on, microseconds UTC.
         read: reads rows.
+        principal: who asks; ``None`` = the owner.
     """
 
     snapshot: IndexSnapshot
@@ -73,6 +75,7 @@ class BankView:
     as_of: int
     known_at: int
     read: RowReader
+    principal: str | None = None
 
     def ranking(
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""
@@ -96,11 +99,38 @@ class BankView:
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """The records behind visible *ordinals*, in that order."""
         self._check(ordinals)
-        return self.read.memories(ordinals)
+        found = self.read.memories(ordinals)
+        if not len(self._accesses):
+            return found
+        where = np.asarray(ordinals, np.int64)
+        counts, latest = self.column("access_count", where), self.column("last_access", where)
+        return [
+            replace(memory, access_count=count, last_access_micros=None if last == BEGINNING else last)
+            for memory, count, last in zip(found, counts.tolist(), latest.tolist(), strict=True)
+        ]
 
     def column(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
-        """Values of an index column at *ordinals*."""
-        return self.snapshot.gather(name, ordinals)
+        """Values of an index column at *ordinals*; accesses as they were recorded by ``known_at``."""
+        stored = self.snapshot.gather(name, ordinals)
+        if name not in {"access_count", "last_access"} or not len(self._accesses):
+            return stored
+        roots = self.snapshot.gather("root", ordinals).astype(np.int64)
+        if name == "access_count":
+            stored += self._accesses.counts(roots).astype(stored.dtype)
+        else:
+            stored = np.maximum(stored, self._accesses.latest(roots))
+        return stored
+
+    @cached_property
+    def _accesses(self) -> Accesses:
+        """Those recorded by ``known_at``, of the owner and whoever asks (for the owner: of all)."""
+        everything = self.snapshot.accesses
+        if not len(everything):
+            return everything
+        if self.principal is None:
+            return everything.known(self.known_at, None)
+        own = [code for code, name in enumerate(self.snapshot.labels) if name in {"", self.principal}]
+        return everything.known(self.known_at, own)
 
     def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
         """Stored unit vectors; all zero where a row has none."""
@@ -120,6 +150,11 @@ class BankView:
         """MinHash signatures of visible rows."""
         self._check(ordinals)
         return self.read.signatures(ordinals)
+
+    def token_codes(self, ordinals: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Counts and codes of the tokens of visible rows."""
+        self._check(ordinals)
+        return self.snapshot.token_codes(np.asarray(ordinals, np.int64))
 
     def sources(self, ordinals: Sequence[int]) -> list[Source]:
         """The raw sources behind visible rows."""
@@ -216,7 +251,9 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
         & (snapshot.column("ingested_at") <= known_at)
         & (snapshot.column("expired_at") > known_at)
     )
-    return BankView(snapshot, visible, visible & _matches(snapshot, filters), as_of, known_at, read)
+    return BankView(
+        snapshot, visible, visible & _matches(snapshot, filters), as_of, known_at, read, filters.principal
+    )
 
 
 def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:

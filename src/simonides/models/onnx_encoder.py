@@ -19,6 +19,7 @@ import numpy as np
 from simonides.errors import InputError, ModelDamagedError, ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import fingerprint, remedy
+from simonides.models.token_means import token_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +81,7 @@ class OnnxEmbedder:
                 f"model {record.name} makes vectors of {found} numbers, the catalogue says "
                 f"{record.dimension}; {remedy(record.name)}"
             )
+        self._token_mean = token_mean(record.name, record.dimension)
         self._overhead = {
             prefix: len(self._tokenizer.encode(prefix).ids)
             for prefix in (record.query_prefix, record.text_prefix)
@@ -105,6 +107,15 @@ class OnnxEmbedder:
 
         Equal texts are computed once; a text's vector never depends on the others.
         """
+        return self.encode_both(texts)[0]
+
+    def encode_both(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Vectors as ``encode`` gives them, and per text those of its tokens, from the same pass.
+
+        Returns:
+            vectors, and per text the unit vectors of its tokens less the model's mean token, float32, shape
+            (tokens, dimension), the special ones left out; no rows for a text without a vector.
+        """
         if isinstance(texts, str):
             raise InputError("texts", "is one string; give a list of texts")
         distinct = list(dict.fromkeys(texts))
@@ -121,28 +132,35 @@ class OnnxEmbedder:
             )
         rows = dict(zip(distinct, outcomes, strict=True))
         vectors = np.full((len(texts), self.dimension), np.nan, dtype=np.float32)
+        tokens = [np.empty((0, self.dimension), np.float32)] * len(texts)
         for place, text in enumerate(texts):
             outcome = rows[text]
             if not isinstance(outcome, Exception):
-                vectors[place] = outcome
-        return vectors
+                vectors[place], found = outcome
+                tokens[place] = found - self._token_mean
+        return vectors, tokens
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """Vector of a query: float32, shape (dimension,); of length 1, or zero, or NaN."""
+        return self.encode_query_both(text)[0]
+
+    def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Vector of a query, and the unit vectors of its tokens, shape (tokens, dimension), from one pass."""
         outcome = self._attempt(self._record.query_prefix, text)
         if isinstance(outcome, Exception):
             _log.warning("%s: no vector for the query: %s", self.name, outcome)
-            return np.full(self.dimension, np.nan, dtype=np.float32)
+            return np.full(self.dimension, np.nan, np.float32), np.empty((0, self.dimension), np.float32)
         return outcome
 
-    def _attempt(self, prefix: str, text: str) -> NDArray[np.float32] | Exception:
+    def _attempt(self, prefix: str, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]] | Exception:
         try:
-            return self._vector(prefix, text)
+            return self._read(prefix, text)
         except Exception as error:  # noqa: BLE001 - whatever one text causes must not cost the others their vectors
             return error
 
-    def _vector(self, prefix: str, text: str) -> NDArray[np.float32]:
-        zero = np.zeros(self.dimension, dtype=np.float32)
+    def _read(self, prefix: str, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The unit vectors of a text and of each of its tokens."""
+        zero = np.zeros(self.dimension, np.float32), np.empty((0, self.dimension), np.float32)
         kept = text[: self._record.max_tokens * _CHARACTERS_PER_TOKEN]
         if not kept.strip():
             return zero
@@ -154,7 +172,12 @@ class OnnxEmbedder:
         length = float(np.linalg.norm(pooled))
         if not np.isfinite(length):
             raise ModelError("the model's output is not finite")
-        return pooled / np.float32(length) if length > 0 else zero
+        if not length:
+            return zero
+        # The first and the last are the model's own marks; a prefix is no word of the text either.
+        words = tokens[self._overhead[prefix] - 1 : -1]
+        lengths = np.linalg.norm(words, axis=1, keepdims=True)
+        return pooled / np.float32(length), words / np.where(lengths > 0, lengths, 1)
 
 
 def without_lone_surrogates(text: str) -> str:

@@ -70,7 +70,7 @@ def environment_overrides(environ: Mapping[str, str]) -> Mapping[str, Setting]:
 
 
 def overridden(plan: Plan, settings: Mapping[str, Setting]) -> tuple[Plan, tuple[str, ...]]:
-    """A plan with settings laid over it, and ``NAME=value`` of each that changed something, for the trace.
+    """A plan with settings laid over it, and ``NAME=value`` of each that it obeys (its ``settings``).
 
     Args:
         plan: of a profile.
@@ -94,13 +94,15 @@ def overridden(plan: Plan, settings: Mapping[str, Setting]) -> tuple[Plan, tuple
     if not changes:
         return plan, ()
     try:
+        noted = tuple(dict.fromkeys(used))
         return (
             replace(
                 plan,
+                settings=noted,
                 understanders=tuple(_changed(step, changes) for step in plan.understanders),
                 refiners=tuple(_changed(step, changes) for step in plan.refiners),
             ),
-            tuple(dict.fromkeys(used)),
+            noted,
         )
     except InputError as error:
         raise InputError(error.field, f"{error.problem} (with {', '.join(dict.fromkeys(used))})") from error

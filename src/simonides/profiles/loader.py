@@ -69,6 +69,8 @@ class _Profile:
 
     Attributes:
         own: the stages that the file itself has tables for.
+        places: of the file and its parents, nearest first.
+        origins: by stage and option (``fields.text`` inside a table), the place that says its value.
     """
 
     place: str
@@ -82,6 +84,28 @@ class _Profile:
     expected_ms: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     own: frozenset[str] = field(default_factory=frozenset)
+    places: tuple[str, ...] = ()
+    origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A profile with its parents merged in, and where each part of it is said.
+
+    Attributes:
+        plan: what runs.
+        places: of the file and its parents, nearest first.
+        required: techniques that no child may leave out.
+        tables: what the files say about each stage that runs, ``technique`` included.
+        origins: by stage and option (``fields.text`` inside a table), the place that says its value; an
+            option that no file names has the technique's own default.
+    """
+
+    plan: Plan
+    places: tuple[str, ...]
+    required: tuple[str, ...]
+    tables: Mapping[str, Mapping[str, object]]
+    origins: Mapping[str, Mapping[str, str]]
 
 
 def list_profiles() -> tuple[str, ...]:
@@ -106,23 +130,37 @@ def load_profile(name_or_path: str | Path) -> Plan:
     return _built_in(source) if source.built_in else _plan(_read(source, ()))
 
 
+def describe_profile(name_or_path: str | Path) -> Described:
+    """A profile with the origin of every option. Arguments and errors as for ``load_profile``."""
+    profile = _read(_find(name_or_path, Path()), ())
+    return Described(
+        plan=_plan(profile),
+        places=profile.places,
+        required=profile.required,
+        tables={name: profile.stages.get(name, {}) for name in profile.order},
+        origins={name: profile.origins.get(name, {}) for name in profile.order},
+    )
+
+
 @cache
 def _built_in(source: _Source) -> Plan:
     """Built-in files do not change while the program runs; a user's file may."""
     return _plan(_read(source, ()))
 
 
-def _find(name_or_path: str | Path, beside: Path) -> _Source:
-    name = str(name_or_path)
+def _find(name_or_path: str | Path, beside: Path, child: str = "") -> _Source:
+    """Where the profile is that a caller names, or that the file *child* extends."""
+    name, key = str(name_or_path), "extends" if child else "profile"
     is_path = isinstance(name_or_path, Path) or name.endswith(_SUFFIX) or "/" in name or os.sep in name
     if is_path:
         try:
             path = (beside / Path(name).expanduser()).resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            raise ProfileError("profile", f"{shown(name)} is not a path: {error}") from error
+            within = f" (in {child})" if child else ""
+            raise ProfileError(key, f"{shown(name)} is not a path: {error}{within}") from error
         return _Source(str(path), path, built_in=False)
     if name not in list_profiles():
-        raise UnknownNameError("profile", name, list_profiles())
+        raise UnknownNameError(key, name, list_profiles(), place=child)
     return _Source(f"{name}{_SUFFIX}", files("simonides.profiles") / f"{name}{_SUFFIX}", built_in=True)
 
 
@@ -131,7 +169,7 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
     place = source.place
     if place in children:
         raise ProfileError("extends", f"goes in a circle: {' → '.join((*children, place))}")
-    table = _Table(_parse(source), place)
+    table = _Table(_parse(source, children[-1] if children else ""), place)
     for key in table.values:
         if key not in _KEYS:
             raise ProfileError(key, f"is no key of a profile, in {place}; {nearest(key, _KEYS)}")
@@ -145,6 +183,8 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
         limit=table.limit(parent.limit),
         order=order,
         stages=_merged_stages(parent.stages, own),
+        places=(place, *parent.places),
+        origins=_origins(parent, own, place),
         required=tuple(dict.fromkeys((*parent.required, *table.names("required", ())))),
         optional=table.names("optional", tuple(name for name in parent.optional if name in order)),
         expected_ms={
@@ -160,14 +200,16 @@ def _parent(extends: str, source: _Source, children: tuple[str, ...]) -> _Profil
     if not extends:
         return _Profile(source.place, "", "", None, (), {})
     beside = Path() if source.built_in else Path(source.place).parent
-    return _read(_find(extends, beside), (*children, source.place))
+    return _read(_find(extends, beside, source.place), (*children, source.place))
 
 
-def _parse(source: _Source) -> dict[str, Any]:
+def _parse(source: _Source, child: str) -> dict[str, Any]:
     try:
         return tomllib.loads(source.file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise NotFoundError(f"profile: there is no file {source.place}; check the path") from None
+        where = f"{source.place}, which {child} extends" if child else source.place
+        key = "extends" if child else "profile"
+        raise NotFoundError(f"{key}: there is no file {where}; check the path") from None
     except OSError as error:
         raise ProfileError("profile", f"{source.place} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -258,6 +300,29 @@ def _merged_stages(
         same = options.get("technique", inherited.get("technique", name)) == inherited.get("technique", name)
         merged[name] = _merged(inherited, options) if same else options
     return merged
+
+
+def _origins(
+    parent: _Profile, own: Mapping[str, Mapping[str, object]], place: str
+) -> dict[str, Mapping[str, str]]:
+    """Where each option of the merged stages is said."""
+    merged = _merged_stages(parent.stages, own)
+    origins: dict[str, Mapping[str, str]] = {}
+    for name, options in merged.items():
+        here, above = leaves(own.get(name, {})), parent.origins.get(name, {})
+        origins[name] = {path: place if path in here else above.get(path, place) for path in leaves(options)}
+    return origins
+
+
+def leaves(options: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Every value of nested tables by its dotted path, in order; an empty table counts as a value."""
+    found: dict[str, object] = {}
+    for key, value in options.items():
+        if isinstance(value, dict) and value:
+            found |= leaves(value, f"{prefix}{key}.")
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
 
 
 def _merged(parent: Mapping[str, object], child: Mapping[str, object]) -> dict[str, object]:

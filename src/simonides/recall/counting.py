@@ -13,6 +13,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from simonides.protocols import TokenEmbedder
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -49,7 +51,7 @@ class Meter:
         embedder, reranker = tools.embedder, tools.reranker
         return replace(
             tools,
-            embedder=None if embedder is None else _CountedEmbedder(embedder, self),
+            embedder=None if embedder is None else _counted(embedder, self),
             sparse=None if tools.sparse is None else _CountedSparse(tools.sparse, self),
             reranker=None if reranker is None else _CountedReranker(reranker, self),
         )
@@ -81,6 +83,27 @@ class _CountedEmbedder:
     def encode_query(self, text: str) -> NDArray[np.float32]:
         self.meter.add(QUERY_EMBEDDING)
         return self.embedder.encode_query(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedTokenEmbedder(_CountedEmbedder):
+    """Satisfies ``protocols.TokenEmbedder``, too."""
+
+    tokens: TokenEmbedder
+
+    def encode_both(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], Sequence[NDArray[np.float32]]]:
+        return self.tokens.encode_both(texts)
+
+    def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        self.meter.add(QUERY_EMBEDDING)
+        return self.tokens.encode_query_both(text)
+
+
+def _counted(embedder: Embedder, meter: Meter) -> Embedder:
+    """The same embedder, with as many abilities."""
+    if isinstance(embedder, TokenEmbedder):
+        return _CountedTokenEmbedder(embedder, meter, embedder)
+    return _CountedEmbedder(embedder, meter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ same reason a channel draws nothing from ``tools.random``, which its neighbours 
 A stage that has to do less than asked says so (a note, a ranking's reason), and the trace lists it under
 ``degraded``. An error is never swallowed: what a stage raises ends the recall, once no channel runs any more.
 Under a deadline some stages are left out (``deadline``); when an understander says that nothing needs to be
-looked for (``query.skip``), all but the packer are.
+looked for (``query.skip``), all but the packer are, and the trace says so under ``skipped``. A refiner may
+judge that nothing in the pool answers the query (``Refined.no_match``): the hits stay, the context is empty,
+and nothing of it counts as degraded.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 FUSED = "fused"
 """The signal that keeps a candidate's fused score, whatever later stages make of its score."""
 
+NOTHING_FOUND = "nothing was found"
+"""Why there is no match where the pool is empty."""
+
 Stage = TypeVar("Stage", Understander, Channel, Fuser, Refiner, Packer)
 
 
@@ -62,6 +67,7 @@ class Plan:
         expected_ms: milliseconds by stage that a deadline reckons with; a stage not named counts as free.
         at_most: by technique and option, what no stage may be set above: the guard rail of a profile and of
             all that extend it (HX-15).
+        settings: ``NAME=value`` of what the environment changed about the profile.
     """
 
     name: str
@@ -75,6 +81,7 @@ class Plan:
     optional: tuple[str, ...] = ()
     expected_ms: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    settings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_guard_rail()
@@ -131,17 +138,7 @@ def run(
     lines: list[StageTrace] = []
     if query.limit is None:
         query = replace(query, limit=plan.limit)
-
-    for understander in plan.understanders:
-        if deadline.leaves_out(understander.name):
-            lines.append(_line(understander, "understander", 0.0, 0, deadline.reason))
-            continue
-        start, before = timer(), query
-        query = understander.stage.understand(view, query, tools)
-        notes = "; ".join(query.notes[len(before.notes) :])
-        new_terms = len(query.terms) - len(before.terms)
-        lines.append(_line(understander, "understander", timer() - start, new_terms, notes))
-
+    query, skipper, skipped = _understand(plan, view, query, tools, deadline, lines, timer)
     if query.narrow:
         view = view.narrowed(query.routed_kinds, query.routed_project)
     if recording is not None:
@@ -152,6 +149,10 @@ def run(
 
     start = timer()
     packed = plan.packer.stage.pack(view, query, pool, tools)
+    reasons = _why_no_match(query, pool, lines)
+    if reasons:
+        # What was found stays to be looked at; nothing of it goes into a prompt by itself.
+        packed = replace(packed, context="", chunks=())
     lines.append(_line(plan.packer, "packer", timer() - start, len(packed.hits)))
 
     for line in lines:
@@ -169,13 +170,49 @@ def run(
         eligible=int(np.count_nonzero(view.eligible)),
         stages=tuple(lines),
         milliseconds=(timer() - began) * 1000,
-        degraded=tuple(f"{line.name}: {line.reason}" for line in lines if line.reason),
+        degraded=tuple(
+            f"{line.name}: {line.reason}" for line in lines if line.reason and line.name != skipper
+        ),
         counters=meter.counts,
         fell_back_to_bm25=query.fell_back_to_bm25,
+        token_counter=tools.tokens.name,
+        settings=plan.settings,
+        skipped=skipped,
     )
     return Recall(
-        packed.hits, packed.context, packed.omitted, no_match=not pool, trace=trace, chunks=packed.chunks
+        packed.hits,
+        packed.context,
+        packed.omitted,
+        no_match=bool(reasons),
+        trace=trace,
+        chunks=packed.chunks,
+        no_match_reasons=reasons,
     )
+
+
+def _understand(
+    plan: Plan,
+    view: View,
+    query: Query,
+    tools: Tools,
+    deadline: Deadline,
+    lines: list[StageTrace],
+    timer: Callable[[], float],
+) -> tuple[Query, str, str]:
+    """The query with all that was understood, and the stage that wants no search, with its reason."""
+    skipper = skipped = ""
+    for understander in plan.understanders:
+        if deadline.leaves_out(understander.name):
+            lines.append(_line(understander, "understander", 0.0, 0, deadline.reason))
+            continue
+        start, before = timer(), query
+        query = understander.stage.understand(view, query, tools)
+        notes = "; ".join(query.notes[len(before.notes) :])
+        new_terms = len(query.terms) - len(before.terms)
+        lines.append(_line(understander, "understander", timer() - start, new_terms, notes))
+        if query.skip and not before.skip:
+            skipper, skipped = understander.name, notes or query.skip
+    return query, skipper, skipped
 
 
 def _retrieve(
@@ -215,10 +252,20 @@ def _retrieve(
         start = timer()
         refined = refiner.stage.refine(view, query, pool, tools)
         pool = refined.pool
-        lines.append(_line(refiner, "refiner", timer() - start, len(pool), refined.reason))
+        line = _line(refiner, "refiner", timer() - start, len(pool), refined.reason)
+        lines.append(replace(line, no_match=refined.no_match, evidence=refined.evidence))
         if recording is not None:
             recording.add(refiner.name, pool, refined.dropped)
     return pool
+
+
+def _why_no_match(query: Query, pool: tuple[Candidate, ...], lines: list[StageTrace]) -> tuple[str, ...]:
+    """Why nothing answers the query; empty = something may."""
+    if query.skip:
+        return (query.skip,)
+    if not pool:
+        return (NOTHING_FOUND,)
+    return tuple(reason for line in lines for reason in line.no_match)
 
 
 def _search(

@@ -18,6 +18,7 @@ BUDGETS = ("low", "mid", "high")
 BUDGET_FUNCTIONS = ("fixed", "adaptive")
 MODES = ("auto", "bm25", "semantic", "hybrid", "hybrid-rerank")
 SYNTAXES = ("plain", "extended")
+TIERS = ("default", "async")
 MOST_CHUNK_TOKENS = 10_000_000
 LONGEST_DEADLINE_MS = 600_000
 MOST_ALIASES = 1_000
@@ -51,6 +52,7 @@ def read_search_arguments(
     syntax: object,
     aliases: object,
     deadline_ms: object,
+    tier: object,
     zone: tzinfo,
 ) -> SearchOptions:
     """Check the options of a recall; ``None`` means "the profile decides".
@@ -66,6 +68,7 @@ def read_search_arguments(
         syntax: one of ``SYNTAXES``.
         aliases: word → list of other words or phrases.
         deadline_ms: above 0, at most ``LONGEST_DEADLINE_MS``.
+        tier: one of ``TIERS``; only ``"default"`` is answered here.
         zone: the zone of times that state none.
 
     Raises:
@@ -74,6 +77,12 @@ def read_search_arguments(
     """
     if not isinstance(include_chunks, bool):
         raise InputError("include_chunks", f"expected true or false, got {shown(include_chunks)}")
+    if clean_choice(tier, "tier", TIERS) == "async":
+        raise InputError(
+            "tier",
+            "'async' hands out a job whose result comes later, which a call that returns the answer cannot; "
+            "use 'default'",
+        )
     extended = clean_choice(syntax, "syntax", SYNTAXES) == "extended"
     return SearchOptions(
         hints=() if entity_hints is None else clean_labels(entity_hints, "entity_hints"),

@@ -66,6 +66,7 @@ class Prepared:
         scale: factor that turns ``codes`` back into a unit vector.
         extraction: names, relations, causes, dates and cues found in the text.
         signature: MinHash of the text's terms, uint32, shape (SIGNATURE_LENGTH,).
+        tokens: codes of the text's tokens as stored (``index.token_codes``); empty = none.
         sparse: learned sparse terms of the text as stored (``index.sparse_postings``); empty = none.
         questions: that the text answers, for the expansion field, where the draft gives none.
     """
@@ -77,6 +78,7 @@ class Prepared:
     extraction: Extraction
     signature: NDArray[np.uint32]
     questions: str = ""
+    tokens: bytes = b""
     sparse: bytes = b""
 
     @property

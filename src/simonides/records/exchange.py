@@ -11,7 +11,7 @@ class Counts:
 
     Attributes:
         memories: by id; a memory has one or more versions.
-        versions, vectors: rows of memories, and those that have a vector.
+        versions, vectors, tokens: rows of memories, those that have a vector, and codes of their tokens.
         episodes, chunks: raw sources, and the parts of them that memories tell.
         entities, aliases, merges: names, other names, and which counts as which.
         mentions, relations: of entities by versions.
@@ -20,11 +20,13 @@ class Counts:
         jobs: work that waits.
         sparse: rows of memories that have learned sparse terms.
         enrichments: memories that a language model has been asked about.
+        accesses: times that a memory was said to be of use.
     """
 
     memories: int = 0
     versions: int = 0
     vectors: int = 0
+    tokens: int = 0
     episodes: int = 0
     chunks: int = 0
     entities: int = 0
@@ -36,6 +38,7 @@ class Counts:
     keys: int = 0
     jobs: int = 0
     enrichments: int = 0
+    accesses: int = 0
     sparse: int = 0
 
     def to_dict(self) -> dict[str, int]:

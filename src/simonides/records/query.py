@@ -53,6 +53,7 @@ class Query:
         seed: seed of every random part.
         terms: analysed terms with their frequency in the query, in first-seen order.
         vector: unit query vector, float32, shape (dimension,), or ``None`` without an embedder.
+        token_vectors: unit vectors of its tokens, float32, shape (tokens, dimension), or ``None``.
         sparse: learned sparse terms of the words, or ``None`` without a sparse encoder.
         notes: what understanders want the trace to say.
         hints: names the caller wants as seeds whatever the words say (ME-04).
@@ -85,6 +86,7 @@ class Query:
     seed: int
     terms: tuple[tuple[str, int], ...] = ()
     vector: NDArray[np.float32] | None = None
+    token_vectors: NDArray[np.float32] | None = None
     notes: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     entities: tuple[int, ...] = ()

@@ -102,12 +102,16 @@ class Recall:
 
     Attributes:
         hits: what was found, best first.
-        context: the same, rendered for a prompt; never above ``max_tokens``.
+        context: the same, rendered for a prompt; never above ``max_tokens``, empty when nothing matches.
         omitted: candidates that did not fit the budget.
-        no_match: nothing was found (not: everything was over budget, see ``omitted``).
+        no_match: nothing was found, or nothing of it answers the query (not: everything was over budget, see
+            ``omitted``). Hits that were found are there all the same.
         trace: what each stage did.
         chunks: the raw sources behind the hits, when they were asked for.
         explanations: one per hit, when they were asked for.
+        no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
+        id: by which ``Bank.used`` says what of it was of use; the same question at the same time has the
+            same one. Empty where no bank gave one.
     """
 
     hits: tuple[Hit, ...]
@@ -117,6 +121,8 @@ class Recall:
     trace: Trace
     chunks: tuple[Chunk, ...] = ()
     explanations: tuple[Explanation, ...] = ()
+    no_match_reasons: tuple[str, ...] = ()
+    id: str = field(default="", compare=False)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -130,10 +136,12 @@ class Recall:
     def to_dict(self, *, trace: bool = True) -> dict[str, Any]:
         """A JSON-ready description."""
         answer: dict[str, Any] = {
+            "id": self.id,
             "hits": [hit.to_dict() for hit in self.hits],
             "context": self.context,
             "omitted": [{"id": o.id, "reason": o.reason, "tokens": o.tokens} for o in self.omitted],
             "no_match": self.no_match,
+            "no_match_reasons": list(self.no_match_reasons),
         }
         if self.chunks:
             answer["chunks"] = [asdict(chunk) for chunk in self.chunks]

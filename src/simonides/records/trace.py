@@ -43,6 +43,8 @@ class StageTrace:
         count: memories that came out (terms, for an understander that produced terms).
         reason: why the stage did less than asked; empty when it ran in full.
         attempts: of a channel that retries, each rung in order, tried or not.
+        no_match: why, in the stage's judgement, nothing that was found answers the query; empty = it may.
+        evidence: the named numbers by which it judged.
     """
 
     name: str
@@ -52,6 +54,8 @@ class StageTrace:
     count: int
     reason: str = ""
     attempts: tuple[Attempt, ...] = ()
+    no_match: tuple[str, ...] = ()
+    evidence: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,9 @@ class Trace:
         as_of, known_at: the viewpoint, microseconds UTC.
         degraded: what did less than asked, and why.
         fell_back_to_bm25: the mode that was asked for needs vectors, and there were none.
+        token_counter: name of what counted tokens for budgets.
+        settings: ``NAME=value`` of each environment variable that changed the profile for this recall.
+        skipped: why nothing was looked for, as the router saw it; empty when it was.
     """
 
     query: str
@@ -78,6 +85,9 @@ class Trace:
     degraded: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     fell_back_to_bm25: bool = False
+    token_counter: str = ""
+    settings: tuple[str, ...] = ()
+    skipped: str = ""
 
     @property
     def ladder(self) -> tuple[Attempt, ...]:
@@ -106,6 +116,9 @@ class Trace:
             "ladder": [{**attempt.to_dict(), "status": attempt.status} for attempt in self.ladder],
             "attempts": [attempt.to_dict() for attempt in self.attempts],
             "fell_back_to_bm25": self.fell_back_to_bm25,
+            "token_counter": self.token_counter,
+            "settings": list(self.settings),
+            "skipped": self.skipped,
             "milliseconds": round(self.milliseconds, 3),
             "stages": [
                 {
@@ -115,6 +128,8 @@ class Trace:
                     "milliseconds": round(stage.milliseconds, 3),
                     "count": stage.count,
                     "reason": stage.reason,
+                    **({"no_match": list(stage.no_match)} if stage.no_match else {}),
+                    **({"evidence": dict(stage.evidence)} if stage.evidence else {}),
                 }
                 for stage in self.stages
             ],

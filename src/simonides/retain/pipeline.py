@@ -11,13 +11,15 @@ Cost: one term analysis per field and one embedder pass; twice that pass when a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
 from simonides.index.postings import FIELDS
 from simonides.index.quantise import quantise
+from simonides.index.token_codes import pack_tokens
+from simonides.protocols import TokenEmbedder
 from simonides.records.draft import Prepared
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from simonides.protocols import Analyser, Embedder, Expander, SparseEncoder
     from simonides.records.draft import Draft
 
+_Encoded: TypeAlias = "tuple[NDArray[np.float32] | str | None, bytes]"
+_NOTHING: _Encoded = (None, b"")
 _UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
 
 
@@ -59,6 +63,7 @@ def prepare(
     *,
     extract: Callable[[Draft], Extraction] = lambda _: Extraction(),
     expander: Expander | None = None,
+    token_codes: bool = False,
     sparse: SparseEncoder | None = None,
 ) -> Preparation:
     """Extract from, analyse and encode *drafts*.
@@ -69,6 +74,7 @@ def prepare(
         embedder: encodes the texts; ``None`` = no vectors, and none are missed.
         extract: what a draft's text says; by default nothing.
         expander: asks the questions that a text answers, for drafts without an expansion of their own.
+        token_codes: whether codes of the tokens are made, too, where the embedder offers their vectors.
         sparse: gives the texts learned sparse terms; ``None`` = none, and none are missed.
 
     Returns:
@@ -78,13 +84,13 @@ def prepare(
         EmbedderMismatchError: the embedder's output does not have the shape it states.
         ModelError: the embedder's files are missing or damaged.
     """
-    rows = (
-        _encode([draft.text for draft in drafts], embedder) if embedder is not None else [None] * len(drafts)
-    )
+    texts = [draft.text for draft in drafts]
+    encoder = None if embedder is None else _Encoder(embedder, token_codes)
+    rows = [_NOTHING] * len(drafts) if encoder is None else encoder.encode(texts)
     learned, unsparse = sparse_terms([in_context(draft.text, draft.context) for draft in drafts], sparse)
     items: list[Prepared] = []
     unembedded: list[tuple[int, str]] = []
-    for position, (draft, row) in enumerate(zip(drafts, rows, strict=True)):
+    for position, (draft, (row, tokens)) in enumerate(zip(drafts, rows, strict=True)):
         stored = None
         if isinstance(row, str):
             unembedded.append((position, row))
@@ -97,8 +103,9 @@ def prepare(
         questions = expander.expand(draft.text, found) if expander and not draft.expansion else ""
         terms = field_terms(_fields(draft, questions), occurred(draft, found), analyser)
         signature = sign(terms.get("text", {}))
+        kept = tokens if codes is not None else b""
         items.append(
-            Prepared(draft, terms, codes, scale, found, signature, questions, sparse=learned[position])
+            Prepared(draft, terms, codes, scale, found, signature, questions, kept, sparse=learned[position])
         )
     return Preparation(tuple(items), tuple(unembedded), unsparse)
 
@@ -114,40 +121,53 @@ def _fields(draft: Draft, questions: str) -> dict[str, str]:
     return {field: texts[field] for field in FIELDS}
 
 
-def _encode(texts: list[str], embedder: Embedder) -> list[NDArray[np.float32] | str | None]:
-    """Per text its vector, or why there is none."""
-    if not texts:
-        return []
-    try:
-        return list(_encode_batch(texts, embedder))
-    except _UNUSABLE:
-        raise
-    except Exception:  # noqa: BLE001 - an embedder may be anyone's code; the texts are tried alone next
-        return [_encode_alone(text, embedder) for text in texts]
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """Per text its vector, or why there is none, and the codes of its tokens where they are wanted."""
 
+    embedder: Embedder
+    token_codes: bool
 
-def _encode_alone(text: str, embedder: Embedder) -> NDArray[np.float32] | str:
-    try:
-        vectors = _encode_batch([text], embedder)
-    except _UNUSABLE:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever it was, it is reported and the rest goes on
-        return f"{embedder.name} could not encode it ({type(error).__name__}: {shown(str(error))})"
-    row: NDArray[np.float32] = vectors[0]
-    return row
+    def encode(self, texts: list[str]) -> list[_Encoded]:
+        """One outcome per text; one text that cannot be encoded costs the others nothing."""
+        if not texts:
+            return []
+        try:
+            return self._batch(texts)
+        except _UNUSABLE:
+            raise
+        except Exception:  # noqa: BLE001 - an embedder may be anyone's code; the texts are tried alone next
+            return [self._alone(text) for text in texts]
 
+    def _alone(self, text: str) -> _Encoded:
+        try:
+            return self._batch([text])[0]
+        except _UNUSABLE:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was, it is reported and the rest goes on
+            problem = f"{type(error).__name__}: {shown(str(error))}"
+            return f"{self.embedder.name} could not encode it ({problem})", b""
 
-def _encode_batch(texts: list[str], embedder: Embedder) -> NDArray[np.float32]:
-    """Vectors, float32, shape (len(texts), embedder.dimension)."""
-    vectors = np.asarray(embedder.encode(texts))
-    expected = (len(texts), embedder.dimension)
-    if vectors.shape != expected:
-        raise EmbedderMismatchError(
-            f"{embedder.name} returned vectors of shape {vectors.shape} where {expected} was expected "
-            f"(texts, dimension); use an embedder whose dimension is what it states"
-        )
-    with np.errstate(over="ignore"):
-        return vectors.astype(np.float32)
+    def _codes(self, tokens: NDArray[np.float32]) -> bytes:
+        fits = tokens.ndim == 2 and tokens.shape[1] == self.embedder.dimension
+        return pack_tokens(tokens) if fits else b""
+
+    def _batch(self, texts: list[str]) -> list[_Encoded]:
+        tokens = [b""] * len(texts)
+        if self.token_codes and isinstance(self.embedder, TokenEmbedder):
+            raw, found = self.embedder.encode_both(texts)
+            tokens = [self._codes(np.asarray(each, np.float32)) for each in found]
+        else:
+            raw = self.embedder.encode(texts)
+        vectors = np.asarray(raw)
+        expected = (len(texts), self.embedder.dimension)
+        if vectors.shape != expected:
+            raise EmbedderMismatchError(
+                f"{self.embedder.name} returned vectors of shape {vectors.shape} where {expected} was "
+                "expected (texts, dimension); use an embedder whose dimension is what it states"
+            )
+        with np.errstate(over="ignore"):
+            return list(zip(vectors.astype(np.float32), tokens, strict=True))
 
 
 def _why_no_vector(row: NDArray[np.float32]) -> str:

@@ -81,6 +81,23 @@ class StubEmbedder:
         return (counts / length if length else counts).astype(np.float32)
 
 
+@dataclass(frozen=True, slots=True)
+class StubTokenEmbedder(StubEmbedder):
+    """The same, with a vector for each word of a text, its own (``protocols.TokenEmbedder``)."""
+
+    def encode_both(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Vectors of *texts*, and per text those of its words, shape (words, dimension)."""
+        return self.encode(texts), [self._words(text) for text in texts]
+
+    def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Vector of a query, and those of its words."""
+        return self.encode_query(text), self._words(text)
+
+    def _words(self, text: str) -> NDArray[np.float32]:
+        rows = [self.encode_query(word) for word in text.casefold().split()]
+        return np.array(rows, np.float32).reshape(-1, self.dimension)
+
+
 def _trigrams(text: str) -> list[str]:
     """Every run of three characters of the folded text, blanks at both ends included."""
     words = text.casefold().split()

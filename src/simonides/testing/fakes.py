@@ -138,6 +138,23 @@ class FakePostings:
                         scores.setdefault(ordinal, []).append(part)
         return _arrays([(ordinal, math.fsum(parts)) for ordinal, parts in sorted(scores.items())])
 
+    def held(
+        self,
+        terms: Sequence[str],
+        visible: NDArray[np.bool_],
+        ordinals: NDArray[np.int64],
+        *,
+        fields: Collection[str],
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """How many visible rows hold each term in any of *fields*, and which of the rows at *ordinals* do."""
+        holding = [
+            {ordinal for ordinal, row in enumerate(self.fields) if _in_fields(term, row, fields)}
+            for term in terms
+        ]
+        frequencies = [sum(bool(visible[ordinal]) for ordinal in rows) for rows in holding]
+        held = [[ordinal in rows for ordinal in ordinals.tolist()] for rows in holding]
+        return np.array(frequencies, np.int64), np.array(held, np.bool_).reshape(len(terms), len(ordinals))
+
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:  # noqa: ARG002 - all may be
         """Every term in *fields*."""
         return {term for row in self.fields for name in fields for term in row.get(name, ())}
@@ -191,6 +208,7 @@ class FakeView:
         names: of entities, each with its entity's number.
         linked: (ordinal, other ordinal, kind, weight), each link once.
         raw: per ordinal, its source; what ``fake_source`` makes of the memory for all when empty.
+        tokens: by ordinal, codes of the memory's tokens.
         fetched: ordinals that were asked for, in order, for tests of how much a stage reads.
     """
 
@@ -203,6 +221,7 @@ class FakeView:
     names: Mapping[str, int] = field(default_factory=dict)
     linked: Sequence[tuple[int, int, str, float]] = ()
     raw: Sequence[Source] = ()
+    tokens: Mapping[int, bytes] = field(default_factory=dict)
     fetched: list[int] = field(default_factory=list)
 
     @classmethod
@@ -311,6 +330,14 @@ class FakeView:
             for found in words
         ]
         return np.array(least, np.uint32).reshape(len(words), 128)
+
+    def token_codes(self, ordinals: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Codes of the tokens that ``tokens`` gives by ordinal; none for the rest."""
+        self.memories(ordinals)
+        each = [self.tokens.get(ordinal, b"") for ordinal in ordinals]
+        width = max(1, -(-self.snapshot.vectors.dimension // 8))
+        counts = np.array([len(codes) // width for codes in each], np.int64)
+        return counts, np.frombuffer(b"".join(each), np.uint8).reshape(-1, width)
 
     def sources(self, ordinals: Sequence[int]) -> list[Source]:
         """The raw sources; ``PermissionError`` for one that is not visible."""
@@ -423,6 +450,10 @@ def _frequency(term: str, held: Sequence[str]) -> int:
     if term.endswith("*"):
         return sum(each.startswith(term[:-1]) for each in held)
     return held.count(term)
+
+
+def _in_fields(term: str, row: Mapping[str, Sequence[str]], fields: Collection[str]) -> bool:
+    return any(_frequency(term, row.get(name, ())) > 0 for name in fields)
 
 
 def _arrays(found: Sequence[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -125,6 +125,25 @@ def twin(rows: Rows, visible: list[bool], eligible: list[bool], search: Search) 
 
 
 @given(banks(), SEARCHES)
+def test_held_counts_and_marks_what_a_look_at_every_row_does(
+    bank: tuple[Rows, list[bool], list[bool], list[int]], search: Search
+) -> None:
+    rows, visible, eligible, cuts = bank
+    asked = np.flatnonzero(np.array(eligible, np.bool_)).astype(np.int64)[::-1]
+    terms = [term for term, _ in search.terms]
+    frequencies, held = bank_of(rows, cuts).held(
+        terms, np.array(visible, np.bool_), asked, fields=search.weights
+    )
+    holding = [
+        {row for row, fields in enumerate(rows) for f in search.weights if frequency(t, fields.get(f, {}))}
+        for t in terms
+    ]
+    assert frequencies.tolist() == [sum(visible[row] for row in found) for found in holding]
+    assert held.shape == (len(terms), len(asked))
+    assert held.tolist() == [[row in found for row in asked.tolist()] for found in holding]
+
+
+@given(banks(), SEARCHES)
 def test_scores_equal_the_textbook(
     bank: tuple[Rows, list[bool], list[bool], list[int]], search: Search
 ) -> None:

@@ -259,7 +259,7 @@ def test_stamps_and_edges_of_another_generation_are_refused(folder: Path, name: 
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 2},
+        {"format": 1},
         {"origin": {}},
         {"origin": None},
         {"blocks": [{}]},

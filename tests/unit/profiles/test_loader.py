@@ -83,10 +83,16 @@ def test_every_built_in_profile_loads_under_its_own_name(name: str) -> None:
 
 def test_the_default_profile() -> None:
     plan = load_profile("default")
-    assert step_names(plan) == ["terms", "embedding", "dense", "lexical", "reciprocal_rank", "token_budget"]
+    names = step_names(plan)
+    assert names[:8] == [
+        *("terms", "embedding", "entities", "time_window"),
+        *("dense", "lexical", "temporal", "graph"),
+    ]
+    assert names[8:12] == ["score_sum", "neighbours", "late_interaction", "graph_rank"]
+    assert names[-1] == "token_budget"
     assert plan.limit == 10
     assert plan.channels[0].stage == Dense(depth=100, rescore=8192)
-    assert plan.fuser.stage == ReciprocalRank(k=5, weights={"lexical": 1.0, "dense": 0.8})
+    assert plan.optional[0] == "graph"
 
 
 @pytest.mark.spec("DF-12")
@@ -160,9 +166,10 @@ def test_another_technique_starts_from_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_a_fuser_may_weigh_a_channel_that_only_the_parent_runs(tmp_path: Path) -> None:
-    write(tmp_path, 'extends = "default"\n[stages.reciprocal_rank.weights]\ndense = 2.0\n', "base.toml")
-    plan = load(tmp_path, f'extends = "base.toml"\norder = {ORDER}\n')
-    assert plan.fuser.stage == ReciprocalRank(5, {"lexical": 1.0, "dense": 2.0})
+    write(tmp_path, 'extends = "memoria"\n[stages.reciprocal_rank.weights]\ndense = 2.0\n', "base.toml")
+    order = [*ORDER[:-1], "cited_context"]
+    plan = load(tmp_path, f'extends = "base.toml"\norder = {order}\noptional = []\n')
+    assert plan.fuser.stage == ReciprocalRank(60, {"dense": 2.0})
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from simonides.errors import InputError, ModelError
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Refined
+from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
 from simonides.recall.pipeline import Plan, Step, run
 from simonides.records.ranking import Ranking
 from simonides.testing.embedder import StubEmbedder
@@ -25,7 +26,15 @@ if TYPE_CHECKING:
     from simonides.records.query import Query
     from simonides.records.recall import Recall
 
-DEFAULT = load_profile("default")
+DENSE, LEXICAL = load_profile("memoria").channels[0], load_profile("lexical").channels[0]
+DEFAULT = replace(
+    load_profile("lexical"),
+    name="two",
+    understanders=load_profile("memoria").understanders[:2],
+    channels=(DENSE, LEXICAL),
+    fuser=Step("reciprocal_rank", "reciprocal_rank", ReciprocalRank(5, {"dense": 0.8})),
+)
+"""Terms, embedding; dense, lexical; reciprocal rank; no refiner."""
 TEXTS = ["the fuse of the pump is blown", "the lamp is lit", "the pump needs a new fuse", "tea at four"]
 
 
@@ -131,7 +140,7 @@ def test_the_trace_tells_what_each_stage_did() -> None:
         ("reciprocal_rank", "fuser", "reciprocal_rank", 2),
         ("token_budget", "packer", "token_budget", 2),
     ]
-    assert (trace.query, trace.profile, trace.seed) == ("pump fuse", "default", 3)
+    assert (trace.query, trace.profile, trace.seed) == ("pump fuse", "two", 3)
     assert (trace.as_of, trace.known_at, trace.sequence) == (7, 8, 1)
     assert (trace.rows, trace.visible, trace.eligible) == (4, 3, 2)
     assert trace.degraded == ()
@@ -193,7 +202,40 @@ def test_an_empty_bank_and_a_bank_of_one(texts: list[str]) -> None:
     assert recall.hits == ()
     assert recall.context == ""
     assert recall.no_match
-    assert ask(view=bank(texts)).no_match == (not texts)
+    assert recall.no_match_reasons == ("nothing was found",)
+    assert len(ask(view=bank(texts))) == len(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """A refiner that says why nothing matches."""
+
+    reasons: tuple[str, ...]
+
+    def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
+        return Refined(pool, no_match=self.reasons, evidence={"doubt": 0.75})
+
+
+@pytest.mark.spec("DF-04")
+def test_no_match_keeps_the_hits_and_empties_the_context() -> None:
+    doubts: Step[Refiner] = Step("doubts", "doubts", Doubts(("too far", "too few words")))
+    trusts: Step[Refiner] = Step("trusts", "trusts", Doubts(()))
+    plan = with_channels(finds=Finds((0, 1, 2)))
+    sure, unsure = ask(replace(plan, refiners=(trusts,))), ask(replace(plan, refiners=(doubts,)))
+    assert (sure.no_match, sure.no_match_reasons) == (False, ())
+    assert sure.context
+    assert unsure.no_match
+    assert unsure.no_match_reasons == ("too far", "too few words")
+    assert unsure.to_dict()["no_match_reasons"] == ["too far", "too few words"]
+    assert unsure.hits == sure.hits
+    assert unsure.context == ""
+    assert unsure.chunks == ()
+    assert not any("doubts" in line for line in unsure.trace.degraded)
+    line = next(line for line in unsure.trace.stages if line.name == "doubts")
+    assert (line.no_match, line.evidence) == (("too far", "too few words"), {"doubt": 0.75})
+    shown = next(s for s in unsure.trace.to_dict()["stages"] if s["name"] == "doubts")
+    assert shown["no_match"] == ["too far", "too few words"]
+    assert shown["evidence"] == {"doubt": 0.75}
 
 
 @pytest.mark.spec("DF-06")
@@ -243,7 +285,7 @@ def test_the_answer_is_iterable_and_json_ready() -> None:
     described = recall.to_dict()
     assert [hit.id for hit in recall] == [hit["id"] for hit in described["hits"]]
     assert next(iter(ids(recall))) == recall[0].id
-    assert described["trace"]["profile"] == "default"
+    assert described["trace"]["profile"] == "two"
 
 
 def ids(recall: Recall) -> Iterator[str]:

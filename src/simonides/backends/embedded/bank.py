@@ -10,9 +10,11 @@ import contextlib
 import os
 import threading
 import uuid
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.accesses import read_samples
 from simonides.backends.embedded.catch_up import Position, catch_up
 from simonides.backends.embedded.change_log import create_meta, read_meta
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
@@ -54,10 +56,13 @@ if TYPE_CHECKING:
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
     from simonides.records.exchange import Counts, Restored
+    from simonides.records.impression import Impression, Samples
     from simonides.records.memory import Memory
     from simonides.records.source import Source
 
 _TRIES = 5
+MOST_IMPRESSIONS = 1_000
+"""Recalls that wait in memory until something is said to be of use; the oldest falls out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,7 @@ class EmbeddedBank:
         self._merging = threading.Lock()
         self._position: Position | None = None
         self._merge_problem = ""
+        self._impressions: deque[Impression] = deque(maxlen=MOST_IMPRESSIONS)
         database = folder / "memory.db"
         if not database.is_file():
             if not create:
@@ -259,6 +265,45 @@ class EmbeddedBank:
                 connection, meta, self._position, self._files, self._index, meta.generation
             )
         return self._position.snapshot
+
+    def impress(self, impression: Impression) -> None:
+        """Keep in memory what a recall returned; nothing is written."""
+        self._impressions.append(impression)
+
+    def used(self, ids: Sequence[str], recall: str | None, principal: str, now: int) -> int:
+        """Write what was used and its recall's impression in one transaction; see ``bank.Bank.used``.
+
+        Impressions that count what they returned go with it; all others go on waiting.
+        """
+        waiting = [shown for shown in list(self._impressions) if shown.counted or shown.recall == recall]
+        with self.writing(now) as transaction:
+            transaction.remember(waiting)
+            written = transaction.used(ids, recall, principal)
+        self._forget_waiting(waiting)
+        return written
+
+    def flush(self, now: int) -> None:
+        """Write the waiting impressions that count what they returned."""
+        waiting = [impression for impression in list(self._impressions) if impression.counted]
+        if waiting and not self._connections.read_only:
+            with self.writing(now) as transaction:
+                transaction.remember(waiting)
+            self._forget_waiting(waiting)
+
+    def _forget_waiting(self, written: Sequence[Impression]) -> None:
+        for impression in written:
+            with contextlib.suppress(ValueError):
+                self._impressions.remove(impression)
+
+    @property
+    def reranker_path(self) -> Path:
+        """Where the learned reranker of the bank is kept, once there is one."""
+        return self.folder / "reranker.npz"
+
+    def samples(self) -> Samples:
+        """What the learned reranker may be trained on."""
+        with self.reading() as reading:
+            return read_samples(reading.connection)
 
     def merge_if_due(self, *, force: bool = False) -> bool:
         """Seal the tail when it is large; returns whether a generation was published.

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, LINK, NAME, Meta, hash_at
+from simonides.backends.embedded.accesses import extend_accesses
+from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, LINK, NAME, USE, Meta, hash_at
 from simonides.backends.embedded.labels import read_label_sets, read_labels
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
 from simonides.errors import DamagedError
+from simonides.index.accesses import Accesses
 from simonides.index.block import LARGEST_BLOCK, Block, Tail, join_blocks
 from simonides.index.generation import Generation, Origin, read_generation
 from simonides.index.graph import Graph
@@ -47,6 +49,7 @@ class Position:
     rebuilt: tuple[Block, ...]
     tail: Tail
     graph: Graph
+    accesses: Accesses
     problem: str = ""
     labels: list[str] = field(default_factory=list)
     label_sets: list[frozenset[str]] = field(default_factory=list)
@@ -92,7 +95,7 @@ def catch_up(
     ):
         if operation in {EXPIRE, ERASE}:
             expired[int(ordinal)] = BEGINNING if operation == ERASE else int(stamp)
-        elif operation not in {ADD, LINK, NAME}:
+        elif operation not in {ADD, LINK, NAME, USE}:
             raise DamagedError(f"the change log holds the unknown operation {operation!r}")
     _extend(connection, meta, position)
     position.snapshot = _snapshot(position, meta, expired)
@@ -121,6 +124,7 @@ def _snapshot(position: Position, meta: Meta, expired: dict[int, int]) -> IndexS
         label_sets=position.label_sets,
         last_ingested=meta.last_ingested,
         graph=position.graph,
+        accesses=position.accesses,
     )
 
 
@@ -149,6 +153,7 @@ def _open(
         rebuilt=rebuilt,
         tail=Tail(sealed[-1].stop if sealed else 0, dimension),
         graph=generation.graph if generation else Graph.empty(),
+        accesses=Accesses.empty(),
         problem=problem,
         labels=read_labels(connection, 0),
         label_sets=read_label_sets(connection, 0),
@@ -164,6 +169,7 @@ def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None
     for row in read_index_rows(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
         tail.append(row)
     position.graph = extend_graph(connection, position.graph)
+    position.accesses = extend_accesses(connection, position.accesses)
 
 
 def _opened_generation(

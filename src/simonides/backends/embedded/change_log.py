@@ -11,7 +11,7 @@ from simonides.records.interval import BEGINNING
 if TYPE_CHECKING:
     import apsw
 
-ADD, EXPIRE, ERASE, LINK, NAME = "add", "expire", "erase", "link", "name"
+ADD, EXPIRE, ERASE, LINK, NAME, USE = "add", "expire", "erase", "link", "name", "use"
 
 
 @dataclass(frozen=True, slots=True)

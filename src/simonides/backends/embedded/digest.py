@@ -33,6 +33,11 @@ def row_digest(row: Mapping[str, Any], scale: float = 0.0, codes: bytes = b"") -
     return hashlib.blake2b(body + b"\0" + codes, digest_size=16).digest()
 
 
+def codes_digest(memory: str, codes: bytes) -> bytes:
+    """8 bytes over a memory's id and the codes of its tokens."""
+    return hashlib.blake2b(memory.encode() + b"\0" + codes, digest_size=8).digest()
+
+
 def sparse_digest(memory: str, terms: bytes) -> bytes:
     """8 bytes over a memory's id and its learned sparse terms."""
     return hashlib.blake2b(memory.encode() + b"\0" + terms, digest_size=8).digest()

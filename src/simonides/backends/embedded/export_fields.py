@@ -195,6 +195,7 @@ CHUNK: Mapping[str, Read] = {
 }
 SPARSE_ENCODER: Mapping[str, Read] = {"fingerprint": _text, "name": _text}
 VECTOR: Mapping[str, Read] = {"embedder": _whole(0), "scale": _number(0.0, 3.4e38), "codes": _bytes()}
+TOKENS: Mapping[str, Read] = {"embedder": _whole(0), "codes": _bytes()}
 RELATION: Mapping[str, Read] = {
     "name": _text,
     "subject": _PLACE,
@@ -202,6 +203,7 @@ RELATION: Mapping[str, Read] = {
     "single_valued": _whole(0, 1),
 }
 JOB: Mapping[str, Read] = {"task": _text, "tries": _whole(0), "not_before": _time, "problem": _text}
+ACCESS: Mapping[str, Read] = {"at": _time, "principal": _text}
 ENRICHMENT: Mapping[str, Read] = {"base": _whole(1), "model": _text}
 LINK_FIELDS: Mapping[str, Read] = {
     "source": _id,
@@ -245,9 +247,11 @@ MEMORY: Mapping[str, Read] = {
     "terms": _terms,
     "content_key": _bytes(size=16),
     "vectors": _list,
+    "tokens": _list,
     "mentions": _places,
     "sparse": _sparse,
     "relations": _list,
     "jobs": _list,
     "enrichments": _list,
+    "accesses": _list,
 }

@@ -41,13 +41,13 @@ _BATCH = 500
 
 _COUNTS = """
 SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),
-  (SELECT count(*) FROM vectors),
+  (SELECT count(*) FROM vectors), (SELECT count(*) FROM token_codes),
   (SELECT count(DISTINCT episode) FROM chunks WHERE number IN (SELECT chunk FROM memories)),
   (SELECT count(DISTINCT chunk) FROM memories), (SELECT count(*) FROM entities),
   (SELECT count(*) FROM aliases), (SELECT count(*) FROM merges), (SELECT count(*) FROM mentions),
   (SELECT count(*) FROM relations), (SELECT count(*) FROM links), (SELECT count(*) FROM idempotency),
   (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments),
-  (SELECT count(*) FROM sparse_terms)
+  (SELECT count(*) FROM accesses), (SELECT count(*) FROM sparse_terms)
 """
 
 _CARRIED = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
@@ -60,12 +60,15 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 # What hangs on one version: the name in its line, and columns after the ordinal.
 _HANGING = {
     "vectors": "SELECT ordinal, embedder, scale, codes FROM vectors WHERE ordinal IN (%s) ORDER BY 1, 2",
+    "tokens": "SELECT ordinal, embedder, codes FROM token_codes WHERE ordinal IN (%s)",
     "sparse": "SELECT ordinal, terms FROM sparse_terms WHERE ordinal IN (%s)",
     "mentions": "SELECT ordinal, entity FROM mentions WHERE ordinal IN (%s) ORDER BY 1, 2",
     "relations": "SELECT ordinal, name, subject, object, single_valued FROM relations WHERE ordinal IN (%s)"
     " ORDER BY 1, 2, 3, 4",
     "jobs": "SELECT ordinal, task, tries, not_before, problem FROM jobs WHERE ordinal IN (%s) ORDER BY 1, 2",
     "enrichments": "SELECT ordinal, base, model FROM enrichments WHERE ordinal IN (%s)",
+    "accesses": "SELECT a.ordinal, a.accessed_at, l.text FROM accesses a"
+    " JOIN labels l ON l.number = a.principal WHERE a.ordinal IN (%s) ORDER BY 1, 2, 3",
 }
 
 
@@ -237,6 +240,10 @@ class _Export:
                     {"embedder": self._embedders.index(embedder), "scale": scale, "codes": _base64(codes)}
                     for embedder, scale, codes in hanging["vectors"].get(ordinal, ())
                 ],
+                "tokens": [
+                    {"embedder": self._embedders.index(embedder), "codes": _base64(codes)}
+                    for embedder, codes in hanging["tokens"].get(ordinal, ())
+                ],
                 "sparse": "".join(_base64(terms) for (terms,) in hanging["sparse"].get(ordinal, ())),
                 "mentions": [self._entity(entity) for (entity,) in hanging["mentions"].get(ordinal, ())],
                 "relations": [
@@ -249,6 +256,10 @@ class _Export:
                 ],
                 "enrichments": [
                     {"base": base, "model": model} for base, model in hanging["enrichments"].get(ordinal, ())
+                ],
+                "accesses": [
+                    {"at": at, "principal": principal}
+                    for at, principal in hanging["accesses"].get(ordinal, ())
                 ],
             }
             yield record

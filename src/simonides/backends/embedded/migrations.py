@@ -133,6 +133,14 @@ CREATE TABLE vectors(
   PRIMARY KEY(ordinal, embedder)
 ) STRICT, WITHOUT ROWID;
 
+-- Token vectors of a text, for late interaction: a bit per dimension, token after token.
+CREATE TABLE token_codes(
+  ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
+  embedder INTEGER NOT NULL REFERENCES embedders(number),
+  codes BLOB NOT NULL,
+  digest BLOB NOT NULL              -- of the memory's id and the codes
+) STRICT;
+
 -- What makes the learned sparse terms of this bank; no row before the first.
 CREATE TABLE sparse_encoder(
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -229,10 +237,38 @@ CREATE TABLE enrichments(
   model TEXT NOT NULL               -- the one that was asked last
 ) STRICT;
 
+-- That a memory was of use, by the ordinal of its first version. Numbers are never reused.
+CREATE TABLE accesses(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  accessed_at INTEGER NOT NULL,     -- when it was recorded
+  principal INTEGER NOT NULL REFERENCES labels(number)
+) STRICT;
+CREATE INDEX accesses_by_ordinal ON accesses(ordinal);
+-- Recalls without their words, and what they returned.
+CREATE TABLE impressions(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  recall TEXT NOT NULL UNIQUE,
+  principal INTEGER NOT NULL REFERENCES labels(number),
+  made_at INTEGER NOT NULL,
+  embedder TEXT NOT NULL,           -- fingerprint of what made the codes; empty = none
+  scale REAL NOT NULL,
+  codes BLOB NOT NULL
+) STRICT;
+CREATE TABLE shown(
+  impression INTEGER NOT NULL REFERENCES impressions(number) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  features BLOB NOT NULL,
+  accessed INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY(impression, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shown_by_ordinal ON shown(ordinal);
+
 -- What happened, in order; ids only, so that forgetting a text leaves nothing of it here.
 CREATE TABLE changes(
   sequence INTEGER PRIMARY KEY,
-  operation TEXT NOT NULL CHECK (operation IN ('add', 'expire', 'erase', 'link', 'name')),
+  operation TEXT NOT NULL CHECK (operation IN ('add', 'expire', 'erase', 'link', 'name', 'use')),
   ordinal INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
   log_hash BLOB NOT NULL

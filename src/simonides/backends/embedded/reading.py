@@ -41,9 +41,10 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 _ROW = """
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
   m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, m.salience, m.confidence,
-  m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes
-FROM memories m LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?
-WHERE m.ordinal >= ? AND m.ordinal < ? ORDER BY m.ordinal
+  m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes
+FROM memories m LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?1
+  LEFT JOIN token_codes k ON k.ordinal = m.ordinal AND k.embedder IS ?1
+WHERE m.ordinal >= ?2 AND m.ordinal < ?3 ORDER BY m.ordinal
 """
 
 
@@ -223,7 +224,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
         occurred_to, project, path, tags, acl, root, salience, confidence, proof, accesses, last_access,
-        terms, scale, codes,
+        terms, scale, codes, tokens,
     ) = row  # fmt: skip
     values = {
         "kind": KIND_CODES[kind],
@@ -247,7 +248,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "last_access": BEGINNING if last_access is None else last_access,
     }
     vector = None if codes is None else np.frombuffer(codes, np.int8)
-    return Row(ordinal, values, json.loads(terms), vector, scale or 0.0)
+    return Row(ordinal, values, json.loads(terms), vector, scale or 0.0, tokens or b"")
 
 
 def extend_graph(connection: apsw.Connection, graph: Graph) -> Graph:

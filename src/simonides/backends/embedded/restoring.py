@@ -29,8 +29,9 @@ from simonides.backends.embedded.change_log import (
     write_counters,
 )
 from simonides.backends.embedded.connection import write_transaction
-from simonides.backends.embedded.digest import row_digest, sparse_digest
+from simonides.backends.embedded.digest import codes_digest, row_digest, sparse_digest
 from simonides.backends.embedded.export_fields import (
+    ACCESS,
     ALIAS,
     CHUNK,
     EMBEDDER,
@@ -44,6 +45,7 @@ from simonides.backends.embedded.export_fields import (
     MERGE,
     RELATION,
     SPARSE_ENCODER,
+    TOKENS,
     VECTOR,
     read_fields,
 )
@@ -386,7 +388,16 @@ class _Restoring:
         row = dict(found)
         hanging = {
             name: row.pop(name)
-            for name in ("vectors", "mentions", "relations", "jobs", "enrichments", "sparse")
+            for name in (
+                "vectors",
+                "tokens",
+                "sparse",
+                "mentions",
+                "relations",
+                "jobs",
+                "enrichments",
+                "accesses",
+            )
         }
         _check_intervals(row)
         ordinal = self._meta.next_ordinal
@@ -419,6 +430,8 @@ class _Restoring:
                 vector_scale,
                 vector_codes,
             )
+        for stated in hanging["tokens"]:
+            self._tokens(ordinal, row["id"], read_fields(stated, TOKENS))
         if hanging["sparse"]:
             self._sparse(ordinal, row["id"], hanging["sparse"])
         self._hang(ordinal, hanging)
@@ -462,6 +475,10 @@ class _Restoring:
             asked = read_fields(enrichment, ENRICHMENT)
             insert = "INSERT INTO enrichments(ordinal, base, model) VALUES (?, ?, ?)"
             self._add("enrichments", insert, ordinal, asked["base"], asked["model"])
+        for access in hanging["accesses"]:
+            use = read_fields(access, ACCESS)
+            insert = "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)"
+            self._add("accesses", insert, ordinal, use["at"], label_code(self._connection, use["principal"]))
 
     def _vector(self, vector: dict[str, Any]) -> tuple[int, float, bytes]:
         found = read_fields(vector, VECTOR)
@@ -471,6 +488,18 @@ class _Restoring:
         if len(found["codes"]) != dimension:
             raise ValueError(f"has a vector of {len(found['codes'])} numbers, its embedder makes {dimension}")
         return number, found["scale"], found["codes"]
+
+    def _tokens(self, ordinal: int, memory: str, found: dict[str, Any]) -> None:
+        if not 0 <= found["embedder"] < len(self._embedders):
+            raise ValueError(f"has token codes of embedder {found['embedder']}, which is not in the header")
+        number, dimension = self._embedders[found["embedder"]]
+        codes = found["codes"]
+        if len(codes) % -(-dimension // 8):
+            raise ValueError(
+                f"has {len(codes)} bytes of token codes, its embedder makes {-(-dimension // 8)} a token"
+            )
+        insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
+        self._add("tokens", insert, ordinal, number, codes, codes_digest(memory, codes))
 
     # -- links and keys
 

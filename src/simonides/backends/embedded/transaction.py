@@ -13,25 +13,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.backends.embedded.accesses import drop_empty_impressions, write_impressions, write_used
 from simonides.backends.embedded.change_log import (
     ADD,
     ERASE,
     EXPIRE,
     LINK,
     NAME,
+    USE,
     Meta,
     log_change,
     next_epoch,
     write_counters,
 )
-from simonides.backends.embedded.digest import content_key, memory_id, row_digest, sparse_digest
+from simonides.backends.embedded.digest import (
+    codes_digest,
+    content_key,
+    memory_id,
+    row_digest,
+    sparse_digest,
+)
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.redaction import read_forgotten, redact
-from simonides.errors import DamagedError, EmbedderMismatchError
+from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import apsw
     from numpy.typing import NDArray
@@ -40,6 +48,7 @@ if TYPE_CHECKING:
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser, Embedder, SparseEncoder
     from simonides.records.draft import Draft, Prepared
+    from simonides.records.impression import Impression
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind, Layer
 
@@ -170,6 +179,42 @@ class WriteTransaction:
         """Store the counters; the last thing before the commit."""
         write_counters(self._connection, self._meta)
 
+    # -- use
+
+    def remember(self, impressions: Iterable[Impression]) -> None:
+        """Store impressions, and the accesses of those that count what they returned."""
+        self._log_use(write_impressions(self._connection, impressions, self.now))
+
+    def used(self, ids: Sequence[str], recall: str | None, principal: str) -> int:
+        """Store that memories were used, once per recall; returns how many accesses that made.
+
+        Raises:
+            InputError: there is no such recall of *principal*, or it did not return a memory.
+            NotFoundError: a memory was forgotten meanwhile.
+        """
+        written = write_used(self._connection, self.roots(ids), ids, recall, principal, self.now)
+        self._log_use(written)
+        return written
+
+    def roots(self, ids: Sequence[str]) -> list[int]:
+        """Ordinals of the memories' first versions.
+
+        Raises:
+            NotFoundError: one of them was forgotten.
+        """
+        roots: list[int] = []
+        for memory in ids:
+            row = self._one("SELECT root FROM memories WHERE id=? LIMIT 1", memory)
+            if row is None:
+                raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
+            roots.append(int(row[0]))
+        return roots
+
+    def _log_use(self, written: int) -> None:
+        if written:
+            # One change for the batch: readers then go on from the last access they saw.
+            self._meta = log_change(self._connection, self._meta, USE, written, self.now)
+
     # -- memories
 
     def next_instant(self) -> int:
@@ -270,6 +315,10 @@ class WriteTransaction:
             "content_key": content_key(draft),
         }
         self._insert_row(values, item.scale, codes)
+        if item.tokens and codes:
+            digest = codes_digest(values["id"], item.tokens)
+            insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
+            self._connection.execute(insert, (ordinal, self._meta.embedder, item.tokens, digest))
         if item.sparse:
             self._connection.execute(
                 "INSERT INTO sparse_terms VALUES (?, ?, ?)",
@@ -308,6 +357,11 @@ class WriteTransaction:
         }
         fresh = self._meta.next_ordinal
         self._insert_row(values, float(scale), bytes(codes))
+        self._connection.execute(
+            "INSERT INTO token_codes SELECT ?, embedder, codes, digest FROM token_codes"
+            " WHERE ordinal=? AND embedder IS ?",
+            (fresh, ordinal, self._meta.embedder),
+        )
         self._connection.execute(
             "INSERT INTO mentions(ordinal, entity) SELECT ?, entity FROM mentions WHERE ordinal=?",
             (fresh, ordinal),
@@ -349,6 +403,8 @@ class WriteTransaction:
             erased += bool(rows)
         for entity in sorted(spoken_of):
             self._drop_entity(entity)
+        if erased:
+            drop_empty_impressions(self._connection)
         if redact(self._connection, forgotten, self._analyser):
             self._connection.execute("UPDATE meta SET epoch=?", (next_epoch(self._meta),))
         return erased

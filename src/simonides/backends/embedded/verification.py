@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 
-from simonides.backends.embedded.digest import IMMUTABLE, row_digest, sparse_digest
+from simonides.backends.embedded.accesses import FEATURES, extend_accesses
+from simonides.backends.embedded.digest import IMMUTABLE, codes_digest, row_digest, sparse_digest
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
 from simonides.errors import DamagedError
+from simonides.index.accesses import Accesses
 from simonides.index.block import Block, Tail, join_blocks
 from simonides.index.columns import COLUMNS
 from simonides.index.generation import read_generation
@@ -81,10 +83,12 @@ def verify(
     for name, findings in (
         ("file", _file(connection)),
         ("rows", _rows(connection)),
+        ("token_codes", _token_codes(connection)),
         ("sparse_terms", _sparse_terms(connection)),
         ("changes", chain(_changes(connection, meta), _unlogged(connection))),
         ("index_files", _index_files(meta.generation, files, index)),
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
+        ("accesses", _accesses(connection, snapshot)),
         ("graph", _graph(connection, snapshot) if snapshot is not None else iter(())),
     ):
         count = 0
@@ -156,6 +160,16 @@ def _rows(connection: apsw.Connection) -> Iterator[str]:
             yield f"memory {memory.decode(errors='replace')}: its row is not what was written (row {done})"
 
 
+def _token_codes(connection: apsw.Connection) -> Iterator[str]:
+    for memory, codes, digest in connection.execute(
+        "SELECT CAST(m.id AS BLOB), t.codes, t.digest FROM token_codes t"
+        " JOIN memories m ON m.ordinal = t.ordinal ORDER BY t.ordinal"
+    ):
+        name = memory.decode(errors="replace")
+        sound = codes_digest(name, codes) == digest
+        yield "" if sound else f"memory {name}: the codes of its tokens are not what was written"
+
+
 def _sparse_terms(connection: apsw.Connection) -> Iterator[str]:
     for memory, terms, digest in connection.execute(
         "SELECT CAST(m.id AS BLOB), s.terms, s.digest FROM sparse_terms s"
@@ -182,9 +196,9 @@ def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
 
 
 def _unlogged(connection: apsw.Connection) -> Iterator[str]:
-    # Changes of names carry the numbers of entities.
+    # Changes of names carry the numbers of entities, those of use how many accesses came.
     live = (
-        "SELECT ordinal FROM changes WHERE operation <> 'name'"
+        "SELECT ordinal FROM changes WHERE operation NOT IN ('name', 'use')"
         " GROUP BY ordinal HAVING max(operation = 'erase') = 0"
     )
     for (ordinal,) in connection.execute(f"{live} EXCEPT SELECT ordinal FROM memories"):
@@ -237,6 +251,8 @@ def _differences(mine: Block, twin: Block) -> Iterator[tuple[str, bool]]:
         yield f"column {name}", not np.array_equal(mine.columns[name], twin.columns[name])
     for name in ("codes", "scales", "bits"):
         yield f"vector {name}", not np.array_equal(getattr(mine.vectors, name), getattr(twin.vectors, name))
+    for name in ("offsets", "codes"):
+        yield f"token {name}", not np.array_equal(getattr(mine.tokens, name), getattr(twin.tokens, name))
     for field in FIELDS:
         yield f"postings of {field}", not _equal(mine.postings[field], twin.postings[field])
     yield (
@@ -258,6 +274,29 @@ def _graph(connection: apsw.Connection, snapshot: IndexSnapshot) -> Iterator[str
             for name in ("starts", "ends", "kinds", "weights")
         )
         yield "" if equal else f"index: {part} differ from the mentions and links in the rows"
+
+
+def _accesses(connection: apsw.Connection, snapshot: IndexSnapshot | None) -> Iterator[str]:
+    for (number,) in connection.execute(
+        "SELECT a.number FROM accesses a JOIN memories m ON m.ordinal = a.ordinal WHERE m.root <> m.ordinal"
+    ):
+        yield f"access {number}: names a version that is not its memory's first"
+    for impression, ordinal, features in connection.execute(
+        "SELECT impression, ordinal, features FROM shown ORDER BY impression, ordinal"
+    ):
+        numbers = np.frombuffer(features, "<f4") if len(features) % 4 == 0 else np.empty(0, "<f4")
+        sound = len(numbers) == FEATURES and bool(np.isfinite(numbers).all())
+        yield "" if sound else f"impression {impression}: the features of row {ordinal} are damaged"
+    if snapshot is not None:
+        twin = extend_accesses(connection, Accesses.empty())
+        mine = snapshot.accesses
+        # Events of erased rows may stay in memory until the bank is opened anew; no view sees the rows.
+        there = np.isin(mine.roots, np.flatnonzero(snapshot.column("expired_at") != BEGINNING))
+        equal = all(
+            np.array_equal(getattr(mine, name)[there], getattr(twin, name))
+            for name in ("roots", "stamps", "principals")
+        )
+        yield "" if equal else "index: accesses differ from those in the rows"
 
 
 def _equal(mine: object, twin: object) -> bool:

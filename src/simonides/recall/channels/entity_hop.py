@@ -40,12 +40,14 @@ class EntityHop:
         named: score of a memory that mentions an entity of the query, above 0.
         hop: what a strength of 1 or more scores one hop further, above 0 and at most ``named``.
         hub_cap: memories that may mention an entity for it to be hopped to or from, from 1.
+        silent: whether a query without an entity, and hubs, go without a word in the trace.
     """
 
     depth: int
     named: float
     hop: float
     hub_cap: int
+    silent: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("depth", self.depth), ("hub_cap", self.hub_cap)):
@@ -59,7 +61,7 @@ class EntityHop:
     def search(self, view: View, query: Query, tools: Tools) -> Ranking:  # noqa: ARG002 - the protocol's shape
         """Eligible memories within one hop; empty, with the reason, when the query names nothing."""
         if not query.entities:
-            return Ranking.empty(NO_ENTITY)
+            return Ranking.empty("" if self.silent else NO_ENTITY)
         asked = np.array(query.entities, np.int64)
         wide = view.mention_counts(asked) > self.hub_cap
         strengths = _strengths(view, asked[~wide], frozenset(query.entities))
@@ -76,7 +78,7 @@ class EntityHop:
             np.array([row for row, _ in wanted], np.int64),
             np.array([score for _, score in wanted], np.float64),
             self.depth,
-            _said_of(int(wide.sum() + hubs.sum()), self.hub_cap),
+            "" if self.silent else _said_of(int(wide.sum() + hubs.sum()), self.hub_cap),
         )
 
 

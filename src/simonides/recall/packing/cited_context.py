@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from simonides.protocols import Packed
 from simonides.recall.packing.chunks import pack_chunks
-from simonides.recall.packing.token_budget import OVER_BUDGET
+from simonides.recall.packing.token_budget import OVER_BUDGET, packed_hit
 from simonides.records.interval import from_micros
 from simonides.records.recall import Hit, Omitted
 
@@ -121,7 +121,7 @@ def _fill(view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools, *
             omitted.append(Omitted(memory.id, OVER_BUDGET, tokens))
             continue
         context, used = grown, used + tokens
-        hits.append(_hit(candidate, memory, len(hits) + 1, tokens))
+        hits.append(packed_hit(candidate, memory, len(hits) + 1, tokens))
         sources.append(source)
     for source, part in _parts(hits, sources):
         grown, addition = context.with_part(source, part)
@@ -193,19 +193,6 @@ def _records(view: View, pool: tuple[Candidate, ...]) -> Iterator[tuple[Candidat
         some = pool[start : start + _FETCHED_AT_ONCE]
         ordinals = [candidate.ordinal for candidate in some]
         yield from zip(some, view.memories(ordinals), view.sources(ordinals), strict=True)
-
-
-def _hit(candidate: Candidate, memory: Memory, rank: int, tokens: int) -> Hit:
-    return Hit(
-        memory=memory,
-        score=candidate.score,
-        rank=rank,
-        scored_by=candidate.scored_by,
-        tokens=tokens,
-        ranks=candidate.ranks,
-        channel_scores=candidate.channel_scores,
-        signals=candidate.signals,
-    )
 
 
 def _indented(text: str) -> str:

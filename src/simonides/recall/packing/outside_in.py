@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from simonides.errors import InputError
-from simonides.protocols import Packed
 from simonides.recall.packing.render import SEPARATOR, LabelPart, render_item
 from simonides.recall.packing.token_budget import OVER_BUDGET, TokenBudget
 from simonides.recall.refining.order import by_score
@@ -22,10 +21,12 @@ from simonides.records.recall import Omitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
-    from simonides.protocols import Tools, View
+    from simonides.protocols import Packed, Tools, View
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
+    from simonides.records.recall import Chunk
 
 Item = TypeVar("Item")
 
@@ -65,10 +66,22 @@ class OutsideIn:
                 or query.max_tokens is None
                 or tools.tokens.count(context) <= query.max_tokens
             ):
-                return Packed(tuple(hits), context, tuple(omitted))
+                return replace(
+                    packed,
+                    hits=tuple(hits),
+                    context=context,
+                    omitted=tuple(omitted),
+                    chunks=_behind(packed.chunks, {hit.id for hit in hits}),
+                )
             # For some counters another order of the same items has more tokens: then the last one goes.
             last = hits.pop()
             omitted.append(Omitted(last.id, OVER_BUDGET, last.tokens))
+
+
+def _behind(chunks: tuple[Chunk, ...], hits: AbstractSet[str]) -> tuple[Chunk, ...]:
+    """The sources that some of *hits* come from, each with those alone."""
+    kept = (replace(c, memories=tuple(id_ for id_ in c.memories if id_ in hits)) for c in chunks)
+    return tuple(chunk for chunk in kept if chunk.memories)
 
 
 def outside_in(best_first: Sequence[Item]) -> list[Item]:

@@ -82,7 +82,7 @@ class TokenBudget:
             if query.max_tokens is not None and max(tokens, total) > query.max_tokens:
                 omitted.append(Omitted(memory.id, OVER_BUDGET, tokens))
                 continue
-            hits.append(_hit(candidate, memory, len(hits) + 1, tokens))
+            hits.append(packed_hit(candidate, memory, len(hits) + 1, tokens))
             context, used = context + addition, used + tokens
         return Packed(tuple(hits), context, tuple(omitted))
 
@@ -93,7 +93,8 @@ def _records(view: View, pool: tuple[Candidate, ...]) -> Iterator[tuple[Candidat
         yield from zip(some, view.memories([candidate.ordinal for candidate in some]), strict=True)
 
 
-def _hit(candidate: Candidate, memory: Memory, rank: int, tokens: int) -> Hit:
+def packed_hit(candidate: Candidate, memory: Memory, rank: int, tokens: int) -> Hit:
+    """A hit with all the evidence that its candidate gathered."""
     return Hit(
         memory=memory,
         score=candidate.score,

@@ -51,6 +51,7 @@ class Network:
         output: float64, shape (units,).
         output_bias: float64.
         samples: how many it was trained on.
+        embedder: fingerprint of what made the vectors behind the cosines; empty = there were none.
     """
 
     hidden: NDArray[np.float64]
@@ -58,6 +59,7 @@ class Network:
     output: NDArray[np.float64]
     output_bias: float
     samples: int
+    embedder: str = ""
 
     def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """How likely each row's memory is used, in [0, 1], rounded to 1e-9.
@@ -82,6 +84,7 @@ class Network:
                 output=self.output,
                 output_bias=np.array(self.output_bias),
                 samples=np.array(self.samples),
+                embedder=np.array(self.embedder),
             )
 
 
@@ -101,6 +104,7 @@ def load_network(path: Path) -> Network:
                 arrays["output"],
                 float(arrays["output_bias"]),
                 int(arrays["samples"]),
+                str(arrays["embedder"]) if "embedder" in arrays else "",
             )
     except (AttributeError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ModelDamagedError(

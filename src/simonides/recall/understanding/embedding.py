@@ -3,6 +3,7 @@
 Fills ``query.vector`` with encode_query(text) / ‖encode_query(text)‖₂, the norm taken in float64. Whatever
 goes wrong with a model leaves the vector ``None`` and a note: recall answers with the channels that need
 none. A query that asks for words alone (mode bm25) gets none.
+Vectors of the query's tokens come from the same pass, where the embedder offers them.
 Cost: one forward pass of the model; nothing else in the default pipeline costs as much.
 """
 
@@ -12,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from simonides.protocols import TokenEmbedder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +39,13 @@ class QueryEmbedding:
             return query
         if tools.embedder is None:
             return _without_vector(query, "no embedder")
+        tokens = None
         try:
-            raw = np.asarray(tools.embedder.encode_query(query.text), np.float64)
+            if isinstance(tools.embedder, TokenEmbedder):
+                both = tools.embedder.encode_query_both(query.text)
+                raw, tokens = np.asarray(both[0], np.float64), np.asarray(both[1], np.float32)
+            else:
+                raw = np.asarray(tools.embedder.encode_query(query.text), np.float64)
         except Exception as error:  # noqa: BLE001 - any fault of a plugged-in model must leave lexical recall alive
             return _without_vector(query, f"the embedder failed: {type(error).__name__}: {error}")
         problem = _problem(raw, tools.embedder)
@@ -49,7 +57,14 @@ class QueryEmbedding:
         notes = query.notes
         if self.designed_for and tools.embedder.name != self.designed_for:
             notes = (*notes, f"{tools.embedder.name} stands in for {self.designed_for}")
-        return replace(query, vector=vector, notes=notes)
+        return replace(query, vector=vector, token_vectors=_usable(tokens, tools.embedder), notes=notes)
+
+
+def _usable(tokens: NDArray[np.float32] | None, embedder: Embedder) -> NDArray[np.float32] | None:
+    """The token vectors where they are such; late interaction is done without where they are not."""
+    if tokens is None or tokens.ndim != 2 or not len(tokens) or tokens.shape[1] != embedder.dimension:
+        return None
+    return tokens if np.isfinite(tokens).all() else None
 
 
 def _problem(vector: NDArray[np.float64], embedder: Embedder) -> str:

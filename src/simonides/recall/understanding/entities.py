@@ -22,7 +22,13 @@ NONE_FOUND = "no entity"
 
 @dataclass(frozen=True, slots=True)
 class QueryEntities:
-    """Understander without options."""
+    """Understander.
+
+    Attributes:
+        silent: whether a query that names nothing goes without a note, in a profile that needs no name.
+    """
+
+    silent: bool = False
 
     def understand(self, view: View, query: Query, tools: Tools) -> Query:  # noqa: ARG002 - the protocol's shape
         """The query with its entities."""
@@ -30,6 +36,6 @@ class QueryEntities:
         named = [entity for entities in hinted.values() for entity in entities]
         entities = tuple(dict.fromkeys([*query.entities, *named, *view.find_entities(query.text)]))
         notes = [f"{NONE_FOUND} is named {shown(hint)}" for hint, found in hinted.items() if not found]
-        if not entities:
+        if not entities and not self.silent:
             notes = [NONE_FOUND, *notes]
         return replace(query, entities=entities, notes=(*query.notes, *notes))

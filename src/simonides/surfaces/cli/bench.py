@@ -129,6 +129,48 @@ def ingest(
         print_table(rows)
 
 
+@bench.command()
+def abstention(
+    *,
+    data: Annotated[
+        Path, typer.Option("--data", metavar="DIR", help="Folder that holds the data sets' own folders.")
+    ],
+    profile: ProfileOption = "default",
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            "--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how often a profile says "no match" wrongly, and how often it fails to."""
+    from simonides.evaluation.abstention import run_abstention
+    from simonides.evaluation.catalogue import DATASETS, load_dataset
+
+    chosen = environment_embedder() if embedder is None else embedder_choice(embedder)
+    datasets = [load_dataset(name, data) for name in DATASETS]
+    with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
+        answer = run_abstention(
+            datasets,
+            store_path=Path(folder),
+            profile=profile,
+            embedder=_embedder(chosen, progress),
+            progress=progress,
+        ).to_dict()
+    if as_json:
+        print_json(answer)
+        return
+    for how, rates in answer["measured"].items():
+        rows = table("kind", "questions", "wrong", numbers=("questions", "wrong"))
+        rows.title = f"profile {answer['profile']}, by {how}"
+        for kind, count in answer["questions"].items():
+            wrong = rates["lost" if kind in answer["answerable"] else "false"][kind]
+            rows.add_row(kind, f"{count:,}", f"{wrong:.4f}")
+        print_table(rows)
+    print_text(f"fitted to the other half: {answer['fitted']}")
+
+
 @bench.command("view-cost")
 def view_cost(
     *,

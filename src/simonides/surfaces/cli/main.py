@@ -40,6 +40,7 @@ from simonides.surfaces.cli.retain import retain
 from simonides.surfaces.cli.settle import settle
 from simonides.surfaces.cli.show import show
 from simonides.surfaces.cli.stats import stats
+from simonides.surfaces.cli.train_reranker import train_reranker
 from simonides.surfaces.cli.verify import verify
 from simonides.surfaces.cli.when import when
 from simonides.surfaces.cli.why_not import why_not
@@ -123,13 +124,14 @@ for command in (
     stats,
     verify,
     when,
-    profiles,
     demo,
 ):
     app.command()(command)
 app.command("import")(import_)
 app.command("why-not")(why_not)
+app.command("train-reranker")(train_reranker)
 app.add_typer(models, name="models")
+app.add_typer(profiles, name="profiles")
 app.add_typer(bench, name="bench")
 
 

@@ -1,36 +1,42 @@
-"""`simonides profiles`: the built-in profiles, or what one of them runs."""
+"""`simonides profiles`: list profiles, show one in full, compare two, check a file."""
 
 import json
-from dataclasses import asdict
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simonides.errors import SimonidesError
+from simonides.surfaces.cli.opening import environment_embedder
 from simonides.surfaces.cli.options import JsonOption
-from simonides.surfaces.cli.output import print_json, print_table, print_text, table
+from simonides.surfaces.cli.output import (
+    NEGATIVE,
+    print_json,
+    print_table,
+    print_text,
+    printable,
+    say,
+    table,
+)
 
 if TYPE_CHECKING:
-    from simonides.recall.pipeline import Plan
+    from simonides.profiles.describing import Stage
+    from simonides.profiles.loader import Described
+
+ProfileArgument = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="A built-in profile's name, or a file's path.")
+]
+
+profiles = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-def profiles(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME|FILE", help="Show this one; without it, list them.", show_default=False),
-    ] = None,
-    *,
-    as_json: JsonOption = False,
-) -> None:
-    """List the profiles, or show what one runs."""
-    if name is None:
-        _list(as_json=as_json)
-    else:
-        _show(name, as_json=as_json)
+@profiles.callback()
+def _profiles() -> None:
+    """List, show, compare and check profiles: which stages rank, in which order, with which options."""
 
 
-def _list(*, as_json: bool) -> None:
+@profiles.command("list")
+def list_all(*, as_json: JsonOption = False) -> None:
+    """List the built-in profiles."""
     from simonides.profiles.loader import list_profiles, load_profile
 
     plans = [load_profile(name) for name in list_profiles()]
@@ -43,43 +49,135 @@ def _list(*, as_json: bool) -> None:
     print_table(rows)
 
 
-def _show(name: str, *, as_json: bool) -> None:
-    from simonides.profiles.loader import list_profiles, load_profile
+@profiles.command()
+def show(
+    profile: ProfileArgument,
+    *,
+    toml: Annotated[
+        bool, typer.Option("--toml", help="Print one TOML file that stands alone, parents merged in.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show every stage in the order in which it runs, with each option and the file that says it."""
+    from simonides.profiles.describing import as_toml, stages
+    from simonides.profiles.loader import describe_profile
 
-    plan = load_profile(name)
-    built_in = files("simonides.profiles") / f"{name}.toml"
-    toml = (built_in if name in list_profiles() else Path(name).expanduser()).read_text(encoding="utf-8")
-    stages = _stages(plan)
+    described = describe_profile(profile)
     if as_json:
-        print_json(
-            {
-                "name": plan.name,
-                "description": plan.description,
-                "limit": plan.limit,
-                "stages": stages,
-                "toml": toml,
-            }
-        )
-        return
-    print_text(toml)
-    rows = table("stage", "shape", "technique", "options")
+        print_json({**_facts(described), "stages": [_stage(each) for each in stages(described)]})
+    elif toml:
+        print_text(as_toml(described).rstrip("\n"))
+    else:
+        _print(described, stages(described))
+
+
+@profiles.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help="A profile's name, or a file's path.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what B runs otherwise than A, one line each; exit code 1 when they differ.
+
+    Signs: - a stage only in A, + only in B, > at another place in the order, ~ another technique or value.
+    """
+    from simonides.profiles.describing import differences
+    from simonides.profiles.loader import describe_profile
+
+    changes = differences(describe_profile(before), describe_profile(after))
+    if as_json:
+        fields = ("change", "stage", "option", "before", "after")
+        listed = [{name: getattr(each, name) for name in fields} for each in changes]
+        print_json({"a": before, "b": after, "same": not changes, "changes": listed})
+    elif changes:
+        print_text("\n".join(map(str, changes)))
+    else:
+        say("they run the same")
+    if changes:
+        raise typer.Exit(NEGATIVE)
+
+
+@profiles.command()
+def check(profile: ProfileArgument, *, as_json: JsonOption = False) -> None:
+    """Load a profile and its parents and build every stage; exit code 1 when something is wrong.
+
+    Models that are missing here are named, and count as no fault: a profile runs without them and does less.
+    """
+    from simonides.profiles.loader import describe_profile
+    from simonides.profiles.needs import missing_models
+
+    problem, warnings = "", list[str]()
+    places: tuple[str, ...] = ()
+    try:
+        described = describe_profile(profile)
+        places = described.places
+        warnings = list(missing_models(described.plan, environment_embedder()))
+    except SimonidesError as error:
+        problem = " ".join(str(error).split())
+    if as_json:
+        print_json({"ok": not problem, "problem": problem, "files": list(places), "warnings": warnings})
+    else:
+        print_text(f"not ok: {problem}" if problem else "ok")
+        for warning in warnings:
+            say(f"note: {warning}")
+    if problem:
+        raise typer.Exit(NEGATIVE)
+
+
+def _facts(described: "Described") -> dict[str, Any]:
+    plan = described.plan
+    return {
+        "name": plan.name,
+        "description": plan.description,
+        "files": list(described.places),
+        "limit": plan.limit,
+        "required": list(described.required),
+        "optional": list(plan.optional),
+        "expected_ms": dict(plan.expected_ms),
+        "at_most": {technique: dict(options) for technique, options in plan.at_most.items()},
+    }
+
+
+def _stage(stage: "Stage") -> dict[str, Any]:
+    options = [{"name": each.name, "value": each.value, "from": each.origin} for each in stage.options]
+    return {"name": stage.name, "shape": stage.shape, "technique": stage.technique, "options": options}
+
+
+def _print(described: "Described", stages: "tuple[Stage, ...]") -> None:
+    facts = _facts(described)
+    print_text(f"{facts['name']}: {facts['description']}" if facts["description"] else facts["name"])
+    print_text(_files(facts["files"]))
+    print_text(f"limit: {facts['limit'] or 'as many as the token budget holds'}")
+    for name in ("required", "optional"):
+        if facts[name]:
+            print_text(f"{name}: {', '.join(facts[name])}")
+    for name in ("expected_ms", "at_most"):
+        if facts[name]:
+            print_text(f"{name}: {json.dumps(facts[name])}")
+    print_text("")
+    rows = table("stage", "shape", "technique", "option", "value", "from")
+    for column in (*rows.columns[:4], rows.columns[5]):
+        column.no_wrap = True
+    own = described.places[0]
     for stage in stages:
-        options = ", ".join(f"{key} = {json.dumps(value)}" for key, value in stage["options"].items())
-        rows.add_row(stage["name"], stage["shape"], stage["technique"], options)
+        # A technique that the stage is named after needs no second telling.
+        technique = "" if stage.technique == stage.name else stage.technique
+        heads = [(stage.name, str(stage.shape), technique)]
+        for option in stage.options:
+            name, shape, kind = heads.pop() if heads else ("", "", "")
+            origin = "this file" if option.origin == own else _short(option.origin)
+            value = json.dumps(option.value, ensure_ascii=False)
+            rows.add_row(printable(name), shape, kind, printable(option.name), printable(value), origin)
+        if heads:
+            rows.add_row(printable(stage.name), str(stage.shape), technique, "", "", "")
     print_table(rows)
 
 
-def _stages(plan: "Plan") -> list[dict[str, Any]]:
-    """The stages in the order in which they run, options inherited and defaulted included."""
-    by_shape: tuple[tuple[str, tuple[Any, ...]], ...] = (
-        ("understander", plan.understanders),
-        ("channel", plan.channels),
-        ("fuser", (plan.fuser,)),
-        ("refiner", plan.refiners),
-        ("packer", (plan.packer,)),
-    )
-    return [
-        {"name": step.name, "shape": shape, "technique": step.technique, "options": asdict(step.stage)}
-        for shape, steps in by_shape
-        for step in steps
-    ]
+def _files(places: list[str]) -> str:
+    own, *parents = places
+    return f"file: {own}" + "".join(f", which extends {place}" for place in parents)
+
+
+def _short(place: str) -> str:
+    return printable(place.replace("\\", "/").rpartition("/")[2])

@@ -3,21 +3,12 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
-from simonides.surfaces.cli.options import (
-    BankOption,
-    JsonOption,
-    KindsOption,
-    ProfileOption,
-    ProjectOption,
-    StoreOption,
-    TagsOption,
-    given,
-)
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
 from simonides.surfaces.cli.output import (
     NEGATIVE,
     print_json,
@@ -29,6 +20,8 @@ from simonides.surfaces.cli.output import (
     when,
 )
 from simonides.surfaces.cli.progress import bars
+from simonides.surfaces.cli.recall_options import takes_recall_options
+from simonides.surfaces.cli.trace import print_trace
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,75 +30,31 @@ if TYPE_CHECKING:
     from simonides.records.trace import Trace
 
 
+@takes_recall_options
 def recall(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know.", show_default=False)],
     *,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Hits at most.", show_default="the profile's")
-    ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", metavar="N", help="Budget of the context.", show_default="4096"),
-    ] = None,
-    profile: ProfileOption = "default",
-    kind: KindsOption = None,
-    project: ProjectOption = None,
-    tag: TagsOption = None,
-    tags_match: Annotated[
-        str | None,
-        typer.Option(
-            "--tags-match",
-            metavar="HOW",
-            help="How tags must match: any, any_strict, all, all_strict, exact.",
-            show_default="any",
-        ),
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            "--as-of", metavar="TIME", help="Answer for this time in the world.", show_default="now"
-        ),
-    ] = None,
-    known_at: Annotated[
-        str | None,
-        typer.Option(
-            "--known-at", metavar="TIME", help="Use only what was stored by then.", show_default="--as-of"
-        ),
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Only what happened from then on.")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="Only what happened before then.")
-    ] = None,
+    asked: dict[str, Any],
     context: Annotated[
         bool, typer.Option("--context", help="Print only the text to put into a prompt.")
     ] = False,
     trace: Annotated[
         bool, typer.Option("--trace", help="Also say what each stage did, on standard error or in the JSON.")
     ] = False,
+    count_returned: Annotated[
+        bool, typer.Option("--count-returned", help="Count every memory that is returned as used.")
+    ] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Recall what helps; exit code 1 when nothing does."""
-    arguments = given(
-        limit=limit,
-        max_tokens=max_tokens,
-        kinds=kind,
-        project=project,
-        tags=tag,
-        tags_match=tags_match,
-        as_of=as_of,
-        known_at=known_at,
-        window=(start, end) if start is not None or end is not None else None,
-    )
     with (
         _trace_speaks(),
         bars() as progress,
         open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
     ):
-        answer = opened.recall(query, profile=profile, explain=trace, **arguments)
+        answer = opened.recall(query, explain=trace, count_returned=count_returned, **asked)
     if as_json:
         print_json(answer.to_dict(trace=trace))
     elif context:
@@ -113,9 +62,13 @@ def recall(
             print_text(answer.context)
     elif answer.hits:
         print_table(_hits(answer))
-    _remark(answer)
+    if answer.chunks and not as_json and not context:
+        print_text("\n".join(_chunks(answer)))
     if trace and not as_json:
-        print_table(_stages(answer.trace), err=True)
+        print_trace(answer.trace)
+    else:
+        _note(answer.trace)
+    _remark(answer)
     if answer.no_match or not answer.hits:
         raise typer.Exit(NEGATIVE)
 
@@ -131,14 +84,22 @@ def _trace_speaks() -> Iterator[None]:
         logger.removeHandler(silent)
 
 
+def _note(trace: "Trace") -> None:
+    """What a person should know about how the answer came about, when the trace is not shown."""
+    if trace.degraded:
+        say(f"note: {'; '.join(trace.degraded)}")
+    if trace.settings:
+        say(f"note: set by the environment: {', '.join(trace.settings)}")
+
+
 def _remark(answer: "Recall") -> None:
-    """What a person should know beside the answer."""
-    if answer.trace.degraded:
-        say(f"note: {'; '.join(answer.trace.degraded)}")
-    if not answer.hits:
+    """Whether the answer is one."""
+    if answer.no_match and answer.hits:
+        say(f"no match: {'; '.join(answer.no_match_reasons)} (the nearest are shown)")
+    elif answer.trace.skipped:
+        say(f"nothing was looked for: {answer.trace.skipped}")
+    elif not answer.hits:
         say("nothing found")
-    elif answer.no_match:
-        say("nothing relevant found; the nearest are shown")
 
 
 def _hits(answer: "Recall") -> "Table":
@@ -157,19 +118,10 @@ def _hits(answer: "Recall") -> "Table":
     return rows
 
 
-def _stages(trace: "Trace") -> "Table":
-    rows = table("stage", "shape", "technique", "ms", "out", "reason", numbers=("ms", "out"))
-    rows.title = (
-        f"profile {printable(trace.profile)}: {trace.rows:,} rows, {trace.visible:,} visible, "
-        f"{trace.eligible:,} eligible; {trace.milliseconds:.1f} ms"
-    )
-    for stage in trace.stages:
-        rows.add_row(
-            stage.name,
-            stage.shape,
-            stage.technique,
-            f"{stage.milliseconds:.1f}",
-            f"{stage.count:,}",
-            printable(stage.reason),
-        )
-    return rows
+def _chunks(answer: "Recall") -> "Iterator[str]":
+    """The raw sources behind the hits, each under a line that says whose they are."""
+    ranks = {hit.id: hit.rank for hit in answer}
+    for chunk in answer.chunks:
+        told = ", ".join(str(ranks[memory]) for memory in chunk.memories if memory in ranks)
+        names = ", ".join(filter(None, (chunk.document, chunk.session, chunk.speaker)))
+        yield f"\nsource of {told}{f' ({names})' if names else ''}:\n{chunk.text}"

@@ -1,30 +1,25 @@
 """`simonides why-not`: where a memory was lost on its way into an answer."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from simonides.errors import NotFoundError
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, ProfileOption, StoreOption, given
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_table, print_text, table
 from simonides.surfaces.cli.progress import bars
+from simonides.surfaces.cli.recall_options import takes_recall_options
 
 
+@takes_recall_options
 def why_not(
     memory_id: Annotated[
         str, typer.Argument(metavar="ID", help="A memory's id, as retain and recall print it.")
     ],
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What was asked.", show_default=False)],
     *,
-    profile: ProfileOption = "default",
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Hits at most.", show_default="the profile's")
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option("--as-of", metavar="TIME", help="Ask for this time in the world.", show_default="now"),
-    ] = None,
+    asked: dict[str, Any],
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -35,7 +30,7 @@ def why_not(
         open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
     ):
         try:
-            answer = opened.why_not(memory_id, query, profile=profile, **given(limit=limit, as_of=as_of))
+            answer = opened.why_not(memory_id, query, **asked)
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
     if as_json:

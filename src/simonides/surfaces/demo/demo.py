@@ -98,8 +98,8 @@ def _retain(bank: Bank, journal: list[dict[str, Any]], progress: Report | None) 
 def _ask(bank: Bank, number: int, question: Question, console: Console) -> bool:
     """Whether everything that the question needs was found."""
     found = _recall(bank, question, question.text)
-    channels = [stage.name for stage in found.trace.stages if stage.shape == "channel" and not stage.reason]
-    if number == 1 and channels == ["lexical"]:
+    by_meaning = any(stage.technique == "dense" and not stage.reason for stage in found.trace.stages)
+    if number == 1 and not by_meaning:
         _say(console, f"Lexical recall only ({'; '.join(found.trace.degraded)}).", "yellow")
     _say(console, f"\n{number}. {question.text}", "bold")
     _say(console, f"   {question.needs}", "dim")

@@ -157,9 +157,10 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
             for table in tables
         }
     assert set(tables) == {
+        "accesses", "impressions", "shown",  # impressions stay: of recalls the other bank never made
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments",
-        "sparse_encoder", "sparse_terms",
+        "token_codes", "sparse_encoder", "sparse_terms",
         "changes",  # of one bank on one disk; made anew
     }  # fmt: skip
     places = {"ordinal", "root", "chunk"}
@@ -171,6 +172,8 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
     assert columns["sparse_encoder"] == {"one", "fingerprint", "name"}
     assert columns["sparse_terms"] == {"ordinal", "terms", "digest"}
     assert columns["entities"] == {"number", "name", "folded", "kind", "scope", "qualifier"}
+    assert columns["aliases"] == {"folded", "name", "entity", "added_at"}
+    assert columns["token_codes"] == {"ordinal", "embedder", "codes", "digest"}
     assert columns["merges"] == {"number", "entity", "into_entity", "merged_at", "undone_at"}
     assert columns["links"] == {"number", "source", "target", "kind", "weight"}
     assert columns["relations"] == {"ordinal", "name", "subject", "object", "single_valued"}

@@ -52,8 +52,12 @@ def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
     version, owner, objects = schema(path)
     assert (version, owner) == (NEWEST, APPLICATION_ID)
     assert {name for kind, name, _ in objects if kind == "table"} == {
+        "accesses",
+        "impressions",
+        "shown",
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "changes",
+        "token_codes",
         "sqlite_sequence", "sparse_encoder", "sparse_terms",
     }  # fmt: skip
     assert connections.get().pragma("journal_mode") == "wal"

@@ -60,8 +60,10 @@ def test_a_sound_bank_is_ok_and_the_report_says_what_was_looked_at(
         "sparse_terms": 0,
         "changes": 9,
         "index_files": blocks,
-        "arrays": blocks * (len(COLUMNS) + 3 + len(FIELDS) + 1),
+        "arrays": blocks * (len(COLUMNS) + 3 + len(FIELDS) + 3),
+        "token_codes": 0,
         "graph": 3,
+        "accesses": 1,
     }
     assert report.to_dict() == {"ok": True, "checked": dict(report.checked), "problems": [], "notes": []}
 
@@ -70,7 +72,8 @@ def test_an_empty_bank_is_sound(desk: Desk) -> None:
     report = desk.open().verify()
     assert report.ok
     assert report.checked == {
-        "file": 1, "rows": 0, "sparse_terms": 0, "changes": 0, "index_files": 0, "arrays": 0, "graph": 3,
+        "file": 1, "rows": 0, "token_codes": 0, "sparse_terms": 0, "changes": 0, "index_files": 0, "arrays": 0,
+        "graph": 3, "accesses": 1,
     }  # fmt: skip
 
 
@@ -391,6 +394,16 @@ def test_a_bank_without_an_embedder_has_no_such_note(desk: Desk) -> None:
     bank = desk.open()
     desk.retain(bank, "fuse")
     assert bank.verify() == VerifyReport(
-        {"file": 1, "rows": 1, "sparse_terms": 0, "changes": 1, "index_files": 0, "arrays": 27, "graph": 3},
+        {
+            "file": 1,
+            "rows": 1,
+            "token_codes": 0,
+            "sparse_terms": 0,
+            "changes": 1,
+            "index_files": 0,
+            "arrays": 29,
+            "accesses": 1,
+            "graph": 3,
+        },
         (),
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simonides.recall.packing.outside_in import OutsideIn
 from simonides.recall.packing.token_budget import TokenBudget
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_source, fake_tools
@@ -79,3 +80,14 @@ def test_sources_change_neither_hits_nor_context() -> None:
 def test_two_parts_of_one_source_stay_apart_and_equal_ones_are_shared() -> None:
     same = [part(0, REPORT), part(0, REPORT), part(2, "before it five six seven after it")]
     assert chunks(pack(3, sources=same)) == [("one two", ("one two", "three four"), False, 2)]
+
+
+@pytest.mark.spec("HI-15", "HX-13")
+def test_a_context_laid_from_the_outside_in_has_its_sources_too() -> None:
+    view = FakeView.of(MEMORIES, sources=SOURCES)
+    pool = tuple(Candidate(n, 1.0 - n / 10, "test") for n in range(len(MEMORIES)))
+    query = fake_query("q", include_chunks=True, max_chunk_tokens=100)
+
+    packed = OutsideIn(most=2, count="text", label=()).pack(view, query, pool, fake_tools())
+
+    assert chunks(packed) == [(REPORT, ("one two", "three four"), True, 4)]

@@ -1,0 +1,151 @@
+"""Rows about use: accesses, impressions and the labels in them. Everything here is written in batches.
+
+Accesses are stamped with the time at which they were recorded, so an earlier viewpoint never sees them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.backends.embedded.labels import label_code
+from simonides.errors import InputError
+from simonides.records.impression import MOST_SHOWN, Samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import apsw
+    from numpy.typing import NDArray
+
+    from simonides.index.accesses import Accesses
+    from simonides.records.impression import Impression
+
+FEATURES = 10
+
+
+def extend_accesses(connection: apsw.Connection, accesses: Accesses) -> Accesses:
+    """*accesses* with the events that came after its last one."""
+    rows = connection.execute(
+        "SELECT number, ordinal, accessed_at, principal FROM accesses WHERE number > ? ORDER BY number",
+        (accesses.last,),
+    ).fetchall()
+    return accesses.extended(np.array(rows, np.int64).reshape(-1, 4))
+
+
+def write_impressions(connection: apsw.Connection, impressions: Iterable[Impression], now: int) -> int:
+    """Store impressions; those that count what they returned become accesses. Returns how many accesses.
+
+    Memories that were forgotten meanwhile are left out.
+    """
+    written = 0
+    for shown in impressions:
+        connection.execute(
+            "INSERT OR IGNORE INTO impressions(recall, principal, made_at, embedder, scale, codes)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                shown.recall,
+                label_code(connection, shown.principal),
+                shown.made_at,
+                shown.embedder,
+                shown.scale,
+                shown.codes,
+            ),
+        )
+        number = connection.execute("SELECT number FROM impressions WHERE recall=?", (shown.recall,)).get
+        for root, features in zip(shown.roots, shown.features, strict=True):
+            connection.execute(
+                "INSERT OR IGNORE INTO shown(impression, ordinal, features, accessed, used)"
+                " SELECT ?, ordinal, ?, 0, 0 FROM memories WHERE ordinal=?",
+                (number, features.astype("<f4").tobytes(), root),
+            )
+            if shown.counted:
+                written += _access_shown(connection, int(number), root, now, shown.principal, used=False)
+    return written
+
+
+def write_used(
+    connection: apsw.Connection, roots: Sequence[int], ids: Sequence[str], recall: str | None,
+    principal: str, now: int,
+) -> int:  # fmt: skip
+    """Store that memories were used; returns how many accesses that made.
+
+    Raises:
+        InputError: there is no such recall of *principal*, or it did not return a memory.
+    """
+    if recall is None:
+        for root in roots:
+            _access(connection, root, now, principal)
+        return len(roots)
+    row = connection.execute(
+        "SELECT number FROM impressions WHERE recall=? AND principal=?",
+        (recall, label_code(connection, principal)),
+    ).fetchone()
+    if row is None:
+        raise InputError(
+            "recall_id",
+            f"{recall!r} is no recall of this principal remembered here; give a recent one's id, or none",
+        )
+    written = 0
+    for root, memory in zip(roots, ids, strict=True):
+        found = connection.execute(
+            "SELECT 1 FROM shown WHERE impression=? AND ordinal=?", (row[0], root)
+        ).fetchone()
+        if found is None:
+            raise InputError(
+                "ids",
+                f"{memory!r} is not among the first {MOST_SHOWN} of recall {recall!r}; leave recall_id out",
+            )
+        written += _access_shown(connection, int(row[0]), root, now, principal, used=True)
+    return written
+
+
+def _access_shown(
+    connection: apsw.Connection, impression: int, root: int, now: int, principal: str, *, used: bool
+) -> int:
+    """Count a returned memory once per recall; label it when it was *used*."""
+    row = connection.execute(
+        "SELECT accessed FROM shown WHERE impression=? AND ordinal=?", (impression, root)
+    ).fetchone()
+    if row is None:
+        return 0
+    connection.execute(
+        "UPDATE shown SET accessed=1, used=max(used, ?) WHERE impression=? AND ordinal=?",
+        (int(used), impression, root),
+    )
+    if row[0]:
+        return 0
+    _access(connection, root, now, principal)
+    return 1
+
+
+def _access(connection: apsw.Connection, root: int, now: int, principal: str) -> None:
+    connection.execute(
+        "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)",
+        (root, now, label_code(connection, principal)),
+    )
+
+
+def drop_empty_impressions(connection: apsw.Connection) -> None:
+    """Delete impressions that show nothing any more."""
+    connection.execute(
+        "DELETE FROM impressions WHERE NOT EXISTS (SELECT 1 FROM shown WHERE impression = impressions.number)"
+    )
+
+
+def _numbers(raw: object) -> NDArray[np.float32]:
+    return np.frombuffer(raw if isinstance(raw, bytes) else b"", "<f4")
+
+
+def read_samples(connection: apsw.Connection) -> Samples:
+    """What was shown in recalls of which something was used, as far as everyone may read it."""
+    rows = connection.execute(
+        "SELECT m.id, s.features, s.used FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
+        " WHERE s.impression IN (SELECT impression FROM shown WHERE used = 1)"
+        " AND NOT EXISTS (SELECT 1 FROM memories v WHERE v.root = m.root AND v.id = m.id AND v.acl <> 0)"
+        " ORDER BY s.impression, s.ordinal"
+    ).fetchall()
+    features = np.array([_numbers(raw) for _, raw, _ in rows], np.float64)
+    labels = np.array([used for *_, used in rows], np.float64)
+    return Samples(features.reshape(len(rows), FEATURES), labels, tuple(str(memory) for memory, *_ in rows))

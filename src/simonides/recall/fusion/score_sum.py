@@ -1,0 +1,103 @@
+"""Joins rankings by their scores, each put on the scale of its own ranking first.
+
+score(m) = Σ over channels c that found m of weight_c · scaled_c(m)
+
+    scaled_c(m) = (s − min) / (max − min) over the scores of c's ranking, in [0, 1]
+    log:          the same of ln(s), for masses that fall by magnitudes; a score that is not positive counts
+                  as the ranking's lowest positive one
+
+What a channel did not find gets nothing from it, like its last hit. A ranking whose scores are all the same
+tells nothing apart and counts 0; one with a single hit counts 1, for that hit was told apart from all
+the rest. Sums are exact (``math.fsum``) and rounded to 1e-9, so the order of the channels changes no bit.
+Cost: linear in the hits, under 1 ms for four channels of 100.
+Source: Fox and Shaw, Combination of Multiple Searches (1994), CombSUM; the scaling: Lee, Analyses of Multiple
+Evidence Combination (1997).
+Weakness: one outlier at the top squeezes all below it together, and a channel that found nothing good still
+gives its best hit a whole point.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simonides.errors import InputError
+from simonides.records.candidate import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from simonides.protocols import View
+    from simonides.records.query import Query
+    from simonides.records.ranking import Ranking
+
+SCORED_BY = "score_sum"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSum:
+    """Fuser.
+
+    Attributes:
+        weights: by channel name, above 0; a channel that is not named has weight 1.
+        log: names of channels whose scores are scaled by their logarithms.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    log: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for channel, weight in self.weights.items():
+            if not 0 < weight < math.inf:
+                raise InputError(
+                    f"weights.{channel}", f"{weight} is not a number above 0; to drop a channel, leave it out"
+                )
+
+    def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
+        """One candidate per memory that any channel found, best first, with its rank and score in each."""
+        ranks: dict[int, dict[str, int]] = {}
+        channel_scores: dict[int, dict[str, float]] = {}
+        terms: dict[int, list[float]] = {}
+        for channel in sorted(rankings):
+            ranking, weight = rankings[channel], self.weights.get(channel, 1.0)
+            scaled = self._scaled(channel, ranking).tolist()
+            hits = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), scaled, strict=True)
+            for rank, (ordinal, score, share) in enumerate(hits, start=1):
+                ranks.setdefault(ordinal, {})[channel] = rank
+                channel_scores.setdefault(ordinal, {})[channel] = score
+                terms.setdefault(ordinal, []).append(weight * share)
+        fused = view.ranking(
+            np.array(list(terms), np.int64),
+            np.array([round(math.fsum(parts), 9) for parts in terms.values()], np.float64),
+            None,
+        )
+        return tuple(
+            Candidate(
+                ordinal=ordinal,
+                score=score,
+                scored_by=SCORED_BY,
+                ranks=ranks[ordinal],
+                channel_scores=channel_scores[ordinal],
+            )
+            for ordinal, score in zip(fused.ordinals.tolist(), fused.scores.tolist(), strict=True)
+        )
+
+    def _scaled(self, channel: str, ranking: Ranking) -> NDArray[np.float64]:
+        scores = ranking.scores
+        if len(scores) == 1:
+            return np.ones(1)
+        if channel in self.log:
+            positive = scores[scores > 0]
+            if not len(positive):
+                return np.zeros(len(scores))
+            scores = np.log(np.maximum(scores, positive.min()))
+        if not len(scores) or scores[0] == scores[-1]:
+            return np.zeros(len(scores))
+        # Halved first: the difference of two huge scores of different signs would overflow.
+        scaled: NDArray[np.float64] = (scores / 2 - scores[-1] / 2) / (scores[0] / 2 - scores[-1] / 2)
+        return scaled.round(9)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+from simonides.evaluation.unanswerable import (
+    all_questions,
+    is_for_fitting,
+    key_words,
+    names,
+    off_topic_questions,
+)
+from simonides.text.analyser import TextAnalyser
+
+ANALYSER = TextAnalyser()
+
+
+def dataset(name: str, **texts: str) -> Dataset:
+    corpora = tuple(
+        (
+            Corpus(f"{name}-{who}", (Item("i1", f"{who.capitalize()}: {text}"),)),
+            (
+                Question(f"{name}-{who}-1", f"Where does {who.capitalize()} live?", ("i1",), "1"),
+                Question(f"{name}-{who}-2", "Who sang the aria?", (), "5", answerable=False),
+            ),
+        )
+        for who, text in texts.items()
+    )
+    return Dataset(name, corpora)
+
+
+DATASETS = [
+    dataset("talks", odile="I live by the kiln.", ruben="I live with Odile."),
+    dataset("pages", ines="By sea."),
+]
+
+
+def test_a_hundred_invented_questions_and_more_no_two_alike() -> None:
+    questions = [text for texts in off_topic_questions().values() for text in texts]
+    assert len(questions) >= 100
+    assert len(set(questions)) == len(questions)
+    fitting = sum(map(is_for_fitting, questions))
+    assert 0.4 < fitting / len(questions) < 0.6
+
+
+def test_kinds_and_what_they_are_asked_of() -> None:
+    asked = all_questions(DATASETS, ANALYSER)
+    by_kind = {kind: [each for each in asked if each.kind == kind] for kind in {each.kind for each in asked}}
+    assert {each.corpus for each in by_kind["talks"]} == {"talks-odile", "talks-ruben"}
+    assert [each.text for each in by_kind["pages-key-words"]] == ["Ines live"]
+    assert len(by_kind["adversarial"]) == 3
+    # Both data sets get each invented question once.
+    for kind, texts in off_topic_questions().items():
+        assert sorted(each.text for each in by_kind[kind]) == sorted([*texts, *texts])
+        assert {each.corpus for each in by_kind[kind]} == {"talks-odile", "talks-ruben", "pages-ines"}
+    answerable = {each.kind for each in asked if each.answerable}
+    assert answerable == {"talks", "talks-key-words", "pages", "pages-key-words"}
+
+
+def test_no_question_is_asked_elsewhere_where_its_names_stand() -> None:
+    elsewhere = {(e.text, e.corpus) for e in all_questions(DATASETS, ANALYSER) if e.kind == "elsewhere"}
+    of_odile = {corpus for text, corpus in elsewhere if "Odile" in text}
+    # Ruben's corpus names her.
+    assert of_odile == {"pages-ines"}
+    assert all("Ruben" not in text or corpus != "talks-ruben" for text, corpus in elsewhere)
+
+
+def test_all_forms_of_one_question_are_in_one_half() -> None:
+    asked = all_questions(DATASETS, ANALYSER)
+    for text in {each.text for each in asked}:
+        assert len({each.for_fitting for each in asked if each.text == text}) == 1
+    full = next(each for each in asked if each.kind == "pages")
+    short = next(each for each in asked if each.kind == "pages-key-words")
+    assert full.for_fitting == short.for_fitting
+
+
+def test_key_words_and_names() -> None:
+    assert key_words("What did Odile's sister sell at the fair?", ANALYSER) == "Odile's sister sell fair"
+    assert key_words("who is it", ANALYSER) == "who is it"
+    assert names("Where did Odile's aunt meet Ruben at a Fair?") == {"odile", "ruben", "fair"}
+    assert names("Where is it?") == frozenset()
