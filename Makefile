@@ -13,7 +13,7 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: setup demo test conformance check fix bench docs soak clean help
+.PHONY: setup demo test conformance check fix bench bench-peers docs soak clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
 
@@ -65,6 +65,9 @@ bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibi
 	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --view-cost 10000 --date "$$(date -u +%Y-%m-%d)"
 
+bench-peers: $(READY) ## ask other engines the same questions of DATA; installs each in the cache folder, once
+	PYTHONPATH=. $(BIN)/python -m bench.peers.run --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+
 docs: $(READY) ## write docs/reference/ and what guide pages show of the command line
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/console.py
@@ -78,5 +81,5 @@ clean: ## remove .venv, caches and build outputs
 	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## list these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name what; do \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name what; do \
 	  printf '  make %-11s  %s\n' "$$name" "$$what"; done

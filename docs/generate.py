@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 ABSTENTION = Path(__file__).parent / "guide" / "abstention.md"
+QUALITY = Path(__file__).parent / "guide" / "quality.md"
 README = Path(__file__).parents[1] / "README.md"
 RESULTS = README.parent / "bench" / "results"
 PROGRAM = "simonides"
 
-BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
+MEASURED, PEERS = "measured", "peers"
 MEASURES = ("recall@5", "recall@10", "ndcg@10", "all@10")
 NAMES = {"locomo": "LoCoMo", "musique": "MuSiQue"}
 
@@ -52,6 +53,7 @@ def main() -> int:
         PAGE: "\n".join([HEAD, *_command(typer.main.get_command(app), PROGRAM)]),
         README: _with_table(README.read_text(encoding="utf-8"), _measured(RESULTS)),
         ABSTENTION: _with_table(ABSTENTION.read_text(encoding="utf-8"), _abstention(RESULTS)),
+        QUALITY: _with_table(QUALITY.read_text(encoding="utf-8"), _peers(RESULTS), PEERS),
     }
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:
@@ -68,11 +70,12 @@ def _says(page: Path, text: str) -> bool:
     return page.is_file() and page.read_text(encoding="utf-8") == text
 
 
-def _with_table(page: str, table: str) -> str:
-    """*page* with the table between the two marks replaced by *table*."""
-    before, rest = page.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+def _with_table(page: str, table: str, name: str = MEASURED) -> str:
+    """*page* with the table between the two marks of that name replaced by *table*."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, rest = page.split(begin, 1)
+    after = rest.split(end, 1)[1]
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def _measured(results: Path) -> str:
@@ -116,6 +119,55 @@ def _abstention(results: Path) -> str:
             lines.append(f"| {row[name]:.2f} | {lost:.1%} | {false:.1%} | {hard:.1%} | {bar} |")
     lines.append(f"\nBars: █ false, ░ lost, 5 % each. Measured on {run['date']} at {run['commit'][:12]}.")
     return "\n".join(lines)
+
+
+def _peers(results: Path) -> str:
+    """Per data set every system, best first, and how surely the first of ours is better."""
+    pages = [json.loads(file.read_text("utf-8")) for file in sorted(results.glob("peers-*-*.json"))]
+    if not pages:
+        return "Not measured."
+    significance = results / "peers-significance.json"
+    compared = json.loads(significance.read_text("utf-8"))["result"] if significance.is_file() else {}
+    lines: list[str] = []
+    for dataset in sorted({page["result"]["dataset"] for page in pages}):
+        found = [page["result"] for page in pages if page["result"]["dataset"] == dataset]
+        measured = [result for result in found if "metrics" in result]
+        measured.sort(key=lambda result: (-result["metrics"]["recall@10"], result["system"]))
+        surely = {
+            row["against"]: row
+            for row in compared.get(dataset, {}).get("simonides", [])
+            if row["measure"] == "recall@10"
+        }
+        lines += [
+            f"| {NAMES.get(dataset, dataset)} | version | {' | '.join(MEASURES)} | ours is better by | p |",
+            "|---|---" + "|---:" * len(MEASURES) + "|---|---|",
+        ]
+        lines += [_peer_row(result, surely.get(result["system"])) for result in measured]
+        lines += [
+            f"| {r['title']} | {r['version']} | not measured: {r['unavailable']} {'|' * 6}"
+            for r in found
+            if "metrics" not in r
+        ]
+        lines.append("")
+    notes = {page["result"]["title"]: page["result"]["note"] for page in pages}
+    lines += ["| system | what it was given |", "|---|---|"]
+    lines += [f"| {title} | {note} |" for title, note in sorted(notes.items())]
+    dates = sorted({page["run"]["date"] for page in pages})
+    commits = sorted({page["run"]["commit"][:12] for page in pages})
+    lines.append(f"\nMeasured on {' and '.join(dates)} at {', '.join(commits)}: `bench/results/`.")
+    return "\n".join(lines)
+
+
+def _peer_row(result: dict[str, Any], surely: dict[str, Any] | None) -> str:
+    """A system's measures, and our gain in recall@10 over it with its interval and adjusted p."""
+    values = " | ".join(f"{result['metrics'][measure]:.3f}" for measure in MEASURES)
+    gain = ("", "")
+    if surely:
+        gain = (
+            f"{surely['difference']:+.3f} ({surely['low']:+.3f} to {surely['high']:+.3f})",
+            f"{surely['p_holm']:.4f}",
+        )
+    return f"| {result['title']} | {result['version']} | {values} | {gain[0]} | {gain[1]} |"
 
 
 # The command classes belong to typer or to click, depending on typer's version: hence Any.

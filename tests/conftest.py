@@ -57,8 +57,13 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("SIMONIDES_CACHE", str(home / "cache"))
         patch.setenv("SIMONIDES_OFFLINE", "1")
         patch.setenv("XDG_DATA_HOME", str(home / "data"))
-        own = ("SIMONIDES_STORE", "SIMONIDES_EMBEDDER", "SIMONIDES_SPARSE", "SIMONIDES_TRACEBACK")
-        for name in (*own, *NAMES):
+        for name in (
+            "SIMONIDES_STORE",
+            "SIMONIDES_EMBEDDER",
+            "SIMONIDES_SPARSE",
+            "SIMONIDES_TRACEBACK",
+            *NAMES,
+        ):
             patch.delenv(name, raising=False)
         yield
 

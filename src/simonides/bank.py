@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         Enricher,
         Expander,
         Extractor,
+        Judge,
         Reranker,
         SparseEncoder,
         TokenCounter,
@@ -123,6 +124,8 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
 }
 # Techniques that read query and memory together; only for them is the store's reranker loaded.
 RERANKING = ("cross_encoder", "head_rerank")
+# Those that ask a language model; only they are handed the store's judge.
+JUDGING = ("llm_judge",)
 # Sets of readers whose known names are kept in memory; about 30 MB each in a bank of 100,000 names.
 _MOST_READERS = 4
 
@@ -140,6 +143,7 @@ class Surroundings:
         reranker: gives the store's reranker (loaded at first use), or ``None`` and why.
         token_codes: whether codes of tokens are stored.
         settings: what the environment changes about profiles, by variable.
+        judge: of the store, handed only to profiles that have a place for it.
         sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
     """
 
@@ -154,6 +158,7 @@ class Surroundings:
     reranker: Callable[[], tuple[Reranker | None, str]]
     token_codes: bool
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    judge: Judge | None = None
     sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
 
 
@@ -908,6 +913,7 @@ class Bank:
         embedder, problem = self._usable_embedder(plan, reading)
         reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
         reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
+        judges = any(step.technique in JUDGING for step in plan.refiners)
         learned, no_learned = self._learned(plan, embedder)
         sparse, no_sparse = self._usable_sparse(plan, reading)
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
@@ -919,6 +925,7 @@ class Bank:
             reranker,
             learned,
             zone=self._around.zone,
+            judge=self._around.judge if judges else None,
             sparse=sparse,
         )
         answer = run(

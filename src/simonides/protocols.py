@@ -131,6 +131,19 @@ class Reranker(Protocol):
         ...
 
 
+class Judge(Protocol):
+    """A language model that says how well texts answer a query; asked only by profiles that have a judge."""
+
+    @property
+    def name(self) -> str:
+        """Name for people."""
+        ...
+
+    def judge(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """One number per text, in order, from 0 (no help) to 1 (answers it); an error when there is none."""
+        ...
+
+
 class Learned(Protocol):
     """A small model that was trained on which memories were used after they were found (EN-08)."""
 
@@ -410,6 +423,7 @@ class Tools:
     learned: Learned | None = None
     sparse: SparseEncoder | None = None
     zone: tzinfo = UTC
+    judge: Judge | None = None
 
 
 class Understander(Protocol):

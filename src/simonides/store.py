@@ -16,8 +16,9 @@ from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.bank import Bank, Surroundings
 from simonides.errors import InputError, ModelError, SimonidesError, StoreError, UnavailableError
-from simonides.models.catalogue import DEFAULT_EMBEDDER, find_reranker
+from simonides.models.catalogue import DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
+from simonides.models.onnx_encoder import checked_dimension
 from simonides.models.resolve import load_embedder, load_reranker, load_sparse
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         Embedder,
         Expander,
         Extractor,
+        Judge,
         Reranker,
         SparseEncoder,
         TokenCounter,
@@ -58,6 +60,7 @@ def open_store(
     *,
     clock: Clock | None = None,
     embedder: str | Embedder | None = "auto",
+    dimension: int | None = None,
     sparse: str | SparseEncoder | None = None,
     language: str = "english",
     zone: tzinfo = UTC,
@@ -65,6 +68,7 @@ def open_store(
     extractor: Extractor | None = None,
     expander: Literal["rules"] | Expander | None = "rules",
     reranker: str | Reranker | None = None,
+    judge: Judge | None = None,
     token_codes: bool = True,
     create: bool = True,
     progress: Progress | None = None,
@@ -77,6 +81,8 @@ def open_store(
         clock: callable that returns an aware datetime; default: the system's clock.
         embedder: ``"auto"`` (the default model, fetched at first use), the name of a catalogued model, your
             own ``protocols.Embedder``, or ``None`` for recall by words alone.
+        dimension: to which the vectors of a catalogued embedder are cut, as far as it was trained for that;
+            ``None`` = not cut. A bank keeps the dimension it began with.
         sparse: the name of a catalogued sparse encoder such as ``"splade-tiny"`` (fetched at first use), your
             own ``protocols.SparseEncoder``, or ``None`` (the default): memories get no learned sparse terms,
             and the channel that needs them is passed over.
@@ -91,6 +97,9 @@ def open_store(
             catalogued model (fetched at first use), your own ``protocols.Reranker`` (such as
             ``models.remote_reranker.RemoteReranker``), or ``None``. One that cannot be had leaves the fused
             order, and the trace says so.
+        judge: a language model that judges candidates, in profiles with a stage ``llm_judge`` (no built-in
+            one has it): your own ``protocols.Judge`` (such as ``models.llm_judge.LlmJudge``, which loads its
+            client at first use), or ``None``. One that fails leaves the fused order, and the trace says so.
         token_codes: whether the vectors of a text's tokens are stored, too, one bit per dimension (at most
             1.8 kB a memory), for late interaction; needs an embedder that offers them, as the default one.
         create: whether missing folders and banks are made.
@@ -109,6 +118,7 @@ def open_store(
         ("embedder", embedder, "encode"),
         ("tokens", tokens, "count"),
         ("reranker", None if isinstance(reranker, str) else reranker, "score"),
+        ("judge", judge, "judge"),
     )
     for field, given, method in methods:
         if given is not None and not callable(getattr(given, method, None)):
@@ -122,6 +132,12 @@ def open_store(
     # Before anything is made: a wrong argument changes nothing.
     if isinstance(reranker, str):
         find_reranker(reranker)
+    if dimension is not None:
+        if not isinstance(embedder, str):
+            raise InputError(
+                "dimension", "is for catalogued embedders only; name one, or cut vectors yourself"
+            )
+        checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(os.environ if environ is None else environ)
@@ -129,6 +145,7 @@ def open_store(
         _folder(path, create=create),
         clock=_system_clock if clock is None else clock,
         embedder=embedder,
+        dimension=dimension,
         sparse=sparse,
         analyser=analyser,
         zone=zone,
@@ -136,6 +153,7 @@ def open_store(
         extractor=RuleExtractor(find_times) if extractor is None else extractor,
         expander=QuestionRules() if expander == "rules" else expander,
         reranker=reranker,
+        judge=judge,
         token_codes=token_codes,
         create=create,
         progress=progress,
@@ -175,6 +193,7 @@ class Store:
         *,
         clock: Clock,
         embedder: str | Embedder | None,
+        dimension: int | None,
         sparse: str | SparseEncoder | None,
         analyser: TextAnalyser,
         zone: tzinfo,
@@ -182,13 +201,14 @@ class Store:
         extractor: Extractor,
         expander: Expander | None,
         reranker: str | Reranker | None,
+        judge: Judge | None,
         token_codes: bool,
         create: bool,
         progress: Progress | None,
         settings: Mapping[str, Setting],
     ) -> None:
         self.folder = folder
-        self._source = _EmbedderSource(embedder, progress)
+        self._source = _EmbedderSource(embedder, progress, dimension)
         self._sparse = _SparseSource(sparse, progress)
         self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
         self._around = Surroundings(
@@ -203,6 +223,7 @@ class Store:
             _RerankerSource(reranker, progress).get,
             token_codes=token_codes,
             settings=settings,
+            judge=judge,
             sparse=self._sparse.get,
         )
         self._create = create
@@ -283,10 +304,13 @@ class _ChannelThreads(ThreadPoolExecutor):
 class _EmbedderSource:
     """Loads the embedder at first use, once; a model that cannot be had leaves recall by words."""
 
-    def __init__(self, wanted: str | Embedder | None, progress: Progress | None) -> None:
+    def __init__(
+        self, wanted: str | Embedder | None, progress: Progress | None, dimension: int | None
+    ) -> None:
         if isinstance(wanted, str) and not wanted.strip():
             raise InputError("embedder", "is blank; give a model's name, 'auto' or None")
         self._wanted = wanted
+        self._dimension = dimension
         self._progress = progress or silent
         self._lock = threading.Lock()
         self._loaded: tuple[Embedder | None, str] | None = None
@@ -305,7 +329,7 @@ class _EmbedderSource:
             return self._wanted, ""
         name = DEFAULT_EMBEDDER if self._wanted == "auto" else self._wanted
         try:
-            return load_embedder(name, progress=self._progress), ""
+            return load_embedder(name, progress=self._progress, dimension=self._dimension), ""
         except ModelError as error:
             if self._wanted != "auto":
                 raise

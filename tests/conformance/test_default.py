@@ -122,17 +122,19 @@ def priors() -> BoundedPriors:
 @pytest.mark.spec("DF-05")
 def test_no_prior_flips_a_gap_larger_than_the_declared_band() -> None:
     stage = priors()
-    assert 1 < stage.band <= 1.25
+    assert 1 < stage.band <= 1.6
     now = 10_000 * _DAY
     extremes = [
         fake_memory(
-            f"m{number}",
+            " ".join([f"m{number}"] * (1000 if long else 1)) + ("" if states else "?"),
             ingested_at_micros=now if recent else 0,
             salience=float(salient),
             confidence=float(sure),
             access_count=10**9 if used else 0,
         )
-        for number, (recent, salient, sure, used) in enumerate(itertools.product([0, 1], repeat=len(SIGNALS)))
+        for number, (recent, salient, sure, used, states, long) in enumerate(
+            itertools.product([0, 1], repeat=len(SIGNALS))
+        )
     ]
     view = FakeView.of(extremes, as_of=now)
     factors = stage.priors(view, np.arange(len(extremes)))
@@ -155,7 +157,7 @@ def test_in_a_recall_a_worthless_memory_that_answers_stays_before_a_treasured_on
 ) -> None:
     stage = priors()
     bank.retain("The greenhouse heater runs on oil.", salience=0.0, confidence=0.0)
-    bank.retain("The greenhouse is green.", salience=1.0, confidence=1.0)
+    bank.retain("The greenhouse is green all over.", salience=1.0, confidence=1.0)
     recall = bank.recall("What does the greenhouse heater run on?", explain=True)
     relevance = [hit.score / hit.signals["prior"] for hit in recall]
     assert recall[0].text == "The greenhouse heater runs on oil."

@@ -26,7 +26,7 @@ def profile(tmp_path: Path) -> Path:
     """A profile of the sparse channel alone."""
     file = tmp_path / "sparse.toml"
     file.write_text(
-        'extends = "default"\n'
+        'extends = "lexical"\n'
         'order = ["sparse_terms", "sparse", "reciprocal_rank", "token_budget"]\n'
         "[stages.sparse]\ndepth = 100\n",
         encoding="utf-8",

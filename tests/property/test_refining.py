@@ -113,6 +113,7 @@ def test_scaled_values_lie_between_zero_and_one(values: list[float]) -> None:
 
 MEMORIES = st.fixed_dictionaries(
     {
+        "text": st.sampled_from(["lamp?", "lamp", "lamp " * 50, "lamp " * 500 + "?"]),
         "salience": st.floats(0, 1),
         "confidence": st.floats(0, 1),
         "access_count": st.integers(0, 10**9),
@@ -126,7 +127,7 @@ MEMORIES = st.fixed_dictionaries(
 @given(
     st.lists(MEMORIES, min_size=2, max_size=6),
     st.floats(1, 3),
-    st.lists(st.floats(0, 1), min_size=4, max_size=4),
+    st.lists(st.floats(0, 1), min_size=len(SIGNALS), max_size=len(SIGNALS)),
     st.data(),
 )
 def test_no_prior_flips_a_gap_larger_than_the_band(
@@ -135,7 +136,7 @@ def test_no_prior_flips_a_gap_larger_than_the_band(
     total = max(1.0, sum(parts)) * 1.000001
     weights = {name: part / total for name, part in zip(SIGNALS, parts, strict=True)}
     stage = BoundedPriors(band, weights, half_life_days=30.0)
-    view = FakeView.of([fake_memory(f"m{n}", **each) for n, each in enumerate(fields)], as_of=0)
+    view = FakeView.of([fake_memory(**{"id": f"m{n}", **each}) for n, each in enumerate(fields)], as_of=0)
     priors = stage.priors(view, np.arange(len(fields)))
     assert (priors >= band**-0.5 - 1e-9).all()
     assert (priors <= band**0.5 + 1e-9).all()

@@ -17,7 +17,7 @@ from simonides.testing.sparse import StubSparseEncoder
 
 STUB = StubSparseEncoder(synonyms={"kettle": "pot", "stove": "oven"})
 PROFILE = """
-extends = "default"
+extends = "lexical"
 order = ["sparse_terms", "sparse", "reciprocal_rank", "token_budget"]
 [stages.sparse]
 depth = 100

@@ -104,3 +104,79 @@ def test_abstention_reports_rates_and_a_curve(cli: Cli, cli_json: CliJson, data:
     refused = cli("bench", "abstention", "--data", str(data), "--profile", "lexical", "--embedder", "none")
     assert refused.exit_code == 2
     assert "abstention" in refused.stderr
+
+
+def test_runs_are_kept_and_compared(cli: Cli, cli_json: CliJson, data: Path, tmp_path: Path) -> None:
+    runs, banks = tmp_path / "runs", tmp_path / "banks"
+    common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none", "--keep-banks", str(banks))
+    for _ in range(2):  # The second time, from the banks that were kept.
+        cli_json("bench", "quality", *common, "--profile", "lexical", "--runs", str(runs))
+    assert len(list(banks.iterdir())) == 1
+    assert {path.name for path in runs.iterdir()} == {
+        f"locomo-lexical{end}" for end in (".json", ".run", ".qrels")
+    }
+    same = cli_json("bench", "compare", str(runs / "locomo-lexical.json"), str(runs / "locomo-lexical.run"))
+    assert [line["p_holm"] for line in same["overall"]] == [1.0] * 4
+    found = cli_json("bench", "compare", "lexical", "default", *common)
+    assert {line["category"] for line in found["by_category"]} == {"1", "4"}
+    shown = cli("bench", "compare", "lexical", str(runs / "locomo-lexical.json"), *common)
+    assert shown.exit_code == 0, shown.stderr
+    assert "p (Holm)" in shown.stdout
+    assert len(list(banks.iterdir())) == 1
+    refused = cli("bench", "compare", "lexical", "default")
+    assert refused.exit_code == 2
+    assert "--dataset" in refused.stderr
+
+
+def test_banks_of_a_run_that_was_cut_off_are_refused(cli: Cli, data: Path, tmp_path: Path) -> None:
+    common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
+    command = ("bench", "quality", *common, "--profile", "lexical", "--keep-banks", str(tmp_path / "banks"))
+    assert cli(*command).exit_code == 0
+    next((tmp_path / "banks").glob("*/keys.json")).unlink()
+    refused = cli(*command)
+    assert refused.exit_code == 2
+    assert "cut off" in refused.stderr
+
+
+def test_variants_gold_and_distractors(cli: Cli, cli_json: CliJson, data: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.json"
+    gold.write_text(json.dumps({"conv-1-q1": {"drop": True}}), encoding="utf-8")
+    common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
+    options = ("--without", "graph_rank", "--set", "score_sum.weights.lexical=0.9", "--distractors", "30")
+    answer = cli_json("bench", "quality", *common, *options, "--gold", str(gold))
+    assert answer["questions"] == 1
+    assert answer["profile"] == "default -graph_rank score_sum.weights.lexical=0.9"
+    for wrong, named in (
+        ("--without=fusion", "fusion"),
+        ("--without=score_sum", "score_sum"),
+        ("--set=lexical", "STAGE.OPTION=VALUE"),
+        ("--set=nothing.k=1", "nothing"),
+        ("--set=lexical.k1=high", "TOML"),
+        ("--set=lexical.kk=1", "kk"),
+    ):
+        refused = cli("bench", "quality", *common, wrong)
+        assert (refused.exit_code, named in refused.stderr) == (2, True), refused.stderr
+
+
+def test_every_stage_is_left_out_once(cli: Cli, cli_json: CliJson, data: Path) -> None:
+    common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
+    answer = cli_json("bench", "ablation", *common)
+    rows = set(answer["rows"]) | set(answer["refused"])
+    assert {"random", "bm25", "oracle@100", "default", "without lexical", "without abstention"} <= rows
+    assert not {"without score_sum", "without token_budget"} & rows
+    assert answer["rows"]["oracle@100"]["recall@10"] >= answer["rows"]["default"]["recall@10"]
+    # The one channel and the fuser stay.
+    assert "without lexical" not in cli_json("bench", "ablation", *common, "--profile", "lexical")["rows"]
+    shown = cli("bench", "ablation", *common, "--stage", "graph_rank")
+    assert shown.exit_code == 0, shown.stderr
+    assert "without graph_rank" in shown.stdout
+
+
+def test_ids_lead_nowhere(cli: Cli, cli_json: CliJson, data: Path) -> None:
+    common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
+    answer = cli_json("bench", "leaks", *common)
+    assert (answer["questions"], answer["ids_changed"]) == (3, [])
+    assert set(answer["names"]["conv-1"]) == {"Odile"}
+    shown = cli("bench", "leaks", *common)
+    assert shown.exit_code == 0, shown.stderr
+    assert "0 of 3 rankings changed" in shown.stdout

@@ -30,6 +30,9 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     abstention = tmp_path / "abstention.md"
     abstention.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(module, "ABSTENTION", abstention)
+    quality = tmp_path / "quality.md"
+    quality.write_text("before\n<!-- peers -->\nold\n<!-- /peers -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(module, "QUALITY", quality)
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
     return module
 
@@ -115,3 +118,51 @@ def test_the_page_on_abstention_shows_rates_and_curve(
     assert "| 0.30 | 5.0% | 20.0% | 100.0% | ████░ |" in text
     assert "| 0.15 | 5.0% | 20.0% | 100.0% | ████░ |" in text
     assert text.endswith("after\n")
+
+
+def test_the_page_on_quality_ranks_every_system_and_names_the_missing(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert run(generate, monkeypatch) == 0
+    assert "Not measured." in generate.QUALITY.read_text("utf-8")
+    results = tmp_path / "results"
+    results.mkdir()
+    circumstances = {"date": "2026-03-01", "commit": "0123456789abcdef"}
+    for system, recall in {"simonides": 0.8, "bm25": 0.5, "dense": 0.6, "mem0": None}.items():
+        result: dict[str, object] = {
+            "dataset": "locomo",
+            "system": system,
+            "title": system.upper(),
+            "note": "texts",
+            "version": "1.2",
+        }
+        if recall is None:
+            result["unavailable"] = "cannot be installed: no wheel"
+        else:
+            result["metrics"] = {"recall@5": 0.1, "recall@10": recall, "ndcg@10": 0.2, "all@10": 0.3}
+        page = json.dumps({"run": circumstances, "result": result})
+        (results / f"peers-locomo-{system}.json").write_text(page, encoding="utf-8")
+    row = {
+        "against": "bm25",
+        "measure": "recall@10",
+        "difference": 0.3,
+        "low": 0.2,
+        "high": 0.4,
+        "p_holm": 0.0012,
+    }
+    compared = {"result": {"locomo": {"simonides": [row, {**row, "measure": "ndcg@10", "p_holm": 0.9}]}}}
+    (results / "peers-significance.json").write_text(json.dumps(compared), encoding="utf-8")
+
+    assert run(generate, monkeypatch) == 0
+
+    lines = generate.QUALITY.read_text("utf-8").splitlines()
+    places = [
+        next(place for place, line in enumerate(lines) if line.startswith(f"| {name} | 1.2 |"))
+        for name in ("SIMONIDES", "DENSE", "BM25", "MEM0")
+    ]
+    assert places == sorted(places)
+    assert lines[places[2]] == (
+        "| BM25 | 1.2 | 0.100 | 0.500 | 0.200 | 0.300 | +0.300 (+0.200 to +0.400) | 0.0012 |"
+    )
+    assert "not measured: cannot be installed: no wheel" in lines[places[3]]
+    assert "| MEM0 | texts |" in lines

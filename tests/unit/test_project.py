@@ -213,3 +213,13 @@ def test_every_model_is_in_the_guide() -> None:
     assert [
         record.name for record in CATALOGUE if f"| `{record.name}` | {record.dimension} |" not in guide
     ] == []
+
+
+def test_the_wheel_holds_the_data_that_the_engine_reads() -> None:
+    """By the build tool's own selection of files; nothing is built."""
+    wheel = pytest.importorskip("hatchling.builders.wheel", reason="the build tool is not installed")
+    root = Path(__file__).parents[2]
+    packed = {file.distribution_path for file in wheel.WheelBuilder(str(root)).recurse_included_files()}
+    data = [path for path in (root / "src").rglob("*") if path.suffix in {".f32", ".toml", ".typed"}]
+    assert any(path.suffix == ".f32" for path in data)
+    assert {path.relative_to(root / "src").as_posix() for path in data} <= packed

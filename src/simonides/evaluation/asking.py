@@ -15,7 +15,7 @@ from simonides.records.source import LONGEST_NEIGHBOUR
 from simonides.retain.window import context_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
 
@@ -85,19 +85,38 @@ def ask_all(
     for corpus, asked in dataset.corpora:
         bank = store.bank(corpus.name)
         keys: dict[str, str] = {}
-        contexts = contexts_of(corpus, window)
-        for start in range(0, len(corpus.items), BATCH_ITEMS):
-            batch = corpus.items[start : start + BATCH_ITEMS]
-            around = contexts[start : start + BATCH_ITEMS]
-            ids = bank.retain([*map(as_mapping, batch, around)], deduplicate=False)
-            keys.update(zip(ids, (item.key for item in batch), strict=True))
-            retained += len(batch)
+        for part in retain_corpus(bank, corpus, window):
+            keys |= part
+            retained += len(part)
             report("retain", retained, items)
-        for question in asked:
-            answer = bank.recall(question.text, limit=DEPTH, max_tokens=None, profile=profile)
-            results.append(_result(question, answer, keys))
+        for result in ask_corpus(bank, asked, keys, profile=profile):
+            results.append(result)
             report("recall", len(results), questions)
     return tuple(results)
+
+
+def retain_corpus(bank: AskedBank, corpus: Corpus, window: int) -> Iterator[dict[str, str]]:
+    """Retain a corpus batch by batch; each batch's ids with the keys of their items."""
+    contexts = contexts_of(corpus, window)
+    for start in range(0, len(corpus.items), BATCH_ITEMS):
+        batch = corpus.items[start : start + BATCH_ITEMS]
+        around = contexts[start : start + BATCH_ITEMS]
+        ids = bank.retain([*map(as_mapping, batch, around)], deduplicate=False)
+        yield dict(zip(ids, (item.key for item in batch), strict=True))
+
+
+def ask_corpus(
+    bank: AskedBank,
+    questions: Iterable[Question],
+    keys: Mapping[str, str],
+    *,
+    profile: str,
+    depth: int = DEPTH,
+) -> Iterator[QuestionResult]:
+    """Ask *questions* in turn; *keys* says the item's key of each memory's id."""
+    for question in questions:
+        answer = bank.recall(question.text, limit=depth, max_tokens=None, profile=profile)
+        yield _result(question, answer, keys)
 
 
 def contexts_of(corpus: Corpus, window: int) -> list[str]:

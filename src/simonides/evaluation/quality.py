@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import ask_all
-from simonides.evaluation.measures import load_ir_measures, measure_each
+from simonides.evaluation.kept_banks import keep_banks
+from simonides.evaluation.measures import load_ir_measures
 from simonides.evaluation.report import QualityReport
+from simonides.evaluation.results_file import Measured
 from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from simonides.evaluation.asking import Progress
     from simonides.evaluation.dataset import Dataset
+    from simonides.evaluation.report import QuestionResult
     from simonides.protocols import Embedder, SparseEncoder
 
 
@@ -54,13 +57,7 @@ def run_quality(
             scored.
         MissingExtraError: the extra ``eval`` is not installed.
     """
-    if window < 0:
-        raise InputError("window", f"{window} is negative; give a number of turns from 0")
-    load_ir_measures()  # A missing extra is told before the work, not after it.
-    chosen = dataset.first(limit)
-    gold = {question.qid: question.gold for question in chosen.questions if question.answerable}
-    if not gold:
-        raise InputError("dataset", f"{dataset.name} holds no question with a known answer to measure")
+    chosen = checked(dataset, limit, window)
     if store_path.exists() and (not store_path.is_dir() or any(store_path.iterdir())):
         raise InputError(
             "store_path",
@@ -71,16 +68,69 @@ def run_quality(
         results = ask_all(chosen, store, profile=profile, window=window, progress=progress)
         sparse_name = store.sparse.name if store.sparse else None
         embedder_name = store.embedder.name if store.embedder else None
+    return _report(dataset, profile, window, embedder_name, sparse_name, results, timer() - started)
+
+
+def run_kept(
+    dataset: Dataset,
+    folder: Path,
+    *,
+    timer: Callable[[], float],
+    profile: str = "default",
+    limit: int | None = None,
+    window: int = WINDOW,
+    embedder: Embedder | Literal["auto"] | None = "auto",
+    sparse: str | SparseEncoder | None = None,
+    progress: Progress | None = None,
+) -> QualityReport:
+    """Measure as ``run_quality`` does, on banks kept in *folder*, made there when missing.
+
+    Seconds count what was done this time. Arguments and errors as for ``run_quality`` and ``keep_banks``.
+    """
+    chosen = checked(dataset, limit, window)
+    started = timer()
+    banks = keep_banks(chosen, folder, window=window, embedder=embedder, sparse=sparse, progress=progress)
+    results = banks.ask(profile, progress=progress)
+    return _report(
+        dataset, profile, window, banks.embedder_name, banks.sparse_name, results, timer() - started
+    )
+
+
+def checked(dataset: Dataset, limit: int | None, window: int) -> Dataset:
+    """The first *limit* questions of *dataset*, known to be measurable.
+
+    Raises:
+        InputError: the limit is below 1, the window below 0, or no question can be scored.
+        MissingExtraError: the extra ``eval`` is not installed.
+    """
+    if window < 0:
+        raise InputError("window", f"{window} is negative; give a number of turns from 0")
+    load_ir_measures()  # A missing extra is told before the work, not after it.
+    chosen = dataset.first(limit)
+    if not any(question.answerable for question in chosen.questions):
+        raise InputError("dataset", f"{dataset.name} holds no question with a known answer to measure")
+    return chosen
+
+
+def _report(
+    dataset: Dataset,
+    profile: str,
+    window: int,
+    embedder: str | None,
+    sparse: str | None,
+    results: tuple[QuestionResult, ...],
+    seconds: float,
+) -> QualityReport:
     return QualityReport(
         dataset=dataset.name,
         profile=profile,
         window=window,
-        embedder=embedder_name,
+        embedder=embedder,
         version=version("simonides"),
         results=results,
-        scores=measure_each(gold, {result.qid: result.ranked for result in results}),
+        scores=Measured(profile, results).scores(),
         ignored_evidence=dataset.ignored_evidence,
         unscored_questions=dataset.unscored_questions,
-        seconds=timer() - started,
-        sparse=sparse_name,
+        seconds=seconds,
+        sparse=sparse,
     )

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import UnavailableError
-from simonides.evaluation.measures import mean_measures, position_scores
+from simonides.evaluation.measures import mean_measures
+from simonides.evaluation.trec import write_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,27 +103,12 @@ class QualityReport:
         }
 
     def write_run(self, path: Path) -> None:
-        """Write the rankings of the answerable questions as a TREC run.
-
-        A line is ``qid Q0 key rank score tag``, rank from 1. Scores are made from positions, so that every
-        tool reads the order that was measured.
+        """Write the rankings of the answerable questions as a TREC run (``trec``).
 
         Raises:
             UnavailableError: the file cannot be written.
         """
-        lines = [
-            f"{result.qid} Q0 {key} {rank} {score} simonides\n"
-            for result in self.results
-            if result.answerable
-            for rank, (key, score) in enumerate(position_scores(result.ranked), start=1)
-        ]
-        try:
-            path.write_text("".join(lines), encoding="utf-8")
-        except OSError as error:
-            raise UnavailableError(
-                f"the run cannot be written to {path} ({error.strerror}); give a file in a folder that "
-                "exists and can be written"
-            ) from error
+        write_run(path, self.results)
 
     def _unanswerable(self) -> dict[str, Any]:
         asked = [result for result in self.results if not result.answerable]

@@ -1,13 +1,12 @@
-"""Is the difference between two runs more than luck? A paired bootstrap over questions.
+"""Is the difference between two runs more than luck? Paired over questions.
 
-Differences d_i = second_i - first_i of one measure. The interval: questions drawn with replacement B times,
-percentiles of the means. The p-value, two-sided, by shifting the differences to mean zero:
-p = (1 + #{|mean of a shifted draw| >= |mean of d|}) / (B + 1).
-Cost O(B x questions): 10,000 draws of 760 questions take 0.05 s on one core.
+Differences d_i = second_i - first_i of one measure. The p-value: signs flipped (``randomisation``). The
+interval: questions drawn with replacement B times, percentiles of the means.
+Cost O(B x questions): 10,000 draws of 760 questions take about 0.1 s on one core.
 
-Source: Efron & Tibshirani 1993, "An Introduction to the Bootstrap", ch. 13 and 16; for retrieval, Smucker,
-Allan & Carterette 2007. Weakness: questions about one conversation are not independent, so the true p-value
-is somewhat larger.
+Source: Efron & Tibshirani 1993, "An Introduction to the Bootstrap", ch. 13; for retrieval, Smucker, Allan &
+Carterette 2007. Weakness: questions about one conversation are not independent, so the true interval is
+somewhat wider.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.evaluation.measures import MEASURES
+from simonides.evaluation.randomisation import sign_flip_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +29,6 @@ RESAMPLES = 10_000
 CONFIDENCE = 0.95
 
 _DRAWS_AT_ONCE = 500
-# Means of the same numbers in another order differ in the last bits; they count as equal.
-_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ def compare_runs(
         second: the same of the other run.
         measure: one of ``MEASURES``.
         generator: seeded by the caller; the same seed gives the same answer.
-        resamples: draws of the bootstrap, at least 1.
+        resamples: draws of the bootstrap and of the test, at least 1.
 
     Raises:
         UnknownNameError: there is no such measure.
@@ -91,11 +89,11 @@ def compare_runs(
     qids = sorted(first)
     differences = np.array([second[qid][measure] - first[qid][measure] for qid in qids], dtype=np.float64)
     mean = float(differences.mean())
-    shifted = _bootstrap_means(differences - mean, resamples, generator)
+    means = _bootstrap_means(differences, resamples, generator)
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(shifted + mean, (tail, 1 - tail)).tolist()
-    extreme = int(np.count_nonzero(np.abs(shifted) >= abs(mean) - _TOLERANCE))
-    return Comparison(measure, len(qids), mean, low, high, (1 + extreme) / (resamples + 1))
+    low, high = np.quantile(means, (tail, 1 - tail)).tolist()
+    p_value = sign_flip_p(differences, generator, resamples)
+    return Comparison(measure, len(qids), mean, low, high, p_value)
 
 
 def _bootstrap_means(

@@ -138,7 +138,8 @@ def join_blocks(blocks: Sequence[Block], expired: Mapping[int, int], dimension: 
     }
     tokens = join_tokens([block.tokens for block in blocks], kept, dimension)
     sparse = merge_sparse([(block.start - start, block.sparse) for block in blocks], kept)
-    return Block(start, columns, VectorBlock(codes, scales, sign_bits(codes)), postings, tokens, sparse)
+    vectors = VectorBlock(codes, scales, sign_bits(codes))
+    return Block(start, columns, vectors, postings, tokens, sparse)
 
 
 def block_arrays(block: Block) -> dict[str, NDArray[Any]]:

@@ -2,7 +2,9 @@
 
 ``expired_at`` is the only value that changes after it was written: a snapshot lays newer stamps over it. A
 row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
-empty occurred range [FOREVER, BEGINNING), which meets no window.
+empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks`` and ``speaker`` say what
+a memory looks like without its text: how many words, whether it ends with a question, and the key of who says
+it (``text.speech``).
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "proof_count": np.dtype("i4"),
     "access_count": np.dtype("i4"),
     "last_access": np.dtype("i8"),
+    "words": np.dtype("u2"),
+    "asks": np.dtype("u1"),
+    "speaker": np.dtype("u8"),
 }
 
 

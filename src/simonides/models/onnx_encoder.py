@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_OTHER_INPUTS = ("attention_mask", "token_type_ids")
 _CHARACTERS_PER_TOKEN = 64
 """Only this many characters per allowed token are read; a token of prose has about 4. Bounds a 10 MB text."""
 
@@ -44,7 +45,13 @@ class OnnxEmbedder:
     """
 
     def __init__(
-        self, record: ModelRecord, built: BuiltModel, *, threads_per_text: int = 1, workers: int | None = None
+        self,
+        record: ModelRecord,
+        built: BuiltModel,
+        *,
+        threads_per_text: int = 1,
+        workers: int | None = None,
+        dimension: int | None = None,
     ) -> None:
         """Load the model.
 
@@ -53,16 +60,21 @@ class OnnxEmbedder:
             built: its checked files.
             threads_per_text: threads of one run; more than 1 helps only long texts on an idle machine.
             workers: how many texts run at once; None means one per available core.
+            dimension: vectors are cut to so many numbers and scaled to length 1 again (Kusupati et al.,
+                Matryoshka Representation Learning, 2022), only as the record allows; None = not cut.
 
         Raises:
+            InputError: *dimension* is none that the model was trained for.
             ModelDamagedError: the files have the right sums, but cannot be loaded.
             ModelError: onnxruntime or tokenizers cannot be imported.
         """
         for field, value in (("threads_per_text", threads_per_text), ("workers", workers)):
             if value is not None and value < 1:
                 raise InputError(field, f"{value} is below 1")
+        cut = checked_dimension(record, dimension)
         self._record = record
-        self._fingerprint = fingerprint(record, built.manifest)
+        self._cut = cut
+        self._fingerprint = fingerprint(record, built.manifest, cut)
         self._workers = workers or cores()
         runtime, tokenizers = import_runtime()
         try:
@@ -73,19 +85,33 @@ class OnnxEmbedder:
             self._tokenizer.enable_truncation(max_length=record.max_tokens)
         except Exception as error:  # both libraries raise bare exceptions
             raise ModelDamagedError(
-                f"model {record.name} cannot be loaded ({error}); {remedy(record.name)}"
+                f"model {record.name} cannot be loaded ({error}); {remedy(record)}"
             ) from error
-        found = self._session.get_outputs()[0].shape[-1]
-        if found != record.dimension:
-            raise ModelDamagedError(
-                f"model {record.name} makes vectors of {found} numbers, the catalogue says "
-                f"{record.dimension}; {remedy(record.name)}"
-            )
-        self._token_mean = token_mean(record.name, record.dimension)
+        self._check_graph()
+        # The shipped means are those of whole vectors.
+        self._token_mean = (
+            token_mean(record.name, record.dimension) if cut is None else np.zeros(cut, np.float32)
+        )
         self._overhead = {
             prefix: len(self._tokenizer.encode(prefix).ids)
             for prefix in (record.query_prefix, record.text_prefix)
         }
+
+    def _check_graph(self) -> None:
+        """The graph takes what is known here and gives vectors of the model's length."""
+        inputs = self._session.get_inputs()
+        self._inputs = tuple(value.name for value in inputs)
+        self._batched = len(inputs) > 1 or len(inputs[0].shape) != 1
+        unknown = {*self._inputs} - {INPUT, *_OTHER_INPUTS}
+        output = self._session.get_outputs()[0]
+        # A ready file may leave sizes open; then the first run tells.
+        found = output.shape[-1] if output.shape else None
+        if unknown or (isinstance(found, int) and found != self._record.dimension):
+            told = f"wants {', '.join(sorted(unknown))}" if unknown else f"makes vectors of {found} numbers"
+            raise ModelDamagedError(
+                f"model {self._record.name} {told}, the catalogue says {self._record.dimension}, and {INPUT} "
+                f"as input; {remedy(self._record)}"
+            )
 
     @property
     def name(self) -> str:
@@ -95,7 +121,7 @@ class OnnxEmbedder:
     @property
     def dimension(self) -> int:
         """Length of a vector."""
-        return self._record.dimension
+        return self._record.dimension if self._cut is None else self._cut
 
     @property
     def fingerprint(self) -> str:
@@ -167,8 +193,9 @@ class OnnxEmbedder:
         ids = self._tokenizer.encode(prefix + without_lone_surrogates(kept)).ids
         if len(ids) <= self._overhead[prefix]:
             return zero
-        (tokens,) = self._session.run(None, {INPUT: np.array(ids, dtype=np.int64)})
-        pooled = tokens[0] if self._record.pooling == "cls" else tokens.mean(axis=0)
+        tokens = self._token_vectors(np.array(ids, dtype=np.int64))
+        pooled = self._shortened(tokens[0] if self._record.pooling == "cls" else tokens.mean(axis=0))
+        tokens = self._shortened(tokens)
         length = float(np.linalg.norm(pooled))
         if not np.isfinite(length):
             raise ModelError("the model's output is not finite")
@@ -176,8 +203,51 @@ class OnnxEmbedder:
             return zero
         # The first and the last are the model's own marks; a prefix is no word of the text either.
         words = tokens[self._overhead[prefix] - 1 : -1]
-        lengths = np.linalg.norm(words, axis=1, keepdims=True)
-        return pooled / np.float32(length), words / np.where(lengths > 0, lengths, 1)
+        lengths: NDArray[np.float32] = np.linalg.norm(words, axis=1, keepdims=True)
+        lengths[lengths == 0] = 1
+        vector: NDArray[np.float32] = pooled / np.float32(length)
+        units: NDArray[np.float32] = words / lengths
+        return vector, units
+
+    def _token_vectors(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Vectors of one text's tokens, shape (tokens, whole dimension)."""
+        if not self._batched:
+            (tokens,) = self._session.run(None, {INPUT: ids})
+        else:
+            # A ready file wants a batch: one text, nothing of it hidden, all of one segment.
+            rows = {INPUT: ids[None], "attention_mask": np.ones_like(ids)[None]}
+            rows["token_type_ids"] = np.zeros_like(ids)[None]
+            first = self._session.get_outputs()[0].name
+            (tokens,) = self._session.run([first], {name: rows[name] for name in self._inputs})[0]
+        if tokens.shape != (len(ids), self._record.dimension):
+            raise ModelError(
+                f"the model gave numbers of shape {tokens.shape} for {len(ids)} tokens; the file's first "
+                f"output must be the vectors of tokens, {self._record.dimension} numbers each"
+            )
+        found: NDArray[np.float32] = tokens
+        return found
+
+    def _shortened(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The first numbers of each vector, when vectors are cut."""
+        if self._cut is None:
+            return vectors
+        if self._record.centred_cut:
+            vectors = vectors - vectors.mean(axis=-1, keepdims=True)
+        return vectors[..., : self._cut]
+
+
+def checked_dimension(record: ModelRecord, dimension: int | None) -> int | None:
+    """To how many numbers vectors are cut; ``None`` = they are not.
+
+    Raises:
+        InputError: *dimension* is neither the model's own nor one that it was trained for.
+    """
+    if dimension is None or dimension == record.dimension:
+        return None
+    if dimension not in record.matryoshka:
+        allowed = ", ".join(str(each) for each in (record.dimension, *record.matryoshka))
+        raise InputError("dimension", f"{dimension!r} is not one that {record.name} has; valid: {allowed}")
+    return dimension
 
 
 def without_lone_surrogates(text: str) -> str:

@@ -61,7 +61,7 @@ class OnnxReranker:
             self._tokenizer.enable_truncation(max_length=record.max_tokens, strategy="longest_first")
         except Exception as error:  # both libraries raise bare exceptions
             raise ModelDamagedError(
-                f"model {record.name} cannot be loaded ({error}); {remedy(record.name)}"
+                f"model {record.name} cannot be loaded ({error}); {remedy(record)}"
             ) from error
 
     @property
@@ -109,8 +109,10 @@ class OnnxReranker:
             inputs[IDS][row, :length] = pair.ids  # type: ignore[attr-defined]
             inputs[TYPES][row, :length] = pair.type_ids  # type: ignore[attr-defined]
             inputs[MASK][row, :length] = 1
-        (scores,) = self._session.run(None, inputs)
-        first: NDArray[np.float32] = scores[:, 0]
+        # A ready file may want no segments, and give more than scores.
+        wanted = {value.name: inputs[value.name] for value in self._session.get_inputs()}
+        scores = self._session.run([self._session.get_outputs()[0].name], wanted)[0]
+        first: NDArray[np.float32] = scores.reshape(len(pairs), -1)[:, 0]
         return first
 
 

@@ -75,7 +75,7 @@ class OnnxSparseEncoder:
             self._tokenizer.enable_truncation(max_length=record.max_tokens)
         except Exception as error:  # both libraries raise bare exceptions
             raise ModelDamagedError(
-                f"model {record.name} cannot be loaded ({error}); {remedy(record.name)}"
+                f"model {record.name} cannot be loaded ({error}); {remedy(record)}"
             ) from error
         self._marks = np.array(sorted(self._tokenizer.encode("").ids), np.int64)
 

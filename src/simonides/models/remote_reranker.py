@@ -17,16 +17,15 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError, ModelRefusedError, ModelUnavailableError
+from simonides.models.server import PASSING, Health, is_address, place, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,18 +56,15 @@ _FORMS: Mapping[Dialect, _Form] = {
     "jina": _Form("/v1/rerank", "documents", "results", "relevance_score", "unknown", {}),
     "voyage": _Form("/v1/rerank", "documents", "data", "relevance_score", "unknown", {"truncation": True}),
 }
-_LARGEST_BODY = 4 * 1024 * 1024
 _CHUNK = 64 * 1024
-_LATER = frozenset({408, 409, 425, 429})
 
 
-@dataclass(slots=True)
-class _Health:
-    """What is remembered of the server between calls."""
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        """Follows none: the key and the memories are for the server that was named."""
 
-    down_until: float = float("-inf")
-    problem: str = ""
-    lock: threading.Lock = field(default_factory=threading.Lock)
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +90,12 @@ class RemoteReranker:
     concurrency: int = 4
     pause_seconds: float = 30.0
     timer: Callable[[], float] = time.monotonic
-    _health: _Health = field(default_factory=_Health, init=False, repr=False, compare=False)
-    _slots: list[threading.BoundedSemaphore] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _health: Health = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.dialect not in _FORMS:
             raise InputError("dialect", f"{self.dialect!r} is not known; valid: {', '.join(_FORMS)}")
-        if not _is_address(self.base_url):
+        if not is_address(self.base_url):
             raise InputError(
                 "base_url", f"{self.base_url!r} is no address; give one with http:// or https://"
             )
@@ -110,16 +103,13 @@ class RemoteReranker:
             raise InputError("model", f"is missing; a {self.dialect} server has several")
         if not self.timeout_seconds > 0:
             raise InputError("timeout_seconds", f"{self.timeout_seconds} is not above 0")
-        if self.concurrency < 1:
-            raise InputError("concurrency", f"{self.concurrency} is below 1")
-        if not self.pause_seconds >= 0:
-            raise InputError("pause_seconds", f"{self.pause_seconds} is below 0")
-        self._slots.append(threading.BoundedSemaphore(self.concurrency))
+        health = Health(self.base_url, self.concurrency, self.pause_seconds, self.timer)
+        object.__setattr__(self, "_health", health)
 
     @property
     def name(self) -> str:
         """The model's name, else the dialect and the server."""
-        return self.model or f"{self.dialect} at {self._place()}"
+        return self.model or f"{self.dialect} at {place(self.base_url)}"
 
     @property
     def gives(self) -> Gives:
@@ -138,42 +128,22 @@ class RemoteReranker:
         if not texts:
             return []
         end = self.timer() + self.timeout_seconds
-        self._check_health()
         batches = [list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
-        try:
+        with self._health.watched():
             if len(batches) == 1:
                 scored = [self._ask(query, batches[0], end)]
             else:
                 with ThreadPoolExecutor(min(self.concurrency, len(batches)), "simonides-rerank") as pool:
                     scored = list(pool.map(lambda batch: self._ask(query, batch, end), batches))
-        except (ModelUnavailableError, ModelRefusedError) as error:
-            with self._health.lock:
-                self._health.down_until = self.timer() + self.pause_seconds
-                self._health.problem = str(error)
-            raise
         return [score for scores in scored for score in scores]
-
-    def _check_health(self) -> None:
-        with self._health.lock:
-            left = self._health.down_until - self.timer()
-            if left > 0:
-                raise ModelUnavailableError(
-                    f"{self._place()} failed a moment ago and is asked again in {left:.0f} s "
-                    f"({self._health.problem})"
-                )
 
     def _ask(self, query: str, texts: list[str], end: float) -> list[float]:
         form = _FORMS[self.dialect]
         wanted = {"query": query, form.texts: texts, **form.more}
         if self.model:
             wanted["model"] = self.model
-        (slots,) = self._slots
-        if not slots.acquire(timeout=max(0.0, end - self.timer())):
-            raise self._unavailable(f"is busy: {self.concurrency} requests are under way")
-        try:
+        with self._health.slot(end):
             body = self._post(form.path, json.dumps(wanted).encode("utf-8", "replace"), end)
-        finally:
-            slots.release()
         return self._read(body, form, len(texts))
 
     def _post(self, path: str, data: bytes, end: float) -> bytes:
@@ -185,15 +155,21 @@ class RemoteReranker:
         if left <= 0:
             raise self._unavailable(f"gave no answer within {self.timeout_seconds:g} s")
         try:
-            with urllib.request.urlopen(request, timeout=left) as response:  # noqa: S310 - same
-                return self._whole(response, end)
+            with _OPENER.open(request, timeout=left) as response:
+                return read_body(
+                    iter(lambda: response.read1(_CHUNK), b""),
+                    end=end,
+                    seconds=self.timeout_seconds,
+                    timer=self.timer,
+                    unavailable=self._unavailable,
+                )
         except urllib.error.HTTPError as error:
             error.close()
-            if error.code in _LATER or error.code >= 500:
+            if error.code in PASSING or error.code >= 500:
                 raise self._unavailable(f"is not able to answer now ({error.code})") from error
             raise ModelRefusedError(
-                f"{self._place()} refused to rerank ({error.code}); check the API key, the model's name and "
-                "the base URL"
+                f"{place(self.base_url)} refused to rerank ({error.code}); check the API key, the model's "
+                "name and the base URL"
             ) from error
         except TimeoutError as error:
             raise self._unavailable(f"gave no answer within {self.timeout_seconds:g} s") from error
@@ -202,17 +178,6 @@ class RemoteReranker:
             if isinstance(reason, TimeoutError):
                 raise self._unavailable(f"gave no answer within {self.timeout_seconds:g} s") from error
             raise self._unavailable(f"could not be reached ({type(reason).__name__})") from error
-
-    def _whole(self, response: Any, end: float) -> bytes:
-        """The body, read piece by piece: a server that drips bytes would never time out otherwise."""
-        body = bytearray()
-        while piece := response.read1(_CHUNK):
-            body += piece
-            if len(body) > _LARGEST_BODY:
-                raise self._unavailable(f"sent more than {_LARGEST_BODY:,} bytes")
-            if self.timer() > end:
-                raise self._unavailable(f"did not end its answer within {self.timeout_seconds:g} s")
-        return bytes(body)
 
     def _read(self, body: bytes, form: _Form, count: int) -> list[float]:
         try:
@@ -228,20 +193,7 @@ class RemoteReranker:
         return [found[place] for place in range(count)]
 
     def _unavailable(self, what: str) -> ModelUnavailableError:
-        return ModelUnavailableError(f"{self._place()} {what}")
-
-    def _place(self) -> str:
-        """The server, without a password that its address may hold."""
-        url = urlsplit(self.base_url)
-        return f"{url.scheme}://{url.hostname}{f':{url.port}' if url.port else ''}"
-
-
-def _is_address(text: str) -> bool:
-    try:
-        url = urlsplit(text)
-        return url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
-    except ValueError:
-        return False
+        return ModelUnavailableError(f"{place(self.base_url)} {what}")
 
 
 def _whole_number(value: object) -> int:

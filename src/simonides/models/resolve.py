@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -14,14 +15,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from simonides.errors import ModelDamagedError, ModelMissingError
+from simonides.errors import InputError, ModelDamagedError, ModelMissingError
 from simonides.models.bert_graph import build_bert
-from simonides.models.cache import check_sizes, models_folder, publish, read_model, recorded_sums, write_model
+from simonides.models.cache import (
+    check_sizes,
+    models_folder,
+    publish,
+    read_model,
+    recorded_sums,
+    remedy,
+    write_model,
+)
 from simonides.models.catalogue import (
     CATALOGUE,
     CONFIG,
     DEFAULT_EMBEDDER,
     DEFAULT_RERANKER,
+    READY,
     RERANKERS,
     SPARSE,
     TOKENIZER,
@@ -33,7 +43,7 @@ from simonides.models.catalogue import (
     find_sparse,
 )
 from simonides.models.fetch import fetch_sources, silent
-from simonides.models.onnx_encoder import OnnxEmbedder
+from simonides.models.onnx_encoder import OnnxEmbedder, checked_dimension
 from simonides.models.onnx_reranker import OnnxReranker
 from simonides.models.onnx_sparse import TERMS, OnnxSparseEncoder
 from simonides.models.pair_graph import build_pair_encoder
@@ -80,6 +90,7 @@ def load_embedder(
     offline: bool | None = None,
     threads_per_text: int = 1,
     workers: int | None = None,
+    dimension: int | None = None,
 ) -> OnnxEmbedder:
     """The embedder of that name, pulled first when it is not in the cache.
 
@@ -89,6 +100,7 @@ def load_embedder(
         offline: True never pulls; None and False leave it to ``SIMONIDES_OFFLINE``.
         threads_per_text: as for :class:`OnnxEmbedder`.
         workers: as for :class:`OnnxEmbedder`.
+        dimension: as for :class:`OnnxEmbedder`.
 
     Raises:
         UnknownNameError: no such model.
@@ -96,13 +108,16 @@ def load_embedder(
         ModelDamagedError: a file's sum is wrong; the message says how to pull it again.
     """
     record = find_record(name)
+    checked_dimension(record, dimension)
     folder = models_folder() / record.name
     try:
         built = read_model(record, folder)
     except ModelMissingError:
         pull_model(name, progress=progress, offline=offline)
         built = read_model(record, folder)
-    return OnnxEmbedder(record, built, threads_per_text=threads_per_text, workers=workers)
+    return OnnxEmbedder(
+        record, built, threads_per_text=threads_per_text, workers=workers, dimension=dimension
+    )
 
 
 def load_reranker(
@@ -159,6 +174,8 @@ def pull_model(
     status = verify_model(name)
     if status.state == "ready":
         return status
+    if not isinstance(record, SparseRecord) and record.architecture != "bert":
+        raise ModelMissingError(not_built(record))
     if offline or offline_by_environment():
         why = "SIMONIDES_OFFLINE is set" if offline_by_environment() else "offline was asked for"
         raise ModelMissingError(f"{status.problem} with network access ({why})")
@@ -174,6 +191,56 @@ def pull_model(
             f"model {record.name} cannot be written to {status.folder.parent} ({error.strerror or error}); "
             "make room or set SIMONIDES_CACHE to another folder"
         ) from error
+    return verify_model(name)
+
+
+def not_built(record: ModelRecord | RerankerRecord) -> str:
+    """Why a model of another architecture than BERT cannot be pulled, and what to do instead."""
+    server = "hand in a server that runs it (models.remote_reranker.RemoteReranker)"
+    told = f"model {record.name} has the architecture {record.architecture}; only bert can be built here"
+    if record.architecture == "qwen2":
+        return f"{told}, and this one generates its answer: {server}"
+    (source, *_) = record.sources
+    ready = (
+        f"{told}. Put {READY} (one file of at most 2 GB, inputs input_ids, attention_mask and perhaps "
+        f"token_type_ids) and {TOKENIZER} from {source} into a folder and {remedy(record)}"
+    )
+    return f"{ready}, or {server}" if isinstance(record, RerankerRecord) else ready
+
+
+def add_model(name: str, folder: Path) -> ModelStatus:
+    """Copy a ready ONNX file and its tokenizer into the cache, where the model is found by its name.
+
+    Args:
+        name: of a catalogued model that cannot be built here.
+        folder: holds ``model.onnx`` and ``tokenizer.json``; sums are recorded, and checked by every load.
+
+    Raises:
+        UnknownNameError: no such model.
+        InputError: the model can be pulled, or only a server can run it.
+        ModelMissingError: a file is not in *folder*.
+        ModelDamagedError: the files cannot be loaded as that model.
+    """
+    record = _record(name)
+    if isinstance(record, SparseRecord) or record.architecture == "bert":
+        raise InputError("name", f"{name} is built here; {remedy(record)}")
+    if record.architecture == "qwen2":
+        raise InputError("name", not_built(record))
+    try:
+        files = {file.name: (folder / file.name).read_bytes() for file in record.files}
+    except OSError as error:
+        raise ModelMissingError(f"{error.filename}: {error.strerror}; {not_built(record)}") from error
+    sums = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
+    home = models_folder()
+    home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=home, ignore_cleanup_errors=True) as scratch:
+        made = Path(scratch) / "built"
+        onnx, tokenizer = files[READY], files[TOKENIZER]
+        write_model(record, made, source="a folder", sources=sums, onnx=onnx, tokenizer=tokenizer)
+        built = read_model(record, made)
+        # What cannot be loaded is not kept.
+        _ = OnnxReranker(record, built) if isinstance(record, RerankerRecord) else OnnxEmbedder(record, built)
+        publish(record, made, home / record.name)
     return verify_model(name)
 
 

@@ -99,7 +99,7 @@ def _word_pieces() -> Callable[[str], int]:
         tokenizer = tokenizers.Tokenizer.from_str(built.tokenizer.decode())
     except Exception as error:  # the library raises bare exceptions
         raise ModelDamagedError(
-            f"the tokenizer of {record.name} cannot be loaded ({error}); {remedy(record.name)}"
+            f"the tokenizer of {record.name} cannot be loaded ({error}); {remedy(record)}"
         ) from error
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.models.catalogue import DEFAULT_EMBEDDER, DEFAULT_RERANKER
+from simonides.models.catalogue import DEFAULT_EMBEDDER, DEFAULT_RERANKER, DEFAULT_SPARSE
 from simonides.models.resolve import embedder_status
 
 if TYPE_CHECKING:
     from simonides.recall.pipeline import Plan, Step
 
 _EMBEDS = ("embedding",)
+_SPARSE = ("sparse_terms",)
 _RERANKS = ("cross_encoder", "head_rerank")
 
 
@@ -28,6 +29,8 @@ def missing_models(plan: Plan, embedder: str | None = "auto") -> tuple[str, ...]
             lines.append(f"{step.name}: no embedder is wanted here, so recall goes by words alone")
         elif step.technique in _EMBEDS:
             lines += _missing(step.name, DEFAULT_EMBEDDER if embedder in {None, "auto"} else str(embedder))
+        elif step.technique in _SPARSE:
+            lines += _missing(step.name, DEFAULT_SPARSE)
         elif step.technique in _RERANKS:
             lines += _missing(step.name, DEFAULT_RERANKER)
     return tuple(lines)

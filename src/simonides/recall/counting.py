@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simonides.protocols import Embedder, Reranker, SparseEncoder, Tools
+    from simonides.protocols import Embedder, Judge, Reranker, SparseEncoder, Tools
     from simonides.records.sparse import SparseTerms
 
 QUERY_EMBEDDING = "query_embedding"
 RERANK = "rerank"
+JUDGE = "judge"
 SPARSE_TERMS = "sparse_terms"
 
 
@@ -48,12 +49,13 @@ class Meter:
 
     def tools(self, tools: Tools) -> Tools:
         """The same tools, with models whose calls are counted."""
-        embedder, reranker = tools.embedder, tools.reranker
+        embedder, reranker, judge = tools.embedder, tools.reranker, tools.judge
         return replace(
             tools,
             embedder=None if embedder is None else _counted(embedder, self),
             sparse=None if tools.sparse is None else _CountedSparse(tools.sparse, self),
             reranker=None if reranker is None else _CountedReranker(reranker, self),
+            judge=None if judge is None else _CountedJudge(judge, self),
         )
 
 
@@ -147,3 +149,19 @@ class _CountedReranker:
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         self.meter.add(RERANK)
         return self.reranker.score(query, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedJudge:
+    """Satisfies ``protocols.Judge``."""
+
+    wrapped: Judge
+    meter: Meter
+
+    @property
+    def name(self) -> str:
+        return self.wrapped.name
+
+    def judge(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        self.meter.add(JUDGE)
+        return self.wrapped.judge(query, texts)

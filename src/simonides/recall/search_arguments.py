@@ -80,8 +80,10 @@ def read_search_arguments(
     if clean_choice(tier, "tier", TIERS) == "async":
         raise InputError(
             "tier",
-            "'async' hands out a job whose result comes later, which a call that returns the answer cannot; "
-            "use 'default'",
+            "'async' is not offered: it would hand out a job whose answer comes later, and a recall returns "
+            "its answer itself. Leave tier out; for more quality open the store with a reranker (reranker=) "
+            "or a judge (judge=), for less time set deadline_ms, and to go on meanwhile call recall in a "
+            "thread of your own",
         )
     extended = clean_choice(syntax, "syntax", SYNTAXES) == "extended"
     return SearchOptions(

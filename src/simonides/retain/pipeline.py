@@ -105,7 +105,7 @@ def prepare(
         signature = sign(terms.get("text", {}))
         kept = tokens if codes is not None else b""
         items.append(
-            Prepared(draft, terms, codes, scale, found, signature, questions, kept, sparse=learned[position])
+            Prepared(draft, terms, codes, scale, found, signature, questions, kept, learned[position])
         )
     return Preparation(tuple(items), tuple(unembedded), unsparse)
 

@@ -106,7 +106,10 @@ def check_refiner(stage: Refiner) -> None:
 
 
 def check_packer(stage: Packer) -> None:
-    """What it packs as rendered stays inside the budget, in rank order; it bears an empty pool."""
+    """What it packs as rendered stays inside the budget, in rank order, whatever others hold.
+
+    It bears an empty pool, and prints nothing that the view does not see.
+    """
     tools = _tools()
     for budget in (0, 5, 12, 1_000):
         query = replace(_queries()[0], max_tokens=budget)
@@ -116,6 +119,10 @@ def check_packer(stage: Packer) -> None:
         assert ranks == list(range(1, len(ranks) + 1)), f"ranks are {ranks}"
         again = stage.pack(_bank(), query, _pool(range(len(TEXTS))), tools)
         assert packed == again, "two runs differ"
+        seen = stage.pack(_bank(hidden=HIDDEN), query, _pool(range(len(TEXTS))), tools)
+        printed = seen.context + "".join(chunk.text for chunk in seen.chunks)
+        assert not any(text in printed for text in HIDDEN), "a row that the view does not see is printed"
+        assert packed == seen, "rows that the view does not see changed what is packed"
     assert stage.pack(_bank(), _queries()[0], (), tools).hits == (), "an empty pool has a hit"
 
 

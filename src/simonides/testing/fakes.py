@@ -27,6 +27,7 @@ from simonides.records.memory import Memory
 from simonides.records.query import Query
 from simonides.records.ranking import Ranking
 from simonides.records.source import Source
+from simonides.text.speech import asks, count_words, label_of, speaker_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -305,7 +306,9 @@ class FakeView:
 
     def column(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of an index column, but for the codes of labels; every memory is its own first version."""
-        return np.array([_column(self.stored[ordinal], name) for ordinal in ordinals.tolist()])
+        values = [_column(self.stored[ordinal], name) for ordinal in ordinals.tolist()]
+        # NumPy would take keys above and below 2⁶³ together for float64.
+        return np.array(values, "u8" if name == "speaker" else None)
 
     def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
         """Unit vectors; all zero where a row has none."""
@@ -481,6 +484,9 @@ def _column(memory: Memory, name: str) -> float:
         "occurred_to": occurred.end if occurred else BEGINNING,
         "root": memory.ordinal,
         "last_access": BEGINNING if accessed is None else accessed,
+        "words": count_words(memory.text),
+        "asks": asks(memory.text),
+        "speaker": speaker_key(memory.speaker or label_of(memory.text)),
     }
     if name in special:
         return special[name]

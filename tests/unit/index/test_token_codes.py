@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.index.token_codes import MOST_TOKENS, max_similarities, pack_tokens
+from simonides.index.token_codes import (
+    MOST_TOKENS,
+    TailTokens,
+    TokenBlock,
+    gather_tokens,
+    join_tokens,
+    max_similarities,
+    pack_tokens,
+)
 
 
 def codes_of(*memories: bytes, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -59,3 +67,68 @@ def test_against_a_twin_that_takes_each_pair_alone(seed: int, sizes: list[int]) 
 def test_a_query_of_zeros_tells_nothing_apart() -> None:
     codes, counts = codes_of(b"\xff", b"\x0f", width=1)
     assert max_similarities(np.zeros((2, 8), np.float32), codes, counts).tolist() == [0.0, 0.0]
+
+
+def block(rows: list[bytes], dimension: int = 16) -> TokenBlock:
+    tail = TailTokens(dimension)
+    for row in rows:
+        tail.append(row)
+    return tail.frozen()
+
+
+def held(found: TokenBlock) -> list[bytes]:
+    pairs = zip(found.offsets[:-1].tolist(), found.offsets[1:].tolist(), strict=True)
+    return [found.codes[start:stop].tobytes() for start, stop in pairs]
+
+
+def test_appending_leaves_earlier_blocks_as_they_were() -> None:
+    tail = TailTokens(16)
+    assert held(tail.frozen()) == []
+    tail.append(b"ab")
+    early = tail.frozen()
+    for n in range(100):
+        tail.append(bytes([n]) * 2 * (n % 3))
+    assert held(early) == [b"ab"]
+    assert held(tail.frozen()) == [b"ab", *(bytes([n]) * 2 * (n % 3) for n in range(100))]
+    assert tail.frozen().counts.tolist() == [1, *(n % 3 for n in range(100))]
+
+
+def test_codes_of_another_width_are_left_out_and_keep_their_row() -> None:
+    assert held(block([b"abc", b"ab", b"a", b""])) == [b"", b"ab", b"", b""]
+    assert held(block([b"ab"], dimension=0)) == [b""]
+
+
+ROWS = st.lists(
+    st.lists(st.integers(0, 3).map(lambda n: bytes(range(2 * n))), max_size=5), min_size=1, max_size=4
+)
+
+
+@given(parts=ROWS, seed=st.integers(0, 1000))
+def test_joining_keeps_rows_and_drops_the_codes_of_the_others(parts: list[list[bytes]], seed: int) -> None:
+    rows = [row for part in parts for row in part]
+    kept = np.random.default_rng(seed).random(len(rows)) < 0.6
+    joined = join_tokens([block(part) for part in parts], kept, 16)
+    assert held(joined) == [row if keep else b"" for row, keep in zip(rows, kept, strict=True)]
+
+
+def test_a_block_of_another_width_is_joined_without_codes() -> None:
+    joined = join_tokens([block([b"ab", b"cd"]), block([b"abcd"], dimension=32)], np.ones(3, np.bool_), 16)
+    assert held(joined) == [b"ab", b"cd", b""]
+
+
+@given(parts=ROWS, picks=st.lists(st.integers(0, 100), max_size=8))
+def test_gathering_is_in_the_order_asked_for(parts: list[list[bytes]], picks: list[int]) -> None:
+    rows = [row for part in parts for row in part]
+    ordinals = [pick % len(rows) for pick in picks] if rows else []
+    starts = [sum(map(len, parts[:place])) for place in range(len(parts))]
+    blocks = [(start, block(part)) for start, part in zip(starts, parts, strict=True)]
+    counts, codes = gather_tokens(blocks, np.array(ordinals, np.int64), 16)
+    assert codes.tobytes() == b"".join(rows[ordinal] for ordinal in ordinals)
+    assert counts.tolist() == [len(rows[ordinal]) // 2 for ordinal in ordinals]
+    assert codes.shape == (int(counts.sum()), 2)
+
+
+def test_a_block_of_another_width_holds_nothing_to_gather() -> None:
+    blocks = [(0, block([b"abcd"], dimension=32)), (1, block([b"ab"]))]
+    counts, codes = gather_tokens(blocks, np.array([1, 0], np.int64), 16)
+    assert (counts.tolist(), codes.tobytes()) == ([1, 0], b"ab")

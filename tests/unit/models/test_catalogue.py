@@ -9,12 +9,15 @@ from simonides.models.catalogue import (
     CATALOGUE,
     CONFIG,
     DEFAULT_EMBEDDER,
+    READY,
+    RERANKERS,
     TOKENIZER,
     WEIGHTS,
     HubSource,
     ModelRecord,
     WheelSource,
     find_record,
+    find_reranker,
 )
 
 BY_NAME = pytest.mark.parametrize("record", CATALOGUE, ids=lambda record: record.name)
@@ -27,12 +30,17 @@ def test_names_are_unique_on_every_file_system() -> None:
 @BY_NAME
 def test_a_record_is_complete(record: ModelRecord) -> None:
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]", record.name)
-    assert [file.name for file in record.files] == [WEIGHTS, TOKENIZER, CONFIG]
+    built = record.architecture == "bert"
+    assert [file.name for file in record.files] == (
+        [WEIGHTS, TOKENIZER, CONFIG] if built else [READY, TOKENIZER]
+    )
     assert record.description
     assert record.licence
     assert record.sources
-    assert record.dimension in {384, 768}
-    assert 2 < record.max_tokens <= 512
+    assert record.dimension in {384, 768, 1024}
+    assert 2 < record.max_tokens <= (512 if built else 8192)
+    assert list(record.matryoshka) == sorted(set(record.matryoshka), reverse=True)
+    assert all(8 <= cut < record.dimension for cut in record.matryoshka)
 
 
 @BY_NAME
@@ -61,3 +69,44 @@ def test_an_unknown_name_offers_the_nearest() -> None:
         UnknownNameError, match=r"'all-MiniLM-L6' is not known; did you mean 'all-MiniLM-L6-v2'\?"
     ):
         find_record("all-MiniLM-L6")
+
+
+@pytest.mark.spec("HX-02", "HX-14")
+@pytest.mark.parametrize(
+    ("name", "dimension", "pooling", "tokens", "licence", "prefixes", "cuts"),
+    [
+        ("gte-small", 384, "mean", 512, "MIT", ("", ""), ()),
+        ("e5-small", 384, "mean", 512, "MIT", ("query: ", "passage: "), ()),
+        ("e5-small-v2", 384, "mean", 512, "MIT", ("query: ", "passage: "), ()),
+        (
+            "nomic-embed-text-v1.5", 768, "mean", 8192, "Apache-2.0",
+            ("search_query: ", "search_document: "), (512, 256, 128, 64),
+        ),
+        (
+            "mxbai-embed-large-v1", 1024, "cls", 512, "Apache-2.0",
+            ("Represent this sentence for searching relevant passages: ", ""), (512, 256, 128, 64),
+        ),
+        ("snowflake-arctic-embed-l-v2.0", 1024, "cls", 8192, "Apache-2.0", ("query: ", ""), (256,)),
+    ],
+)  # fmt: skip
+def test_the_models_of_helix_are_known(
+    name: str,
+    dimension: int,
+    pooling: str,
+    tokens: int,
+    licence: str,
+    prefixes: tuple[str, str],
+    cuts: tuple[int, ...],
+) -> None:
+    record = find_record(name)
+    assert (record.dimension, record.pooling, record.max_tokens) == (dimension, pooling, tokens)
+    assert (record.licence, record.matryoshka) == (licence, cuts)
+    assert (record.query_prefix, record.text_prefix) == prefixes
+
+
+def test_every_reranker_says_what_it_gives_and_no_two_models_share_a_name() -> None:
+    assert {record.gives for record in RERANKERS} == {"logits"}
+    names = [record.name for record in CATALOGUE] + [record.name for record in RERANKERS]
+    assert len(set(names)) == len(names)
+    assert find_reranker("bge-reranker-v2-m3").architecture == "xlm-roberta"
+    assert find_reranker("mxbai-rerank-large-v2").architecture == "qwen2"

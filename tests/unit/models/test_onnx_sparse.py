@@ -108,7 +108,7 @@ def test_a_store_finds_by_its_terms(encoder: OnnxSparseEncoder, tmp_path: Path, 
         expected[text] = float(row[asked.ids] @ asked.weights)
     profile = tmp_path / "sparse.toml"
     profile.write_text(
-        'extends = "default"\norder = ["sparse_terms", "sparse", "reciprocal_rank", "token_budget"]\n'
+        'extends = "lexical"\norder = ["sparse_terms", "sparse", "reciprocal_rank", "token_budget"]\n'
         "[stages.sparse]\ndepth = 100\n",
         encoding="utf-8",
     )

@@ -122,6 +122,17 @@ def test_a_bad_answer_is_an_error_with_the_reason(reply: Reply, message: str) ->
     assert "long text" not in str(caught.value)
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirect_is_followed(status: int) -> None:
+    with (
+        ChatServer(by_length("tei")) as elsewhere,
+        ChatServer(Reply(b"", status, {"Location": elsewhere.url})) as server,
+        pytest.raises(ModelRefusedError, match=str(status)),
+    ):
+        client(server, api_key="secret").score("q", TEXTS)
+    assert elsewhere.requests == []
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
 def test_a_refusal_is_told_apart(status: int) -> None:
     with ChatServer(Reply(b"no", status)) as server, pytest.raises(ModelRefusedError, match=str(status)):
@@ -168,8 +179,10 @@ def test_a_server_that_is_not_there_is_an_error() -> None:
 def test_a_server_with_every_slot_taken_is_not_waited_for_beyond_the_timeout() -> None:
     with ChatServer(by_length("tei")) as server:
         reranker = client(server, concurrency=1, timeout_seconds=0.05)
-        (slots,) = reranker._slots
-        with slots, pytest.raises(ModelUnavailableError, match="is busy: 1 requests are under way"):
+        with (
+            reranker._health.slots,
+            pytest.raises(ModelUnavailableError, match="is busy: 1 requests are under way"),
+        ):
             reranker.score("q", TEXTS)
         assert server.requests == []
 

@@ -134,9 +134,7 @@ def test_a_faulty_one_leaves_the_fused_order(
 ) -> None:
     usual = ask(tmp_path, profile, None)
     found = ask(tmp_path, profile, FaultyReranker(answer=answer))
-    if reason != "gave no number":
-        assert [hit.id for hit in found] == [hit.id for hit in usual]
-    assert {hit.id for hit in found} == {hit.id for hit in usual}
+    assert [hit.id for hit in found] == [hit.id for hit in usual]
     assert any(reason in line for line in found.trace.degraded)
 
 

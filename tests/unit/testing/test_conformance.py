@@ -14,6 +14,7 @@ from simonides.recall.channels.lexical import Lexical
 from simonides.recall.fusion.interleave import Interleave
 from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
 from simonides.recall.fusion.score_sum import ScoreSum
+from simonides.recall.packing.cited_context import CitedContext
 from simonides.recall.packing.outside_in import OutsideIn
 from simonides.recall.packing.token_budget import TokenBudget
 from simonides.recall.refining.late_interaction import LateInteraction
@@ -72,7 +73,9 @@ def test_refiners(stage: SyntheticScores) -> None:
 
 
 @pytest.mark.parametrize(
-    "stage", [TokenBudget("rendered", ()), OutsideIn(3, "rendered", ())], ids=["budget", "outside_in"]
+    "stage",
+    [TokenBudget("rendered", ()), OutsideIn(3, "rendered", ()), CitedContext()],
+    ids=["budget", "outside_in", "cited"],
 )
 def test_packers(stage: TokenBudget) -> None:
     check_packer(stage)
@@ -118,6 +121,13 @@ class Careless:
 
     def pack(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Packed:
         good = TokenBudget("rendered", ()).pack(view, replace(query, max_tokens=None), pool, tools)
+        hidden = [row for row in range(view.snapshot.rows) if not view.visible[row]]
+        if self.fault == "hidden":
+            within = TokenBudget("rendered", ()).pack(view, query, pool, tools)
+            return replace(within, context=" ".join(view.stored[row].text for row in hidden))  # type: ignore[attr-defined]
+        if self.fault == "count":
+            within = TokenBudget("rendered", ()).pack(view, query, pool, tools)
+            return replace(within, context="x" * len(hidden))
         return good if self.fault == "budget" else Packed(good.hits[::-1], "", ())
 
     def understand(self, view: View, query: Query, tools: Tools) -> Query:
@@ -154,7 +164,15 @@ def test_a_faulty_refiner_is_found(fault: str, problem: str) -> None:
         check_refiner(Careless(fault))
 
 
-@pytest.mark.parametrize(("fault", "problem"), [("budget", "above"), ("ranks", "ranks are")])
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ("budget", "above"),
+        ("ranks", "ranks are"),
+        ("hidden", "does not see is printed"),
+        ("count", "changed what is packed"),
+    ],
+)
 def test_a_faulty_packer_is_found(fault: str, problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
         check_packer(Careless(fault))

@@ -17,6 +17,7 @@ from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.source import Source
+from simonides.text.speech import asks, count_words, label_of, speaker_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,8 +42,9 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 _ROW = """
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
   m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, m.salience, m.confidence,
-  m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes
-FROM memories m LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?1
+  m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes, m.text, e.speaker
+FROM memories m JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
+  LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?1
   LEFT JOIN token_codes k ON k.ordinal = m.ordinal AND k.embedder IS ?1
 WHERE m.ordinal >= ?2 AND m.ordinal < ?3 ORDER BY m.ordinal
 """
@@ -224,7 +226,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
         occurred_to, project, path, tags, acl, root, salience, confidence, proof, accesses, last_access,
-        terms, scale, codes, tokens,
+        terms, scale, codes, tokens, text, speaker,
     ) = row  # fmt: skip
     values = {
         "kind": KIND_CODES[kind],
@@ -246,6 +248,9 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "proof_count": proof,
         "access_count": accesses,
         "last_access": BEGINNING if last_access is None else last_access,
+        "words": count_words(text),
+        "asks": asks(text),
+        "speaker": speaker_key(speaker or label_of(text)),
     }
     vector = None if codes is None else np.frombuffer(codes, np.int8)
     return Row(ordinal, values, json.loads(terms), vector, scale or 0.0, tokens or b"")

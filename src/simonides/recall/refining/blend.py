@@ -18,7 +18,7 @@ spread, so one outlier squeezes all others together.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,11 +84,8 @@ class Blend:
             round(math.fsum(row), 9) for row in (weights * np.stack(list(columns.values()), axis=1)).tolist()
         ]
         scored = [
-            replace(
-                candidate,
-                score=scores[place],
-                scored_by=SCORED_BY,
-                signals={**candidate.signals, **{name: float(columns[name][place]) for name in SIGNALS}},
+            candidate.rescored(
+                scores[place], SCORED_BY, **{name: float(columns[name][place]) for name in SIGNALS}
             )
             for place, candidate in enumerate(pool)
         ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,10 +37,10 @@ def boosted(
     factor = dict(zip((candidate.ordinal for candidate in pool), factors.tolist(), strict=True))
     head, tail = split(pool)
     scored = [
-        replace(
-            candidate,
-            score=round(candidate.score * factor[candidate.ordinal], 9),
-            signals={**candidate.signals, signal: round(factor[candidate.ordinal], 9)},
+        candidate.rescored(
+            round(candidate.score * factor[candidate.ordinal], 9),
+            candidate.scored_by,
+            **{signal: round(factor[candidate.ordinal], 9)},
         )
         for candidate in head
     ]

@@ -6,17 +6,19 @@ score(m) = score(m) × prior(m),   prior(m) = band ^ Σ over signals of weight �
     salience    as set when the memory was stored
     confidence  as set when the memory was stored
     usage       1 − 1 / (1 + ln(1 + accesses))
+    statement   0 for a text that ends with a question, which answers none; else 1
+    length      ln(1 + words) / 5, 1 at most: a longer text has more room for an answer
 
 Every signal lies in [0, 1] and the weights sum to 1 at most, so every prior lies between band^−½ and band^½:
 two memories whose scores differ by a factor above the band never change places, whatever their priors.
-Cost: four columns of the pool. Weakness: within the band, an important old answer may still lose to a
+Cost: six columns of the pool. Weakness: within the band, an important old answer may still lose to a
 trivial new one.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
 
 SCORED_BY = "bounded_priors"
 SIGNAL = "prior"
-SIGNALS = ("recency", "salience", "confidence", "usage")
+SIGNALS = ("recency", "salience", "confidence", "usage", "statement", "length")
 
 _MICROS_PER_DAY = 86_400_000_000
+_LONG = 5.0  # ln(1 + 147 words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,11 @@ class BoundedPriors:
             return Refined(pool)
         priors = self.priors(view, np.array([candidate.ordinal for candidate in pool], np.int64)).tolist()
         scored = [
-            replace(
-                candidate,
+            candidate.rescored(
                 # A negative score is raised by dividing it.
-                score=round(candidate.score * prior if candidate.score >= 0 else candidate.score / prior, 9),
-                scored_by=SCORED_BY,
-                signals={**candidate.signals, SIGNAL: prior},
+                round(candidate.score * prior if candidate.score >= 0 else candidate.score / prior, 9),
+                SCORED_BY,
+                **{SIGNAL: prior},
             )
             for candidate, prior in zip(pool, priors, strict=True)
         ]
@@ -93,6 +95,8 @@ class BoundedPriors:
             "salience": view.column("salience", ordinals).astype(np.float64),
             "confidence": view.column("confidence", ordinals).astype(np.float64),
             "usage": 1 - 1 / (1 + np.log1p(view.column("access_count", ordinals).astype(np.float64))),
+            "statement": 1.0 - view.column("asks", ordinals).astype(np.float64),
+            "length": np.log1p(view.column("words", ordinals).astype(np.float64)) / _LONG,
         }
         power = np.zeros(len(ordinals))
         for name in SIGNALS:

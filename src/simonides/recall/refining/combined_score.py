@@ -16,7 +16,7 @@ Cost: four columns of the pool. Weakness: "recent" is the same for a birthday an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,15 +84,11 @@ class CombinedScore:
             named = {name: float(values[place]) for name, values in signals.items()}
             boosts = {name: 1 + alphas[name] * (signal - NEUTRAL) for name, signal in named.items()}
             scored.append(
-                replace(
-                    candidate,
-                    score=round(candidate.score * math.prod(boosts.values()), 9),
-                    scored_by=SCORED_BY,
-                    signals={
-                        **candidate.signals,
-                        **named,
-                        **{f"{name}_boost": round(boost, 9) for name, boost in boosts.items()},
-                    },
+                candidate.rescored(
+                    round(candidate.score * math.prod(boosts.values()), 9),
+                    SCORED_BY,
+                    **named,
+                    **{f"{name}_boost": round(boost, 9) for name, boost in boosts.items()},
                 )
             )
         return Refined(by_score(view, scored) + tail)

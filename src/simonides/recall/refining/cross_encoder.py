@@ -3,9 +3,10 @@
 score(m) = 1 / (1 + e^−x) where the reranker gives logits, x where it gives probabilities
 
 Where it does not say what it gives, probabilities are assumed unless a score lies outside [0, 1]. A score
-that is no number becomes 0 and is reported. The head is then in the order of these scores; the rest follows
-unchanged, marked as unreranked. No reranker, an error, or another count of scores than of texts leaves the
-order as it was, and the trace says why. Batches and their sizes are the reranker's business (HI-05).
+that is no number becomes 0 and is reported, so that one bad score costs no other memory its place. The
+head is then in the order of these scores; the rest follows unchanged, marked as unreranked. No reranker, an
+error, another count of scores than of texts, or not one number among them leaves the order as it was,
+and the trace says why. Batches and their sizes are the reranker's business (HI-05).
 Cost: one forward pass per memory, 5 to 20 ms each on a CPU; by far the dearest stage where it runs.
 Source: Nogueira and Cho, Passage Re-ranking with BERT (2019).
 Weakness: it reads the text alone and knows nothing of when it was said or by whom.
@@ -14,7 +15,7 @@ Weakness: it reads the text alone and knows nothing of when it was said or by wh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,9 +88,11 @@ class CrossEncoder:
                 pool,
                 f"the reranker gave scores of shape {raw.shape} for {len(head)} texts; {_STANDS}",
             )
+        if np.isnan(raw).all():
+            return Refined(pool, f"the reranker gave no number for any of {len(head)} texts; {_STANDS}")
         scores = relevances(raw, tools.reranker.gives).tolist()
         scored = [
-            replace(candidate, score=score, scored_by=SCORED_BY, signals={**candidate.signals, SIGNAL: score})
+            candidate.rescored(score, SCORED_BY, **{SIGNAL: score})
             for candidate, score in zip(head, scores, strict=True)
         ]
         return Refined(by_score(view, scored) + tail, "; ".join(self._remarks(tools.reranker, raw)))

@@ -14,7 +14,7 @@ Source: Gutiérrez et al., HippoRAG (2024). Weakness: a wrong seed brings its ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -107,7 +107,8 @@ class GraphExpansion:
         grown += rest[:room]
         return Refined(
             tuple(
-                replace(each, signals={**each.signals, SIGNAL: near.get(each.ordinal, 0.0)}) for each in grown
+                each.rescored(each.score, each.scored_by, **{SIGNAL: near.get(each.ordinal, 0.0)})
+                for each in grown
             ),
             reason,
             dict.fromkeys((candidate.ordinal for candidate in rest[room:]), NOT_REACHED),

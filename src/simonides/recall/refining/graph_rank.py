@@ -23,7 +23,7 @@ Weakness: a wrong first candidate brings its neighbours along.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,11 +103,10 @@ class GraphRank:
         there = {candidate.ordinal for candidate in pool}
         added = [row for row in value if row not in there][: self.most]
         scored = [
-            replace(
-                candidate,
-                score=round(candidate.score + weight * value.get(candidate.ordinal, 0.0), 9),
-                scored_by=SCORED_BY,
-                signals={**candidate.signals, SIGNAL: value.get(candidate.ordinal, 0.0)},
+            candidate.rescored(
+                round(candidate.score + weight * value.get(candidate.ordinal, 0.0), 9),
+                SCORED_BY,
+                **{SIGNAL: value.get(candidate.ordinal, 0.0)},
             )
             for candidate in (*pool, *(Candidate(row, 0.0, SCORED_BY) for row in added))
         ]

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
@@ -123,10 +123,8 @@ class IntentReweight:
                 self._for_fact(note) if asks_fact else 1.0
             )
             scored.append(
-                replace(
-                    candidate,
-                    score=round(candidate.score * factor, 9),
-                    signals={**candidate.signals, SIGNAL: round(factor, 9)},
+                candidate.rescored(
+                    round(candidate.score * factor, 9), candidate.scored_by, **{SIGNAL: round(factor, 9)}
                 )
             )
         # Stable: the published order of equal scores is the fused one.

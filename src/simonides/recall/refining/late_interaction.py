@@ -14,7 +14,7 @@ Weakness: reads only the first ``MOST_TOKENS`` tokens of a memory.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,9 +74,7 @@ class LateInteraction:
         similar[counts == 0] = similar[counts > 0].mean()
         scores = (self.kept * before + self.weight * min_max(similar)).round(9)
         scored = [
-            replace(
-                candidate, score=score, scored_by=SCORED_BY, signals={**candidate.signals, SIGNAL: signal}
-            )
+            candidate.rescored(score, SCORED_BY, **{SIGNAL: signal})
             for candidate, score, signal in zip(head, scores.tolist(), similar.round(9).tolist(), strict=True)
         ]
         return Refined(by_score(view, scored) + tail)

@@ -10,7 +10,7 @@ Weakness: it learns what earlier answers made people use, so it favours what was
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,12 +54,7 @@ class LearnedMlp:
         if scores.shape != (len(head),) or not np.isfinite(scores).all():
             return Refined(pool, "the learned model gave no usable scores; the order stands")
         scored = [
-            replace(
-                candidate,
-                score=round(score, 9),
-                scored_by=SCORED_BY,
-                signals={**candidate.signals, SIGNAL: round(score, 9)},
-            )
+            candidate.rescored(round(score, 9), SCORED_BY, **{SIGNAL: round(score, 9)})
             for candidate, score in zip(head, scores.tolist(), strict=True)
         ]
         return Refined(by_score(view, scored) + tail)

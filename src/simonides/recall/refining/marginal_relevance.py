@@ -13,7 +13,7 @@ Weakness: on fused scores, which are far below 0.1, the cosines decide alone; sc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +57,7 @@ class MarginalRelevance:
         scores = np.array([candidate.score for candidate in pool])
         chosen, values = choose(scores, cosine_table(vectors), self.relevance_weight, self.most)
         kept = tuple(
-            replace(pool[place], signals={**pool[place].signals, SIGNAL: value})
+            pool[place].rescored(pool[place].score, pool[place].scored_by, **{SIGNAL: value})
             for place, value in zip(chosen, values, strict=True)
         )
         remedy = f"{len(chosen)} of {len(pool)} were chosen, the last at {values[-1]:.6f}"

@@ -12,7 +12,7 @@ answer or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,11 +71,10 @@ class Neighbours:
             if second not in scores and first in head and view.eligible[second]:
                 added[second] = None
         scored = [
-            replace(
-                candidate,
-                score=round(candidate.score + self.factor * best.get(candidate.ordinal, 0.0), 9),
-                scored_by=SCORED_BY,
-                signals={**candidate.signals, SIGNAL: best.get(candidate.ordinal, 0.0)},
+            candidate.rescored(
+                round(candidate.score + self.factor * best.get(candidate.ordinal, 0.0), 9),
+                SCORED_BY,
+                **{SIGNAL: best.get(candidate.ordinal, 0.0)},
             )
             for candidate in (*pool, *(Candidate(row, 0.0, SCORED_BY) for row in added))
         ]

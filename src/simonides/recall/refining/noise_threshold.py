@@ -14,7 +14,7 @@ Weakness: a floor means what the model's scores mean; for another reranker it is
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
@@ -68,10 +68,8 @@ class NoiseThreshold:
 
 
 def _noisy(candidate: Candidate, noise: float) -> Candidate:
-    return replace(
-        candidate,
-        score=round(candidate.score + noise, 9),
-        signals={**candidate.signals, SIGNAL: round(noise, 9)},
+    return candidate.rescored(
+        round(candidate.score + noise, 9), candidate.scored_by, **{SIGNAL: round(noise, 9)}
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,4 +37,4 @@ def split(
     head = tuple(candidate for candidate in pool if UNRERANKED not in candidate.signals)[:depth]
     ahead = {candidate.ordinal for candidate in head}
     tail = (candidate for candidate in pool if candidate.ordinal not in ahead)
-    return head, tuple(replace(each, signals={**each.signals, UNRERANKED: 1.0}) for each in tail)
+    return head, tuple(each.rescored(each.score, each.scored_by, **{UNRERANKED: 1.0}) for each in tail)

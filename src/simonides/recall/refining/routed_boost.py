@@ -9,7 +9,7 @@ Cost: nothing. Weakness: one factor for a sure guess and for an unsure one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
@@ -48,12 +48,7 @@ class RoutedBoost:
         for candidate, memory in zip(pool, memories, strict=True):
             factor = self.factor if _is_meant(memory, query) else 1.0
             raised.append(
-                replace(
-                    candidate,
-                    score=round(candidate.score * factor, 9),
-                    scored_by=SCORED_BY,
-                    signals={**candidate.signals, SIGNAL: factor},
-                )
+                candidate.rescored(round(candidate.score * factor, 9), SCORED_BY, **{SIGNAL: factor})
             )
         return Refined(by_score(view, raised))
 

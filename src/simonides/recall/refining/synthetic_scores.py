@@ -11,7 +11,7 @@ Cost: nothing. Weakness: a rank says how many were better, not how much better.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
@@ -49,7 +49,7 @@ class SyntheticScores:
             return Refined(pool)
         step = (self.highest - self.lowest) / max(1, len(head) - 1)
         scored = tuple(
-            replace(candidate, score=round(self.highest - step * place, 9), scored_by=SCORED_BY)
+            candidate.rescored(round(self.highest - step * place, 9), SCORED_BY)
             for place, candidate in enumerate(head)
         )
         return Refined(scored + tail)

@@ -2,23 +2,32 @@
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simonides.errors import ModelError
+from simonides.surfaces.cli.bench_compare import compare
+from simonides.surfaces.cli.bench_inputs import (
+    DistractorsOption,
+    GoldOption,
+    KeepBanksOption,
+    SeedOption,
+    SetOption,
+    WithoutOption,
+    measured_embedder,
+    prepared,
+)
+from simonides.surfaces.cli.bench_stages import ablation, leaks
 from simonides.surfaces.cli.opening import embedder_choice, environment_embedder, environment_sparse
 from simonides.surfaces.cli.options import JsonOption, ProfileOption
-from simonides.surfaces.cli.output import print_json, print_table, print_text, table
-from simonides.surfaces.cli.progress import Report, bars
+from simonides.surfaces.cli.output import print_json, print_table, print_text, say, table
+from simonides.surfaces.cli.progress import bars
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from simonides.protocols import Embedder
 
 bench = typer.Typer(help="Measure on public datasets.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -59,27 +68,54 @@ def quality(
     run: Annotated[
         Path | None, typer.Option("--run", metavar="FILE", help="Also write the rankings as a TREC run.")
     ] = None,
+    runs: Annotated[
+        Path | None,
+        typer.Option(
+            "--runs", metavar="DIR", help="Also write every answer, a TREC run and judgements there."
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="System's name in RUNS.", show_default="the profile's"),
+    ] = None,
+    without: WithoutOption = None,
+    setting: SetOption = None,
+    gold: GoldOption = "original",
+    distractors: DistractorsOption = 0,
+    seed: SeedOption = 0,
+    keep_banks: KeepBanksOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how much of the known evidence a profile recalls."""
-    from simonides.evaluation.catalogue import load_dataset
-    from simonides.evaluation.quality import run_quality
+    from simonides.evaluation.quality import run_kept, run_quality
+    from simonides.evaluation.results_file import Measured, save_runs
+    from simonides.evaluation.variant import write_variant
     from simonides.retain.conversations import WINDOW
 
     chosen = environment_embedder() if embedder is None else embedder_choice(embedder)
-    loaded = load_dataset(dataset, data)
+    loaded = prepared(dataset, data, gold=gold, distractors=distractors, seed=seed)
+    label = " ".join([profile, *(f"-{stage}" for stage in without or ()), *(setting or ())])
     with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
-        report = run_quality(
-            loaded,
-            store_path=Path(folder),
-            timer=time.perf_counter,
-            profile=profile,
-            limit=limit,
-            window=WINDOW if window is None else window,
-            embedder=_embedder(chosen, progress),
-            sparse=environment_sparse(),
-            progress=progress,
+        asked = write_variant(
+            Path(folder, "variants"), profile, without=without or (), settings=setting or ()
         )
+        common: dict[str, Any] = {
+            "timer": time.perf_counter,
+            "profile": asked,
+            "limit": limit,
+            "window": WINDOW if window is None else window,
+            "embedder": measured_embedder(chosen, progress),
+            "sparse": environment_sparse(),
+            "progress": progress,
+        }
+        if keep_banks is None:
+            report = run_quality(loaded, store_path=Path(folder, "store"), **common)
+        else:
+            report = run_kept(loaded, keep_banks, **common)
+    report = replace(report, profile=label)
+    if runs is not None:
+        for path in save_runs(runs, report.dataset, Measured(name or label, report.results)):
+            say(f"wrote {path}")
     if run is not None:
         report.write_run(run)
     answer = report.to_dict()
@@ -155,7 +191,7 @@ def abstention(
             datasets,
             store_path=Path(folder),
             profile=profile,
-            embedder=_embedder(chosen, progress),
+            embedder=measured_embedder(chosen, progress),
             progress=progress,
         ).to_dict()
     if as_json:
@@ -215,15 +251,6 @@ def _measures(answer: Mapping[str, Any]) -> "Table":
     return rows
 
 
-def _embedder(choice: str | None, progress: Report | None) -> "Embedder | Literal['auto'] | None":
-    """The embedder to measure with, pulled here so that its download shows."""
-    from simonides.models.resolve import load_embedder, pull_model
-
-    if choice is None:
-        return None
-    if choice != "auto":
-        return load_embedder(choice, progress=progress)
-    # Without the default model the run goes on by words, and the report says so.
-    with suppress(ModelError):
-        pull_model(progress=progress)
-    return "auto"
+bench.command()(compare)
+bench.command()(ablation)
+bench.command()(leaks)

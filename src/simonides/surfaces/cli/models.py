@@ -1,5 +1,6 @@
 """`simonides models`: the models that can be had, and those that are here."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,6 +43,19 @@ def pull(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
     with bars() as progress:
         status = pull_model(name or DEFAULT_EMBEDDER, progress=progress)
     _print([status], as_json=as_json)
+
+
+@models.command()
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model's name; see `simonides models list`.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Holds model.onnx and tokenizer.json.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a ready ONNX file into the cache, for a model that cannot be built here."""
+    from simonides.models.resolve import add_model
+
+    _print([add_model(name, folder)], as_json=as_json)
 
 
 @models.command()

@@ -160,7 +160,8 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
         "accesses", "impressions", "shown",  # impressions stay: of recalls the other bank never made
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments",
-        "token_codes", "sparse_encoder", "sparse_terms",
+        "token_codes",
+        "sparse_encoder", "sparse_terms",
         "changes",  # of one bank on one disk; made anew
     }  # fmt: skip
     places = {"ordinal", "root", "chunk"}

@@ -92,6 +92,8 @@ def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:
         "proof_count": 1,
         "access_count": 0,
         "last_access": BEGINNING,
+        "asks": 0,
+        "speaker": 0,
     }
     assert {name: first.values[name] for name in expected} == expected
     assert first.values["occurred_from"] < first.values["occurred_to"]

@@ -401,7 +401,7 @@ def test_a_bank_without_an_embedder_has_no_such_note(desk: Desk) -> None:
             "sparse_terms": 0,
             "changes": 1,
             "index_files": 0,
-            "arrays": 29,
+            "arrays": 32,
             "accesses": 1,
             "graph": 3,
         },

@@ -46,6 +46,16 @@ def test_each_signal_moves_the_prior_by_its_weight() -> None:
 
 
 @pytest.mark.spec("DF-05")
+def test_a_statement_and_a_long_text_are_raised() -> None:
+    priors = BoundedPriors(2.0, {"statement": 0.5, "length": 0.5}, half_life_days=30.0)
+    texts = ("lamp?", "lamp", " ".join(["lamp"] * 200))
+    view = FakeView.of([memory(text) for text in texts], as_of=NOW)
+    power = np.log2(priors.priors(view, np.arange(3)))
+    short = 0.5 * (math.log(2) / 5 - 0.5)
+    assert power.tolist() == pytest.approx([short - 0.25, short + 0.25, 0.5], abs=1e-6)
+
+
+@pytest.mark.spec("DF-05")
 def test_a_prior_decides_between_near_scores_only() -> None:
     best = memory("best", salience=1.0, confidence=1.0, access_count=10**9, last_access_micros=NOW)
     worst = memory("worst", salience=0.0, confidence=0.0, ingested_at_micros=-(2**62))

@@ -1,0 +1,146 @@
+"""What every client of a model behind HTTP needs: its address, a body with limits, and memory of its health.
+
+A body is read piece by piece with a limit on its time and size, so that a server that drips bytes or floods
+holds nothing up. A server that failed is left alone for a while, so that not every recall waits for it, and
+only so many requests are under way at once. Messages never repeat what a server said: it may quote a memory.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from simonides.errors import InputError, ModelError, ModelUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes of an answer at most."""
+
+PASSING = frozenset({408, 409, 425, 429})
+"""Status codes below 500 that another try may get past."""
+
+
+def is_address(text: str) -> bool:
+    """Whether *text* is the address of a server, http or https."""
+    try:
+        url = urlsplit(text)
+        return url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
+    except ValueError:
+        return False
+
+
+def place(address: str) -> str:
+    """The server at *address*, for people: without path, and without a password that it may hold."""
+    url = urlsplit(address)
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+    return f"{url.scheme}://{host}{f':{url.port}' if url.port else ''}"
+
+
+def read_body(
+    pieces: Iterable[bytes],
+    *,
+    end: float,
+    seconds: float,
+    timer: Callable[[], float],
+    unavailable: Callable[[str], ModelUnavailableError],
+) -> bytes:
+    """The whole of an answer.
+
+    Args:
+        pieces: of the body, as they come.
+        end: when it must be there, on the clock of *timer*.
+        seconds: that the caller allowed, for the message.
+        timer: seconds that never run backwards.
+        unavailable: makes the error from what went wrong.
+
+    Raises:
+        ModelUnavailableError: it is longer than ``LARGEST_BODY``, or did not end in time.
+    """
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) > LARGEST_BODY:
+            raise unavailable(f"sent more than {LARGEST_BODY:,} bytes")
+        if timer() > end:
+            raise unavailable(f"did not end its answer within {seconds:g} s")
+    return bytes(body)
+
+
+@dataclass(slots=True)
+class _State:
+    down_until: float = float("-inf")
+    problem: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is remembered of a server between calls, and who may ask it now. Thread-safe.
+
+    Attributes:
+        address: of the server.
+        concurrency: requests under way at most, for all threads together, from 1.
+        pause_seconds: for how long a server that failed is left alone, from 0.
+        timer: seconds that never run backwards.
+
+    Raises:
+        InputError: an attribute is out of its range.
+    """
+
+    address: str
+    concurrency: int
+    pause_seconds: float
+    timer: Callable[[], float] = time.monotonic
+    slots: threading.BoundedSemaphore = field(init=False, repr=False, compare=False)
+    _state: _State = field(default_factory=_State, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1:
+            raise InputError("concurrency", f"{self.concurrency} is below 1")
+        if not self.pause_seconds >= 0:
+            raise InputError("pause_seconds", f"{self.pause_seconds} is below 0")
+        object.__setattr__(self, "slots", threading.BoundedSemaphore(self.concurrency))
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """A call of the server; a model's error in it is remembered.
+
+        Raises:
+            ModelUnavailableError: it failed less than ``pause_seconds`` ago; nothing was asked.
+        """
+        with self._state.lock:
+            left = self._state.down_until - self.timer()
+            if left > 0:
+                raise ModelUnavailableError(
+                    f"{place(self.address)} failed a moment ago and is asked again in {left:.0f} s "
+                    f"({self._state.problem})"
+                )
+        try:
+            yield
+        except ModelError as error:
+            with self._state.lock:
+                self._state.down_until = self.timer() + self.pause_seconds
+                self._state.problem = str(error)
+            raise
+
+    @contextmanager
+    def slot(self, end: float) -> Iterator[None]:
+        """One of the requests that may be under way.
+
+        Raises:
+            ModelUnavailableError: none was free by *end*.
+        """
+        if not self.slots.acquire(timeout=max(0.0, end - self.timer())):
+            raise ModelUnavailableError(
+                f"{place(self.address)} is busy: {self.concurrency} requests are under way"
+            )
+        try:
+            yield
+        finally:
+            self.slots.release()

@@ -1,0 +1,88 @@
+"""What the commands that measure recall take alike: a data set and how it is changed, banks that are kept."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from simonides.errors import ModelError
+from simonides.surfaces.cli.opening import embedder_choice, environment_embedder
+from simonides.surfaces.cli.progress import Report
+
+if TYPE_CHECKING:
+    from simonides.evaluation.dataset import Dataset
+    from simonides.protocols import Embedder
+
+DatasetOption = Annotated[str, typer.Option("--dataset", metavar="NAME", help="locomo or musique.")]
+DataOption = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="Folder that holds the dataset's own folder.")
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", help="Only the first N questions.", show_default="all")
+]
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option("--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"),
+]
+WithoutOption = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="STAGE", help="Leave a stage of the profile out; may be repeated."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="STAGE.OPTION=VALUE", help="Change an option of the profile; may be repeated."
+    ),
+]
+GoldOption = Annotated[
+    str, typer.Option("--gold", metavar="FILE", help="JSON file of corrected gold keys by question id.")
+]
+DistractorsOption = Annotated[
+    int, typer.Option("--distractors", metavar="N", help="Memories that answer nothing, added to each bank.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of all that is drawn.")]
+KeepBanksOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep-banks", metavar="DIR", help="Keep the retained banks there, and use those that are there."
+    ),
+]
+
+
+def prepared(
+    dataset: str, data: Path, *, gold: str = "original", distractors: int = 0, seed: int = 0
+) -> "Dataset":
+    """The data set as the options want it.
+
+    Raises:
+        UnknownNameError: no such data set, or a correction of what it does not hold.
+        InputError: a file is missing or of another form, or a number is out of range.
+    """
+    from simonides.evaluation.catalogue import load_dataset
+    from simonides.evaluation.corrections import correct, read_corrections
+    from simonides.evaluation.distractors import with_distractors
+
+    loaded = load_dataset(dataset, data)
+    if gold != "original":
+        loaded = correct(loaded, read_corrections(Path(gold)))
+    return with_distractors(loaded, distractors, seed)
+
+
+def chosen_embedder(name: str | None, progress: Report | None) -> "Embedder | Literal['auto'] | None":
+    """The embedder that an option names, or else the environment."""
+    return measured_embedder(environment_embedder() if name is None else embedder_choice(name), progress)
+
+
+def measured_embedder(choice: str | None, progress: Report | None) -> "Embedder | Literal['auto'] | None":
+    """The embedder to measure with, pulled here so that its download shows."""
+    from simonides.models.resolve import load_embedder, pull_model
+
+    if choice is None:
+        return None
+    if choice != "auto":
+        return load_embedder(choice, progress=progress)
+    # Without the default model the run goes on by words, and the report says so.
+    with suppress(ModelError):
+        pull_model(progress=progress)
+    return "auto"

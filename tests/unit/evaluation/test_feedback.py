@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simonides.errors import InputError
+from simonides.evaluation.feedback import Trained, train_reranker
+from simonides.evaluation.mlp_training import LEAST_SAMPLES, train_mlp
+from simonides.records.impression import Samples
+
+
+class StubBank:
+    """Has samples, and keeps what it is given."""
+
+    def __init__(self, count: int, used: int) -> None:
+        self.features = np.random.default_rng(3).random((count, 10))
+        self.labels = (np.arange(count) < used).astype(np.float64)
+        self.kept: list[tuple[Any, tuple[str, ...]]] = []
+
+    def samples(self) -> Samples:
+        return Samples(self.features, self.labels, tuple(f"m{n}" for n in range(len(self.labels))))
+
+    def adopt_reranker(self, network: Any, memories: tuple[str, ...]) -> Path:
+        self.kept.append((network, memories))
+        return Path("folder/reranker.npz")
+
+
+def trained(bank: StubBank, **options: Any) -> Trained:
+    return train_reranker(bank, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.spec("EN-08")
+def test_one_sample_too_few_trains_nothing() -> None:
+    bank = StubBank(LEAST_SAMPLES - 1, 5)
+    with pytest.raises(InputError, match=f"hold {LEAST_SAMPLES - 1} .* at least {LEAST_SAMPLES}"):
+        trained(bank)
+    assert bank.kept == []
+
+
+@pytest.mark.parametrize("used", [0, LEAST_SAMPLES])
+def test_all_used_or_none_teaches_nothing(used: int) -> None:
+    with pytest.raises(InputError):
+        trained(StubBank(LEAST_SAMPLES, used))
+
+
+def test_the_network_is_kept_with_its_memories() -> None:
+    bank = StubBank(LEAST_SAMPLES, 5)
+    report = trained(bank, seed=4)
+    assert report.to_dict() == {"samples": LEAST_SAMPLES, "used": 5, "path": str(Path("folder/reranker.npz"))}
+    ((network, memories),) = bank.kept
+    assert memories == tuple(f"m{n}" for n in range(LEAST_SAMPLES))
+    again = train_mlp(bank.features, bank.labels, 4)
+    assert network.predict(bank.features).tolist() == again.predict(bank.features).tolist()
+
+
+def test_a_dry_run_keeps_nothing() -> None:
+    bank = StubBank(LEAST_SAMPLES, 5)
+    assert trained(bank, dry_run=True) == Trained(LEAST_SAMPLES, 5, "")
+    assert bank.kept == []
