@@ -1,5 +1,9 @@
 """Measure recall quality on each data set with each profile; one file per pair in bench/results/.
 
+Then, on the same banks: each profile beside ``default`` (``compare-DATASET.json``), ``default`` with each
+stage left out (``ablation-DATASET.json``); among 10,000 distractors, beside words alone
+(``distractors-DATASET.json``); and with the learned sparse channel, where its weights are there
+(``sparse-DATASET.json``).
 A file holds ``run`` (what was measured where: command, version, commit, date, machine, libraries) and
 ``result`` (the JSON of ``simonides bench quality``). Run it by ``make bench``, which hands in the date.
 """
@@ -12,13 +16,20 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from simonides.models.catalogue import DEFAULT_SPARSE
+from simonides.models.resolve import verify_model
+
 ROOT = Path(__file__).parents[1]
 DATASETS = ("locomo", "musique")
 PROFILES = ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
+SPARSE_PROFILE = ROOT / "bench" / "profiles" / "default-sparse.toml"
+PARTS = ("profiles", "variants")
 LIBRARIES = ("simonides", "numpy", "onnxruntime", "apsw", "ir-measures")
 
 
@@ -29,6 +40,9 @@ def main() -> int:
     parser.add_argument("--date", required=True, help="today as YYYY-MM-DD")
     parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
     parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
+    parser.add_argument("--dataset", choices=DATASETS, help="only this one")
+    parser.add_argument("--part", choices=PARTS, help="only the profiles and stages, or only the variants")
+    parser.add_argument("--distractors", type=int, default=10_000, help="memories that answer nothing")
     parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
     parser.add_argument("--view-cost", type=int, help="only measure what views cost with VIEW_COST memories")
     parser.add_argument(
@@ -46,17 +60,103 @@ def main() -> int:
     given.results.mkdir(parents=True, exist_ok=True)
     if given.abstention:
         return measure_abstention(given.data, given.date, given.results)
-    for dataset in DATASETS:
-        for profile in PROFILES:
-            arguments = ["bench", "quality", "--dataset", dataset, "--profile", profile, "--json"]
-            arguments += ["--limit", str(given.limit)] if given.limit else []
-            result = measure(arguments, given.data)
-            if result is None:
-                return 1
-            run = describe_run(["simonides", *arguments, "--data", "DATA"], given.date)
-            page = json.dumps({"run": run, "result": result}, indent=2, ensure_ascii=False)
-            (given.results / f"quality-{dataset}-{profile}.json").write_text(f"{page}\n", encoding="utf-8")
-    return 0
+    with tempfile.TemporaryDirectory(prefix="simonides-bench-") as folder:
+        data, scratch = given.data.resolve(), Path(folder)
+        bench = Bench(data, given.date, given.results, scratch, given.limit, given.distractors, given.part)
+        chosen = (given.dataset,) if given.dataset else DATASETS
+        return int(not all(bench.measure(dataset) for dataset in chosen))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that is measured of the quality of one data set after the other, on banks retained once.
+
+    Attributes:
+        data: folder of the data sets.
+        date: today.
+        results: where to write.
+        scratch: for banks and answers.
+        limit: only the first so many questions; ``None`` = all.
+        distractors: memories that answer nothing, for the measurement among them.
+        part: of ``PARTS``; ``None`` = both.
+    """
+
+    data: Path
+    date: str
+    results: Path
+    scratch: Path
+    limit: int | None
+    distractors: int
+    part: str | None = None
+
+    def measure(self, dataset: str) -> bool:
+        """Write all files of *dataset*; false as soon as something cannot be measured."""
+        return (self.part == "variants" or self._profiles(dataset)) and (
+            self.part == "profiles" or self._variants(dataset)
+        )
+
+    def _profiles(self, dataset: str) -> bool:
+        answers = [self.scratch / "runs" / f"{dataset}-{profile}.json" for profile in PROFILES]
+        return (
+            all(self._quality(dataset, profile) for profile in PROFILES)
+            and self._write("compare", dataset, ["bench", "compare", *map(str, answers)])
+            and self._write("ablation", dataset, self._command("ablation", dataset))
+        )
+
+    def _variants(self, dataset: str) -> bool:
+        more = ("--distractors", f"{self.distractors}")
+        return self._beside(dataset, "distractors", ["lexical", "default"], more) and self._sparse(dataset)
+
+    def _quality(self, dataset: str, profile: str) -> bool:
+        kept = ["--runs", str(self.scratch / "runs")]
+        return self._write("quality", dataset, [*self._command("quality", dataset, profile), *kept], profile)
+
+    def _beside(self, dataset: str, name: str, profiles: list[str], options: tuple[str, ...]) -> bool:
+        """Several profiles under the same *options*, in one file."""
+        answers = {
+            profile: _answer([*self._command("quality", dataset, profile), *options, "--json"], self.scratch)
+            for profile in profiles
+        }
+        if None in answers.values():
+            return False
+        command = ["simonides", "bench", "quality", "--dataset", dataset, *options]
+        self._page(f"{name}-{dataset}", command, answers)
+        return True
+
+    def _sparse(self, dataset: str) -> bool:
+        """With the learned sparse channel; passed over where its weights are not there (ADR 0007)."""
+        if verify_model(DEFAULT_SPARSE).state != "ready":
+            print(f"{DEFAULT_SPARSE} is not there: the sparse channel is not measured", file=sys.stderr)
+            return True
+        os.environ["SIMONIDES_SPARSE"] = DEFAULT_SPARSE
+        try:
+            return self._beside(dataset, "sparse", [str(SPARSE_PROFILE)], ())
+        finally:
+            del os.environ["SIMONIDES_SPARSE"]
+
+    def _command(self, name: str, dataset: str, profile: str = "default") -> list[str]:
+        command = ["bench", name, "--dataset", dataset, "--profile", profile, "--data", str(self.data)]
+        command += ["--keep-banks", str(self.scratch / "banks")]
+        return [*command, "--limit", str(self.limit)] if self.limit else command
+
+    def _write(self, name: str, dataset: str, command: list[str], profile: str = "") -> bool:
+        result = _answer([*command, "--json"], self.scratch)
+        if result is None:
+            return False
+        print("  ", json.dumps(result.get("metrics")), file=sys.stderr)
+        shown = [
+            part.replace(str(self.data), "DATA").replace(str(self.scratch), "FOLDER") for part in command
+        ]
+        self._page("-".join(filter(None, (name, dataset, profile))), ["simonides", *shown], result)
+        return True
+
+    def _page(self, name: str, command: list[str], result: Any) -> None:
+        text = json.dumps(
+            {"run": describe_run(command, self.date), "result": result}, indent=2, ensure_ascii=False
+        )
+        # Of the scratch folder nothing may stay in what is kept.
+        text = text.replace(f"{self.scratch}/runs/", "")
+        (self.results / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
 def measure_cost(name: str, count: int, date: str, results: Path) -> int:
@@ -83,18 +183,11 @@ def measure_abstention(data: Path, date: str, results: Path) -> int:
     return 0
 
 
-def measure(arguments: list[str], data: Path) -> dict[str, Any] | None:
+def _answer(arguments: list[str], scratch: Path | None = None) -> dict[str, Any] | None:
     """What the command prints, or ``None`` when it fails (it has said why on stderr)."""
-    result = _answer([*arguments, "--data", str(data)])
-    if result is not None:
-        print("  ", json.dumps(result.get("metrics")), file=sys.stderr)
-    return result
-
-
-def _answer(arguments: list[str]) -> dict[str, Any] | None:
     print("simonides", *arguments, file=sys.stderr)
-    program = Path(sys.executable).with_name("simonides")
-    answer = subprocess.run([program, *arguments], stdout=subprocess.PIPE, check=False)
+    program = [sys.executable, "-m", "simonides"]
+    answer = subprocess.run([*program, *arguments], stdout=subprocess.PIPE, cwd=scratch, check=False)
     if answer.returncode:
         return None
     result: dict[str, Any] = json.loads(answer.stdout)
@@ -114,13 +207,16 @@ def describe_run(command: list[str], date: str) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit that is measured, with ``+changes`` when the working tree differs from it."""
+    """The commit that is measured, with ``+changes`` when the working tree differs from it.
+
+    In a copy without a repository it is what ``SIMONIDES_COMMIT`` says.
+    """
 
     def git(*arguments: str) -> str:
         answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
         return answer.stdout.strip()
 
-    head = git("rev-parse", "HEAD") or "unknown"
+    head = git("rev-parse", "HEAD") or os.environ.get("SIMONIDES_COMMIT", "unknown")
     # Results of this very run are written beside the code and do not change what is measured.
     changed = git("status", "--porcelain", "--", "src", "bench/run_quality.py", "pyproject.toml")
     return f"{head}+changes" if changed else head

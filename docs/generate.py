@@ -28,7 +28,7 @@ README = Path(__file__).parents[1] / "README.md"
 RESULTS = README.parent / "bench" / "results"
 PROGRAM = "simonides"
 
-MEASURED, PEERS = "measured", "peers"
+MEASURED, PEERS, COMPARED, ABLATION, VARIANTS = "measured", "peers", "compared", "ablation", "variants"
 MEASURES = ("recall@5", "recall@10", "ndcg@10", "all@10")
 NAMES = {"locomo": "LoCoMo", "musique": "MuSiQue"}
 
@@ -53,7 +53,7 @@ def main() -> int:
         PAGE: "\n".join([HEAD, *_command(typer.main.get_command(app), PROGRAM)]),
         README: _with_table(README.read_text(encoding="utf-8"), _measured(RESULTS)),
         ABSTENTION: _with_table(ABSTENTION.read_text(encoding="utf-8"), _abstention(RESULTS)),
-        QUALITY: _with_table(QUALITY.read_text(encoding="utf-8"), _peers(RESULTS), PEERS),
+        QUALITY: _quality(QUALITY.read_text(encoding="utf-8"), RESULTS),
     }
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:
@@ -92,6 +92,84 @@ def _measured(results: Path) -> str:
     commits = sorted({run["commit"][:12] for run in runs})
     lines.append(f"\nMeasured on {' and '.join(dates)} at {', '.join(commits)}: `bench/results/`.")
     return "\n".join(lines)
+
+
+def _quality(page: str, results: Path) -> str:
+    """The guide to quality with all its tables."""
+    page = _with_table(page, _compared(results), COMPARED)
+    page = _with_table(page, _ablation(results), ABLATION)
+    page = _with_table(page, _variants(results), VARIANTS)
+    return _with_table(page, _peers(results), PEERS)
+
+
+def _pages(results: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
+    """What was written under *name*, by data set."""
+    found = [(data, results / f"{name}-{data}.json") for data in NAMES]
+    return [(data, json.loads(file.read_text("utf-8"))) for data, file in found if file.is_file()]
+
+
+def _measured_on(pages: list[tuple[str, dict[str, Any]]]) -> str:
+    dates = sorted({page["run"]["date"] for _, page in pages})
+    commits = sorted({page["run"]["commit"][:12] for _, page in pages})
+    return f"\nMeasured on {' and '.join(dates)} at {', '.join(commits)}: `bench/results/`."
+
+
+def _compared(results: Path) -> str:
+    """How surely ``default`` is better than each other profile."""
+    pages = _pages(results, "compare")
+    if not pages:
+        return "Not measured."
+    lines = [
+        "| data | `default` beside | measure | ours is better by | 95 % | p (Holm) |",
+        "|---|---|---|---:|---|---:|",
+    ]
+    for data, page in pages:
+        for row in page["result"]["overall"]:
+            if row["measure"] in {"recall@10", "ndcg@10"}:
+                span = f"{-row['high']:+.3f} to {-row['low']:+.3f}"
+                cells = [
+                    NAMES[data],
+                    f"`{row['second']}`",
+                    row["measure"],
+                    f"{-row['difference']:+.3f}",
+                    span,
+                ]
+                lines.append(f"| {' | '.join(cells)} | {row['p_holm']:.4f} |")
+    return "\n".join([*lines, _measured_on(pages)])
+
+
+def _ablation(results: Path) -> str:
+    """``default`` with each stage left out, below the rows that make it believable."""
+    pages = _pages(results, "ablation")
+    if not pages:
+        return "Not measured."
+    lines: list[str] = []
+    for data, page in pages:
+        result = page["result"]
+        lines += [f"| {NAMES[data]} | {' | '.join(MEASURES)} |", "|---" + "|---:" * len(MEASURES) + "|"]
+        for name, values in result["rows"].items():
+            lines.append(f"| {name} | {' | '.join(f'{values[measure]:.3f}' for measure in MEASURES)} |")
+        lines += [f"| {name} | cannot run {'|' * len(MEASURES)}" for name in result["refused"]]
+        lines.append("")
+    return "\n".join([*lines[:-1], _measured_on(pages)])
+
+
+def _variants(results: Path) -> str:
+    """Among distractors, and with learned sparse weights."""
+    titles = {"distractors": "among 10,000 distractors", "sparse": "with learned sparse weights"}
+    pages = [(name, *each) for name in titles for each in _pages(results, name)]
+    if not pages:
+        return "Not measured."
+    heads = [*MEASURES, "CPU per recall, p50", "p95"]
+    lines = [f"| data | profile | {' | '.join(heads)} |", "|---|---" + "|---:" * len(heads) + "|"]
+    for name, data, page in pages:
+        for result in page["result"].values():
+            spent = result["recall_cpu_ms"]
+            cells = [f"{result['metrics'][measure]:.3f}" for measure in MEASURES]
+            cells += [f"{spent['p50']:.1f} ms", f"{spent['p95']:.1f} ms"]
+            profile = Path(result["profile"]).stem
+            lines.append(f"| {NAMES[data]} | `{profile}`, {titles[name]} | {' | '.join(cells)} |")
+    return "\n".join([*lines, _measured_on([(data, page) for _, data, page in pages])])
 
 
 def _abstention(results: Path) -> str:

@@ -29,7 +29,7 @@ from simonides.recall.explaining import explain as explained
 from simonides.recall.impressing import impression_of
 from simonides.recall.pipeline import run
 from simonides.recall.recording import Recording
-from simonides.recall.refining.mlp import load_network
+from simonides.recall.refining.mlp import network_at
 from simonides.recall.search_arguments import SearchOptions, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
@@ -1068,7 +1068,7 @@ class Bank:
         if not any(step.technique == "learned_mlp" for step in plan.refiners) or not path.is_file():
             return None, ""
         try:
-            network = load_network(path)
+            network = network_at(path)
         except FileNotFoundError:
             return None, ""
         except (ModelDamagedError, OSError) as error:

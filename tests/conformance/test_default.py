@@ -180,3 +180,25 @@ def test_the_default_reranks_nothing_and_refuses_a_deep_cross_encoder(tmp_path: 
     read(30)
     with pytest.raises(ProfileError, match="30"):
         read(31)
+
+
+@pytest.mark.spec("DF-03")
+@pytest.mark.parametrize("name", sorted(set(list_profiles()) - {"lexical"}))
+def test_every_profile_that_has_something_to_leave_out_knows_what_it_takes(name: str) -> None:
+    plan = load_profile(name)
+    assert plan.optional
+    for stage in plan.optional:
+        free = {"router", "event_window"}  # cheap; they go last, and only when it is too late already
+        assert plan.expected_ms.get(stage, 0) > 0 or stage in free
+
+
+@pytest.mark.spec("DF-03")
+@pytest.mark.parametrize("name", ["engram", "memoria", "jeffs_brain", "hindsight"])
+def test_a_deadline_below_a_cross_encoder_leaves_it_out_beforehand(bank: Bank, name: str) -> None:
+    bank.retain(JOURNAL)
+    plan = load_profile(name)
+    first = plan.optional[0]
+    trace = bank.recall(QUESTION, profile=name, deadline_ms=plan.expected_ms[first]).trace
+    assert any(line.startswith(f"{first}: skipped: the deadline") for line in trace.degraded)
+    trace = bank.recall(QUESTION, profile=name, deadline_ms=600_000).trace
+    assert not any("deadline" in line for line in trace.degraded)

@@ -128,6 +128,13 @@ def test_the_command_runs_as_a_process(store_path: Path) -> None:
     assert result.stderr.count(b"\n") == 1
 
 
+def test_the_package_runs_as_a_module() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "simonides", "--version"], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.startswith("simonides ")
+
+
 def test_a_narrow_console_gets_escapes_and_valid_json(store_path: Path) -> None:
     narrow = {"PYTHONIOENCODING": "ascii"}
     assert run_process(store_path, "retain", "Zoë opens the café").returncode == 0

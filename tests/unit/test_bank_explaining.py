@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +58,27 @@ def test_why_not_names_what_lost_a_memory(bank: Bank) -> None:
     cut = bank.why_not(repaired, "kettle stove repaired whistles galley", limit=1, profile="lexical")
     assert not cut.returned
     assert cut.remedy
+
+
+@pytest.mark.spec("DF-02")
+@pytest.mark.parametrize("profile", ["lexical", "memoria", "hindsight", "helix"])
+@pytest.mark.parametrize("limit", [1, 2, 10])
+@pytest.mark.parametrize("max_tokens", [0, 12, 25, 40, 100])
+def test_what_would_keep_a_memory_in_the_budget_keeps_it(
+    bank: Bank, profile: str, limit: int, max_tokens: int
+) -> None:
+    query, lost = "kettle stove repaired", 0
+    for memory in [hit.id for hit in bank.recall(query, profile=profile)]:
+        why = bank.why_not(memory, query, profile=profile, limit=limit, max_tokens=max_tokens)
+        if why.returned:
+            continue
+        lost += 1
+        options = {"limit": limit, "max_tokens": max_tokens}
+        options |= {n: int(v) for n, v in re.findall(r"(max_tokens|limit) of (\d+)", why.remedy)}
+        assert options != {"limit": limit, "max_tokens": max_tokens}
+        again = bank.why_not(memory, query, profile=profile, **options)
+        assert again.returned, why
+    assert lost or (limit == 10 and max_tokens >= 40)
 
 
 def test_why_not_refuses_what_is_not_there(bank: Bank) -> None:

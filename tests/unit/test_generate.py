@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "generate.py"
 
+TABLES = ("compared", "ablation", "variants", "peers")
+
 
 @pytest.fixture
 def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
@@ -31,7 +33,8 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     abstention.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(module, "ABSTENTION", abstention)
     quality = tmp_path / "quality.md"
-    quality.write_text("before\n<!-- peers -->\nold\n<!-- /peers -->\nafter\n", encoding="utf-8")
+    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in TABLES)
+    quality.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "QUALITY", quality)
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
     return module
@@ -166,3 +169,34 @@ def test_the_page_on_quality_ranks_every_system_and_names_the_missing(
     )
     assert "not measured: cannot be installed: no wheel" in lines[places[3]]
     assert "| MEM0 | texts |" in lines
+
+
+def test_the_guide_to_quality_gets_its_tables(generate: ModuleType, tmp_path: Path) -> None:
+    results = tmp_path / "bench" / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    run = {"date": "2026-03-01", "commit": "0123456789abcdef"}
+    measures = {"recall@5": 0.25, "recall@10": 0.5, "ndcg@10": 0.375, "all@10": 0.125}
+
+    def write(name: str, result: object) -> None:
+        page = json.dumps({"run": run, "result": result})
+        (results / f"{name}.json").write_text(page, encoding="utf-8")
+
+    row = {"second": "helix", "difference": -0.125, "low": -0.25, "high": -0.0625, "p_holm": 0.0004}
+    write("compare-locomo", {"overall": [{**row, "measure": "recall@10"}, {**row, "measure": "recall@5"}]})
+    write("ablation-musique", {"rows": {"random": measures}, "refused": {"without terms": "no words"}})
+    asked = {"profile": "default", "metrics": measures, "recall_cpu_ms": {"p50": 12.34, "p95": 23.45}}
+    write("distractors-locomo", {"default": asked})
+    write("sparse-musique", {"/x/default-sparse.toml": {**asked, "profile": "/x/default-sparse.toml"}})
+
+    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in TABLES)
+    page = generate._quality(marks, results)
+
+    assert "| LoCoMo | `helix` | recall@10 | +0.125 | +0.062 to +0.250 | 0.0004 |" in page
+    assert page.count("`helix`") == 1
+    assert "| random | 0.250 | 0.500 | 0.375 | 0.125 |" in page
+    assert "| without terms | cannot run |||" in page
+    line = "`default`, among 10,000 distractors | 0.250 | 0.500 | 0.375 | 0.125 | 12.3 ms | 23.4 ms |"
+    assert f"| LoCoMo | {line}" in page
+    assert "| MuSiQue | `default-sparse`, with learned sparse weights |" in page
+    assert page.count("Measured on 2026-03-01 at 0123456789ab") == 3
+    assert "old" not in page

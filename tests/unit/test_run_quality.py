@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,73 +19,79 @@ SCRIPT = Path(__file__).parents[2] / "bench" / "run_quality.py"
 
 
 @pytest.fixture
-def run_quality() -> ModuleType:
+def run_quality(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     spec = importlib.util.spec_from_file_location("run_quality", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # A dataclass looks its module up by name.
+    monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
     return module
 
 
-def test_each_dataset_and_profile_gets_a_file_with_its_circumstances(
-    run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+PROFILES = ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
+
+
+def arguments_for(monkeypatch: pytest.MonkeyPatch, data: Path, results: Path, *more: str) -> None:
+    given = ["--data", str(data), "--date", "2026-03-01", "--results", str(results), *more]
+    monkeypatch.setattr(sys, "argv", ["run_quality", *given])
+
+
+@pytest.mark.parametrize("weights", ["ready", "missing"])
+def test_each_measurement_gets_a_file_with_its_circumstances(
+    run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, weights: str
 ) -> None:
-    asked: list[list[str]] = []
+    asked: list[tuple[str, str | None]] = []
 
-    def measure(arguments: list[str], data: Path) -> dict[str, Any]:
-        assert data == tmp_path
-        asked.append(arguments)
-        return {"questions": 3, "metrics": {"recall@10": 0.5}}
+    def answer(arguments: list[str], scratch: Path) -> dict[str, Any]:
+        asked.append((" ".join(arguments), os.environ.get("SIMONIDES_SPARSE")))
+        return {"questions": 3, "metrics": {"recall@10": 0.5}, "first": f"{scratch}/runs/locomo-default.json"}
 
-    monkeypatch.setattr(run_quality, "measure", measure)
+    monkeypatch.setattr(run_quality, "_answer", answer)
+    monkeypatch.setattr(run_quality, "verify_model", lambda _name: SimpleNamespace(state=weights))
     results = tmp_path / "results"
-    monkeypatch.setattr(
-        sys,
-        "argv",
-        [
-            "run_quality",
-            "--data",
-            str(tmp_path),
-            "--date",
-            "2026-03-01",
-            "--results",
-            str(results),
-            "--limit",
-            "3",
-        ],
-    )
+    arguments_for(monkeypatch, tmp_path, results, "--limit", "3", "--distractors", "9")
 
     assert run_quality.main() == 0
 
-    assert sorted(file.name for file in results.iterdir()) == sorted(
-        f"quality-{dataset}-{profile}.json"
+    assert sorted(file.stem for file in results.iterdir()) == sorted(
+        f"{name}-{dataset}{profile}"
         for dataset in ("locomo", "musique")
-        for profile in ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
+        for name, profile in (
+            *(("quality", f"-{profile}") for profile in PROFILES),
+            ("compare", ""),
+            ("ablation", ""),
+            ("distractors", ""),
+            *([("sparse", "")] if weights == "ready" else []),
+        )
     )
     page = json.loads((results / "quality-locomo-lexical.json").read_text("utf-8"))
     assert page["result"]["metrics"] == {"recall@10": 0.5}
+    assert page["result"]["first"] == "locomo-default.json"
     run = page["run"]
     assert run["date"] == "2026-03-01"
     assert run["command"] == (
-        "simonides bench quality --dataset locomo --profile lexical --json --limit 3 --data DATA"
+        "simonides bench quality --dataset locomo --profile lexical --data DATA --keep-banks FOLDER/banks"
+        " --limit 3 --runs FOLDER/runs"
     )
     assert run["machine"]["cpus"] >= 1
     assert set(run["libraries"]) >= {"simonides", "numpy", "onnxruntime"}
     assert run["commit"]
-    assert len(asked) == 14
+    among = json.loads((results / "distractors-musique.json").read_text("utf-8"))
+    assert set(among["result"]) == {"lexical", "default"}
+    assert {sparse for command, sparse in asked if "default-sparse" not in command} == {None}
+    assert {sparse for command, sparse in asked if "default-sparse" in command} == (
+        {"splade-tiny"} if weights == "ready" else set()
+    )
 
 
 def test_a_failed_measurement_stops_the_run_and_writes_nothing(
     run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(run_quality, "measure", lambda _arguments, _data: None)
+    monkeypatch.setattr(run_quality, "_answer", lambda _arguments, _scratch: None)
     results = tmp_path / "results"
-    monkeypatch.setattr(
-        sys,
-        "argv",
-        ["run_quality", "--data", str(tmp_path), "--date", "2026-03-01", "--results", str(results)],
-    )
+    arguments_for(monkeypatch, tmp_path, results)
 
     assert run_quality.main() == 1
     assert not list(results.iterdir())

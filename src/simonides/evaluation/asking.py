@@ -7,6 +7,7 @@ as not found.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,7 +61,13 @@ class AskedStore(Protocol):
 
 
 def ask_all(
-    dataset: Dataset, store: AskedStore, *, profile: str, window: int = 0, progress: Progress | None = None
+    dataset: Dataset,
+    store: AskedStore,
+    *,
+    profile: str,
+    window: int = 0,
+    cpu: Callable[[], float] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[QuestionResult, ...]:
     """Retain each corpus in a bank of its own, then ask its questions.
 
@@ -72,6 +79,7 @@ def ask_all(
         store: a store without banks of the corpora's names.
         profile: name or path of the profile to recall with.
         window: how many turns before and after a turn of a conversation are its context, from 0.
+        cpu: seconds of CPU of this process, to measure each recall with; ``None`` = not measured.
         progress: told after each batch and each question.
 
     Returns:
@@ -89,7 +97,7 @@ def ask_all(
             keys |= part
             retained += len(part)
             report("retain", retained, items)
-        for result in ask_corpus(bank, asked, keys, profile=profile):
+        for result in ask_corpus(bank, asked, keys, profile=profile, cpu=cpu):
             results.append(result)
             report("recall", len(results), questions)
     return tuple(results)
@@ -112,11 +120,14 @@ def ask_corpus(
     *,
     profile: str,
     depth: int = DEPTH,
+    cpu: Callable[[], float] | None = None,
 ) -> Iterator[QuestionResult]:
     """Ask *questions* in turn; *keys* says the item's key of each memory's id."""
     for question in questions:
+        start = cpu() if cpu else 0.0
         answer = bank.recall(question.text, limit=depth, max_tokens=None, profile=profile)
-        yield _result(question, answer, keys)
+        spent = (cpu() - start) * 1000 if cpu else None
+        yield replace(_result(question, answer, keys), cpu_ms=spent)
 
 
 def contexts_of(corpus: Corpus, window: int) -> list[str]:

@@ -20,7 +20,7 @@ from simonides.evaluation.asking import DEPTH, ask_corpus, contexts_of, retain_c
 from simonides.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from simonides.evaluation.asking import Progress
@@ -60,6 +60,7 @@ class KeptBanks:
         *,
         dataset: Dataset | None = None,
         depth: int = DEPTH,
+        cpu: Callable[[], float] | None = None,
         progress: Progress | None = None,
     ) -> tuple[QuestionResult, ...]:
         """Ask every question.
@@ -68,6 +69,7 @@ class KeptBanks:
             profile: name or path.
             dataset: the same corpora with other questions or gold; ``None`` = those retained.
             depth: hits per question, from 1.
+            cpu: seconds of CPU of this process, to measure each recall with.
             progress: told after each question.
         """
         asked = dataset or self.dataset
@@ -76,7 +78,12 @@ class KeptBanks:
         with open_store(self.folder, embedder=self.embedder, sparse=self.sparse) as store:
             for corpus, questions in asked.corpora:
                 for result in ask_corpus(
-                    store.bank(corpus.name), questions, self.keys[corpus.name], profile=profile, depth=depth
+                    store.bank(corpus.name),
+                    questions,
+                    self.keys[corpus.name],
+                    profile=profile,
+                    depth=depth,
+                    cpu=cpu,
                 ):
                     results.append(result)
                     if progress:

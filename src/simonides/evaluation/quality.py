@@ -29,6 +29,7 @@ def run_quality(
     *,
     store_path: Path,
     timer: Callable[[], float],
+    cpu: Callable[[], float] | None = None,
     profile: str = "default",
     limit: int | None = None,
     window: int = WINDOW,
@@ -45,6 +46,7 @@ def run_quality(
         dataset: what to retain and ask.
         store_path: an empty or missing folder; what is retained stays there.
         timer: seconds from a monotone clock, such as ``time.perf_counter``.
+        cpu: seconds of CPU of this process, such as ``time.process_time``; ``None`` = not measured.
         profile: name or path of the profile to recall with.
         window: how many turns before and after a turn of a conversation are its context, from 0.
         limit: how many answerable questions to ask, from the first; ``None`` = all.
@@ -65,7 +67,7 @@ def run_quality(
         )
     started = timer()
     with open_store(store_path, embedder=embedder, sparse=sparse) as store:
-        results = ask_all(chosen, store, profile=profile, window=window, progress=progress)
+        results = ask_all(chosen, store, profile=profile, window=window, cpu=cpu, progress=progress)
         sparse_name = store.sparse.name if store.sparse else None
         embedder_name = store.embedder.name if store.embedder else None
     return _report(dataset, profile, window, embedder_name, sparse_name, results, timer() - started)
@@ -76,6 +78,7 @@ def run_kept(
     folder: Path,
     *,
     timer: Callable[[], float],
+    cpu: Callable[[], float] | None = None,
     profile: str = "default",
     limit: int | None = None,
     window: int = WINDOW,
@@ -90,7 +93,7 @@ def run_kept(
     chosen = checked(dataset, limit, window)
     started = timer()
     banks = keep_banks(chosen, folder, window=window, embedder=embedder, sparse=sparse, progress=progress)
-    results = banks.ask(profile, progress=progress)
+    results = banks.ask(profile, cpu=cpu, progress=progress)
     return _report(
         dataset, profile, window, banks.embedder_name, banks.sparse_name, results, timer() - started
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, quantiles
 from typing import TYPE_CHECKING, Any
 
 from simonides.evaluation.measures import mean_measures
@@ -23,6 +23,7 @@ class QuestionResult:
         ranked: keys found, best first, without repeats.
         top_score: the first hit's score on the profile's own scale, or ``None`` without hits.
         no_match: whether the engine said that nothing relevant was found.
+        cpu_ms: milliseconds of CPU that the recall took, encoders and all threads; ``None`` = not measured.
     """
 
     qid: str
@@ -32,6 +33,7 @@ class QuestionResult:
     ranked: tuple[str, ...]
     top_score: float | None = None
     no_match: bool = False
+    cpu_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class QualityReport:
             "metrics": _rounded(self.metrics()),
             "by_category": by_category,
             "unanswerable": self._unanswerable(),
+            "recall_cpu_ms": self._recall_cpu(),
             "ignored_evidence": self.ignored_evidence,
             "unscored_questions": self.unscored_questions,
             "seconds": round(self.seconds, 3),
@@ -109,6 +112,13 @@ class QualityReport:
             UnavailableError: the file cannot be written.
         """
         write_run(path, self.results)
+
+    def _recall_cpu(self) -> dict[str, float] | None:
+        spent = [result.cpu_ms for result in self.results if result.cpu_ms is not None]
+        if len(spent) < 2:
+            return None
+        shares = quantiles(spent, n=20, method="inclusive")
+        return {"p50": round(shares[9], 3), "p95": round(shares[18], 3)}
 
     def _unanswerable(self) -> dict[str, Any]:
         asked = [result for result in self.results if not result.answerable]

@@ -56,7 +56,11 @@ def save_runs(folder: Path, dataset: str, measured: Measured) -> list[Path]:
     page = {
         "dataset": dataset,
         "system": measured.system,
-        "questions": [asdict(result) for result in measured.results],
+        # What a recall cost differs from run to run; the answers do not.
+        "questions": [
+            {name: value for name, value in asdict(result).items() if name != "cpu_ms"}
+            for result in measured.results
+        ],
     }
     write_text(paths[0], f"{json.dumps(page, indent=1, ensure_ascii=False)}\n")
     write_run(paths[1], measured.results, "".join(measured.system.split()) or "simonides")

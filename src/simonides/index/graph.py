@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.index.distinct import distinct
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Graph:
 
     def linked(self, roots: NDArray[np.int64]) -> Edges:
         """Links of *roots*, both ways: first = a root asked for, second = the other end."""
-        newer, roots = self.newer_links, np.unique(roots)
+        newer, roots = self.newer_links, distinct(roots)
         return Edges.join(
             [
                 self.links.edges(roots),
@@ -169,12 +170,12 @@ class Graph:
 
     def entities(self, rows: NDArray[np.int64]) -> Edges:
         """Mentions of *rows*: first = row, second = entity."""
-        rows = np.unique(rows)
+        rows = distinct(rows)
         return Edges.join([self.by_row.edges(rows), _from(self.newer_mentions, rows)]).ordered()
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Mentions of *entities*: first = entity, second = row."""
-        entities = np.unique(entities)
+        entities = distinct(entities)
         newer = _from(self.newer_mentions.reversed(), entities)
         return Edges.join([self.by_entity.edges(entities), newer]).ordered()
 

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.index.distinct import distinct
 from simonides.records.edges import LINK_KINDS
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class _State:
         owner, ends, shares = graph.edges(self.nodes[frontier])
         waited = self.waiting[frontier]
         moved = np.floor(damping * waited[owner] * shares)
-        nodes = _distinct(np.concatenate([self.nodes, _distinct(ends)]))
+        nodes = distinct(np.concatenate([self.nodes, distinct(ends)]))
         settled, waiting = np.zeros(len(nodes)), np.zeros(len(nodes))
         places = np.searchsorted(nodes, self.nodes)
         settled[places], waiting[places] = self.settled, self.waiting
@@ -281,7 +282,7 @@ class _Graph:
         self, rows: NDArray[np.int64]
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
         named = self.view.mentions(rows)
-        entities = _distinct(named.second)
+        entities = distinct(named.second)
         damped = _damped(self._mentions_of(entities), self.walk.hub_damping)
         weights = damped[np.searchsorted(entities, named.second)]
         found = [(2 * named.first, 2 * named.second + 1, weights)]
@@ -303,15 +304,6 @@ class _Graph:
 def _whole_steps(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rounded to multiples of 2⁻²⁰, so that their sums are exact."""
     return np.rint(weights * _WEIGHT_STEPS) / _WEIGHT_STEPS
-
-
-def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sorted, each once; ``np.unique`` is several times slower."""
-    ordered = np.sort(values)
-    first = np.ones(len(ordered), np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    distinct: NDArray[np.int64] = ordered[first]
-    return distinct
 
 
 def _among(values: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simonides.index.distinct import distinct
 from simonides.index.push import damped_weights
 from simonides.records.edges import LINK_KINDS
 
@@ -74,8 +75,8 @@ def _neighbours(
     view: View, owners: NDArray[np.int64], rows: NDArray[np.int64], bounds: Bounds
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """For each owner, whatever is one hop from its rows: (owner, row, strength), each pair once."""
-    named = view.mentions(np.unique(rows))
-    entities = np.unique(named.second)
+    named = view.mentions(distinct(rows))
+    entities = distinct(named.second)
     entities = entities[view.mention_counts(entities) <= bounds.hub_cap]
     weights = damped_weights(view, entities, bounds.hub_damping)
     owner_of_mention, _, mention = _joined(rows, named.first, owners)
@@ -86,7 +87,7 @@ def _neighbours(
     found = [(owner_by_entity, back.second[reached], strength)]
     kinds = np.array([bounds.links.get(kind, 0.0) for kind in LINK_KINDS])
     if kinds.any():
-        links = view.links(np.unique(rows))
+        links = view.links(distinct(rows))
         owner, _, place = _joined(rows, links.first, owners)
         found.append((owner, links.second[place], (links.weights * kinds[links.kinds])[place]))
     return _summed(
@@ -129,11 +130,11 @@ def _pairs(owners: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int
 
 def _places(view: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where each row stands by path and id."""
-    distinct = np.unique(rows)
-    ranking = view.ranking(distinct, np.zeros(len(distinct)), None)
-    place = np.empty(len(distinct), np.int64)
-    place[np.searchsorted(distinct, ranking.ordinals)] = np.arange(len(distinct))
-    return place[np.searchsorted(distinct, rows)]
+    once = distinct(rows)
+    ranking = view.ranking(once, np.zeros(len(once)), None)
+    place = np.empty(len(once), np.int64)
+    place[np.searchsorted(once, ranking.ordinals)] = np.arange(len(once))
+    return place[np.searchsorted(once, rows)]
 
 
 def _position_in_group(ordered: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from simonides.index.distinct import distinct
 from simonides.index.quantise import exact_dot, split_query
 from simonides.records.edges import Edges
 from simonides.records.interval import BEGINNING, FOREVER
@@ -195,7 +196,7 @@ class BankView:
         """Links between visible rows, both ways."""
         seen = ordinals[self.visible[ordinals]]
         roots = self.snapshot.gather("root", seen).astype(np.int64)
-        edges = self.snapshot.graph.linked(np.unique(roots))
+        edges = self.snapshot.graph.linked(distinct(roots))
         row_of = self._row_of_root
         first, second = row_of[edges.first], row_of[edges.second]
         both = (first >= 0) & (second >= 0)
@@ -218,7 +219,7 @@ class BankView:
         return found
 
     def _merged(self, edges: Edges) -> Edges:
-        whole = self.read.entity_groups(np.unique(edges.second).tolist(), self.known_at)
+        whole = self.read.entity_groups(distinct(edges.second).tolist(), self.known_at)
         second = np.array([whole[entity] for entity in edges.second.tolist()], np.int64)
         return Edges(edges.first, second, edges.kinds, edges.weights).unique()
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, NotFoundError, ProfileError, UnknownNameError
 from simonides.recall.options import nearest
 from simonides.recall.pipeline import Plan, Step
-from simonides.recall.registry import Shape, build_stage, is_registered, technique_names
+from simonides.recall.registry import Shape, build_stage, is_registered, load_technique, technique_names
 from simonides.records.hygiene import shown
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ _KEYS = (
     "name", "description", "extends", "limit", "order", "required", "optional", "expected_ms", "at_most",
     "stages",
 )  # fmt: skip
+_MOST_PARENTS = 16
+_LONGEST_NAME = 256
+_LONGEST_DESCRIPTION = 4096
+_MOST_HITS = 10_000
 _NAMED = {"order": "stages", "required": "techniques", "optional": "stages"}
 
 
@@ -169,6 +173,10 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
     place = source.place
     if place in children:
         raise ProfileError("extends", f"goes in a circle: {' → '.join((*children, place))}")
+    if len(children) > _MOST_PARENTS:
+        raise ProfileError(
+            "extends", f"{children[0]} has more than {_MOST_PARENTS} parents above it; join some"
+        )
     table = _Table(_parse(source, children[-1] if children else ""), place)
     for key in table.values:
         if key not in _KEYS:
@@ -178,14 +186,14 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
     order = table.order(parent.order)
     return _Profile(
         place=place,
-        name=table.text("name", source.file.name.removesuffix(_SUFFIX)),
-        description=table.text("description", ""),
+        name=table.text("name", source.file.name.removesuffix(_SUFFIX), _LONGEST_NAME),
+        description=table.text("description", "", _LONGEST_DESCRIPTION),
         limit=table.limit(parent.limit),
         order=order,
         stages=_merged_stages(parent.stages, own),
         places=(place, *parent.places),
         origins=_origins(parent, own, place),
-        required=tuple(dict.fromkeys((*parent.required, *table.names("required", ())))),
+        required=tuple(dict.fromkeys((*parent.required, *table.required()))),
         optional=table.names("optional", tuple(name for name in parent.optional if name in order)),
         expected_ms={
             **{name: number for name, number in parent.expected_ms.items() if name in order},
@@ -223,18 +231,20 @@ class _Table:
     values: Mapping[str, Any]
     place: str
 
-    def text(self, key: str, default: str) -> str:
+    def text(self, key: str, default: str, longest: int = 4096) -> str:
         value = self.values.get(key, default)
         if not isinstance(value, str):
             raise self._wrong(key, "a string", value)
+        if len(value) > longest or (key in self.values and not value.isprintable()):
+            raise self._wrong(key, f"one line of at most {longest:,} printable characters", value)
         return value
 
     def limit(self, default: int | None) -> int | None:
         value = self.values.get("limit", default)
         if value is None:
             return None
-        if type(value) is not int or value < 1:
-            raise self._wrong("limit", "a whole number from 1", value)
+        if type(value) is not int or not 1 <= value <= _MOST_HITS:
+            raise self._wrong("limit", f"a whole number from 1 to {_MOST_HITS:,}", value)
         return value
 
     def order(self, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -264,9 +274,18 @@ class _Table:
         if not isinstance(value, dict):
             raise self._wrong("at_most", "tables [at_most.TECHNIQUE] of numbers by option", value)
         for technique in value:
-            if not is_registered(technique):
-                raise UnknownNameError(f"at_most.{technique}", technique, technique_names(), place=self.place)
+            self._check_technique(f"at_most.{technique}", technique)
         return {name: self._numbers(f"at_most.{name}", options) for name, options in value.items()}
+
+    def required(self) -> tuple[str, ...]:
+        names = self.names("required", ())
+        for technique in names:
+            self._check_technique("required", technique)
+        return names
+
+    def _check_technique(self, key: str, name: str) -> None:
+        if not is_registered(name):
+            raise UnknownNameError(key, name, technique_names(), place=self.place)
 
     def _numbers(self, key: str, value: object) -> dict[str, float]:
         if not isinstance(value, dict):
@@ -362,6 +381,7 @@ def _plan(profile: _Profile) -> Plan:
     _check_weights(steps, profile)
     _check_required(steps, profile)
     _check_optional(steps, profile)
+    _check_at_most(profile)
     try:
         return Plan(
             name=profile.name,
@@ -466,3 +486,16 @@ def _check_optional(steps: Mapping[Shape, list[Step[Any]]], profile: _Profile) -
                 f"expected_ms.{name}",
                 f"there is no stage {name!r} in {profile.place}; {nearest(name, profile.order)}",
             )
+
+
+def _check_at_most(profile: _Profile) -> None:
+    """A guard rail around an option that the technique does not have would guard nothing."""
+    for technique, options in profile.at_most.items():
+        _, cls = load_technique(technique, field=f"at_most.{technique}", place=profile.place)
+        known = [each.name for each in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise ProfileError(
+                    f"at_most.{technique}.{name}",
+                    f"{technique!r} has no option {name!r}, in {profile.place}; {nearest(name, known)}",
+                )

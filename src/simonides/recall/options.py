@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Stages import these for the type checker alone, so their modules cannot resolve them.
 _TYPE_NAMES = {"Mapping": Mapping, "Literal": Literal}
 
+_MOST = 1e12
+"""No option is a number further from 0: sums and products of such numbers would overflow inside a stage."""
+
 _WANTED = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
 
 
@@ -92,6 +95,8 @@ def _read(value: object, expected: Any, field: str, place: str) -> object:
         return {key: _read(each, inner[1], f"{field}.{key}", place) for key, each in value.items()}
     if origin is tuple and isinstance(value, list):
         return tuple(_read(each, inner[0], f"{field}[{n}]", place) for n, each in enumerate(value))
+    if type(value) in {int, float} and _MOST < abs(_float(value)) < math.inf:
+        raise ProfileError(field, f"{shown(value)} is beyond {_MOST:g}, in {place}; no option is that large")
     if origin is Literal and isinstance(value, str) and value not in inner:
         raise ProfileError(field, f"{shown(value)} is not known, in {place}; {nearest(value, inner)}")
     if (origin is Literal and value in inner) or (origin is None and type(value) is expected is not float):

@@ -9,8 +9,9 @@ Cost: one more run of the stage; a channel without its cut ranks the whole bank,
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from simonides.index.view import tags_match
 from simonides.recall.explaining import place_in_pool, place_in_ranking, verdicts
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 VISIBLE, ELIGIBLE = "visible", "eligible"
 """Stand for a stage where the view itself left the memory out."""
 
+_PLACES: Literal["places", "tokens"] = "places"
+_TOKENS: Literal["places", "tokens"] = "tokens"
 _MICROS_PER_SECOND = 1_000_000
 
 
@@ -188,34 +191,45 @@ def _kept_by(step: Step[Refiner], memory: Memory, pool: Any, query: Query, view:
 
 def _not_packed(memory: Memory, recalled: Recalled, query: Query, view: View) -> WhyNot:
     packer, recall = recalled.plan.packer, recalled.recall
-    omitted = next((each for each in recall.omitted if each.id == memory.id), None)
-    if omitted is not None and query.max_tokens is not None:
-        used = sum(hit.tokens for hit in recall)
-        short = used + omitted.tokens - query.max_tokens
-        return WhyNot(
-            memory.id,
-            False,
-            packer.name,
-            f"{omitted.reason}: it takes {omitted.tokens} tokens, and {max(0, query.max_tokens - used)} of "
-            f"{query.max_tokens} were left",
-            float(short),
-            "tokens",
-            f"max_tokens of {query.max_tokens + short}",
-        )
     pool = recalled.recording.pools[-1].pool
     stage = _changed(packer.stage, most=max(1, len(pool)))
     whole = stage.pack(view, replace(query, limit=None, max_tokens=None), pool, recalled.tools)
     place = next((hit.rank for hit in whole.hits if hit.id == memory.id), len(pool))
-    return WhyNot(
-        memory.id,
-        False,
-        packer.name,
-        f"it is at place {place}, and {len(recall)} were returned",
-        float(place - len(recall)),
-        "places",
-        f"a limit of {place}"
-        + (f", and most = {place} in [stages.{packer.name}]" if "most" in _options(packer.stage) else ""),
-    )
+    omitted = next((each for each in recall.omitted if each.id == memory.id), None)
+    short, unit, budgets = place - len(recall), _PLACES, list[int | None]()
+    reason = f"it is at place {place}, and {len(recall)} were returned"
+    if omitted is not None and query.max_tokens is not None:
+        used = sum(hit.tokens for hit in recall)
+        short, unit, budgets = used + omitted.tokens - query.max_tokens, _TOKENS, [used + omitted.tokens]
+        reason = (
+            f"{omitted.reason}: it takes {omitted.tokens} tokens, and {max(0, query.max_tokens - used)} of "
+            f"{query.max_tokens} were left"
+        )
+    # More room may go to others before it: then there must be room for all down to its place.
+    budgets.append(sum(hit.tokens for hit in whole.hits if hit.rank <= place))
+    remedy = _room(memory, recalled, query, view, place, budgets)
+    return WhyNot(memory.id, False, packer.name, reason, float(short), unit, remedy)
+
+
+def _room(
+    memory: Memory, recalled: Recalled, query: Query, view: View, place: int, budgets: Sequence[int | None]
+) -> str:
+    """The first of the budgets, limits and caps to be tried with which the packer keeps the memory."""
+    packer, pool = recalled.plan.packer, recalled.recording.pools[-1].pool
+    most = getattr(packer.stage, "most", None)
+    limits = dict.fromkeys((query.limit, None if query.limit is None else max(place, query.limit)))
+    caps = dict.fromkeys((most, None if most is None else max(place, most)))
+    for cap, limit, budget in itertools.product(caps, limits, dict.fromkeys((query.max_tokens, *budgets))):
+        stage = packer.stage if cap == most else _changed(packer.stage, most=cap)
+        packed = stage.pack(view, replace(query, limit=limit, max_tokens=budget), pool, recalled.tools)
+        if any(hit.id == memory.id for hit in packed.hits):
+            needed = (
+                "" if budget == query.max_tokens else f"max_tokens of {budget}",
+                "" if limit == query.limit else f"a limit of {limit}",
+                "" if cap == most else f"most = {cap} in [stages.{packer.name}]",
+            )
+            return ", and ".join(filter(None, needed))
+    return f"max_tokens above {budgets[-1]}"
 
 
 def _options(stage: object) -> list[str]:

@@ -159,3 +159,10 @@ def test_items_are_retained_in_batches_and_progress_is_told(monkeypatch: pytest.
         ("retain", 4, 4),
         ("recall", 3, 3),
     ]
+
+
+def test_what_a_recall_costs_is_measured_when_a_clock_of_the_cpu_is_given() -> None:
+    ticks = iter([1.0, 1.25, 5.0, 5.5])
+    (first, second, *_) = ask_all(DATASET, FakeStore(), profile="lexical", cpu=lambda: next(ticks, 6.0))
+    assert (first.cpu_ms, second.cpu_ms) == (250.0, 500.0)
+    assert all(result.cpu_ms is None for result in ask_all(DATASET, FakeStore(), profile="lexical"))

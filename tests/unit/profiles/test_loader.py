@@ -179,9 +179,9 @@ def test_a_fuser_may_weigh_a_channel_that_only_the_parent_runs(tmp_path: Path) -
         ("nmae = 'x'", "did you mean 'name'?"),
         ("name = 3", "name: expected a string, got 3"),
         ("extends = true", "extends: expected a string, got True"),
-        ("limit = 0", "limit: expected a whole number from 1, got 0"),
-        ("limit = true", "limit: expected a whole number from 1, got True"),
-        ("limit = 1.5", "limit: expected a whole number from 1, got 1.5"),
+        ("limit = 0", "limit: expected a whole number from 1 to 10,000, got 0"),
+        ("limit = true", "limit: expected a whole number from 1 to 10,000, got True"),
+        ("limit = 1.5", "limit: expected a whole number from 1 to 10,000, got 1.5"),
         ("order = 'terms'", "order: expected an array of names of stages, got 'terms'"),
         ("order = ['terms', 3]", "order: expected an array of names of stages, got list"),
         ("order = []", "order: is missing or empty"),
@@ -349,3 +349,30 @@ def test_a_guard_rail_holds_for_children_and_may_only_get_stricter(tmp_path: Pat
     assert load(tmp_path, child.format(5, 5)).at_most == {"lexical": {"depth": 5.0}}
     assert "8 is above 7" in refused(tmp_path, child.format(8, 100))
     assert "6 is above 5" in refused(tmp_path, child.format(6, 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[at_most.cross_encoder]\ndept = 3", "did you mean 'depth'?"),
+        ('required = ["lexcal"]', "did you mean 'lexical'?"),
+        (f"limit = {10**25}", "a whole number from 1 to 10,000"),
+        (f"[stages.lexical]\ndepth = {10**25}", "is beyond 1e+12"),
+        ("[stages.lexical]\nfields = { text = 1e308 }", "stages.lexical.fields.text: 1e+308 is beyond 1e+12"),
+        (f'name = "{"x" * 300}"', "one line of at most 256 printable characters"),
+        (r'description = "a\u001b[31mb"', "printable characters"),
+    ],
+)
+def test_what_would_guard_nothing_or_break_a_stage_is_refused(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    assert problem in refused(tmp_path, f'extends = "default"\n{text}\n')
+
+
+def test_a_long_line_of_parents_is_refused(tmp_path: Path) -> None:
+    for number in range(40):
+        write(tmp_path, f'extends = "p{number + 1}.toml"', f"p{number}.toml")
+    write(tmp_path, WORDS, "p40.toml")
+    with pytest.raises(ProfileError, match="more than 16 parents"):
+        load_profile(tmp_path / "p0.toml")
+    assert load_profile(tmp_path / "p24.toml").name == "p24"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from simonides.records.impression import Impression
 
 FEATURES = 10
+MOST_STORED = 10_000
+"""Stored recalls of one bank; of more, those stored first go."""
 
 
 def extend_accesses(connection: apsw.Connection, accesses: Accesses) -> Accesses:
@@ -124,6 +126,15 @@ def _access(connection: apsw.Connection, root: int, now: int, principal: str) ->
     connection.execute(
         "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)",
         (root, now, label_code(connection, principal)),
+    )
+
+
+def prune_impressions(connection: apsw.Connection, most: int = MOST_STORED) -> None:
+    """Delete the impressions that were stored first until at most *most* are left; accesses stay."""
+    connection.execute(
+        "DELETE FROM impressions WHERE number <="
+        " (SELECT number FROM impressions ORDER BY number DESC LIMIT 1 OFFSET ?)",
+        (most,),
     )
 
 

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.accesses import drop_empty_impressions, write_impressions, write_used
+from simonides.backends.embedded.accesses import (
+    drop_empty_impressions,
+    prune_impressions,
+    write_impressions,
+    write_used,
+)
 from simonides.backends.embedded.change_log import (
     ADD,
     ERASE,
@@ -184,6 +189,7 @@ class WriteTransaction:
     def remember(self, impressions: Iterable[Impression]) -> None:
         """Store impressions, and the accesses of those that count what they returned."""
         self._log_use(write_impressions(self._connection, impressions, self.now))
+        prune_impressions(self._connection)
 
     def used(self, ids: Sequence[str], recall: str | None, principal: str) -> int:
         """Store that memories were used, once per recall; returns how many accesses that made.

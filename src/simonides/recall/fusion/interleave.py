@@ -13,12 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.records.candidate import Candidate
+from simonides.recall.fusion.gathering import candidates, gather
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simonides.protocols import View
+    from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
 
@@ -31,23 +32,8 @@ class Interleave:
 
     def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
         """One candidate per memory that any channel found, best first, with its rank and score in each."""
-        ranks: dict[int, dict[str, int]] = {}
-        scores: dict[int, dict[str, float]] = {}
-        for channel, ranking in rankings.items():
-            hits = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), strict=True)
-            for rank, (ordinal, score) in enumerate(hits, start=1):
-                ranks.setdefault(ordinal, {})[channel] = rank
-                scores.setdefault(ordinal, {})[channel] = score
-        return tuple(
-            Candidate(
-                ordinal=ordinal,
-                score=round(1 / place, 9),
-                scored_by=SCORED_BY,
-                ranks=ranks[ordinal],
-                channel_scores=scores[ordinal],
-            )
-            for place, ordinal in enumerate(_in_turn(rankings), start=1)
-        )
+        scored = ((ordinal, round(1 / place, 9)) for place, ordinal in enumerate(_in_turn(rankings), start=1))
+        return candidates(scored, SCORED_BY, gather(rankings))
 
 
 def _in_turn(rankings: Mapping[str, Ranking]) -> list[int]:

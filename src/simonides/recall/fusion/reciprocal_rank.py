@@ -16,15 +16,14 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from simonides.errors import InputError
-from simonides.records.candidate import Candidate
+from simonides.recall.fusion.gathering import fused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simonides.protocols import View
+    from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
 
@@ -54,30 +53,9 @@ class ReciprocalRank:
 
     def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
         """One candidate per memory that any channel found, best first, with its rank and score in each."""
-        ranks: dict[int, dict[str, int]] = {}
-        channel_scores: dict[int, dict[str, float]] = {}
-        for channel in sorted(rankings):
-            ranking = rankings[channel]
-            pairs = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), strict=True)
-            for rank, (ordinal, score) in enumerate(pairs, start=1):
-                ranks.setdefault(ordinal, {})[channel] = rank
-                channel_scores.setdefault(ordinal, {})[channel] = score
-        fused = view.ranking(
-            np.array(list(ranks), np.int64),
-            np.array([self._score(found) for found in ranks.values()], np.float64),
-            None,
-        )
-        return tuple(
-            Candidate(
-                ordinal=ordinal,
-                score=score,
-                scored_by=SCORED_BY,
-                ranks=ranks[ordinal],
-                channel_scores=channel_scores[ordinal],
-            )
-            for ordinal, score in zip(fused.ordinals.tolist(), fused.scores.tolist(), strict=True)
-        )
+        return fused(view, rankings, SCORED_BY, self._score)
 
-    def _score(self, ranks: Mapping[str, int]) -> float:
-        terms = [self.weights.get(channel, 1.0) / (self.k + rank) for channel, rank in ranks.items()]
-        return round(math.fsum(terms), 9)
+    def _score(self, found: Mapping[str, tuple[int, float]]) -> float:
+        return math.fsum(
+            self.weights.get(channel, 1.0) / (self.k + rank) for channel, (rank, _) in found.items()
+        )

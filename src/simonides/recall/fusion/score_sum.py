@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.records.candidate import Candidate
+from simonides.recall.fusion.gathering import fused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.protocols import View
+    from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
 
@@ -60,32 +61,12 @@ class ScoreSum:
 
     def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
         """One candidate per memory that any channel found, best first, with its rank and score in each."""
-        ranks: dict[int, dict[str, int]] = {}
-        channel_scores: dict[int, dict[str, float]] = {}
-        terms: dict[int, list[float]] = {}
-        for channel in sorted(rankings):
-            ranking, weight = rankings[channel], self.weights.get(channel, 1.0)
-            scaled = self._scaled(channel, ranking).tolist()
-            hits = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), scaled, strict=True)
-            for rank, (ordinal, score, share) in enumerate(hits, start=1):
-                ranks.setdefault(ordinal, {})[channel] = rank
-                channel_scores.setdefault(ordinal, {})[channel] = score
-                terms.setdefault(ordinal, []).append(weight * share)
-        fused = view.ranking(
-            np.array(list(terms), np.int64),
-            np.array([round(math.fsum(parts), 9) for parts in terms.values()], np.float64),
-            None,
-        )
-        return tuple(
-            Candidate(
-                ordinal=ordinal,
-                score=score,
-                scored_by=SCORED_BY,
-                ranks=ranks[ordinal],
-                channel_scores=channel_scores[ordinal],
-            )
-            for ordinal, score in zip(fused.ordinals.tolist(), fused.scores.tolist(), strict=True)
-        )
+        scaled = {channel: self._scaled(channel, ranking).tolist() for channel, ranking in rankings.items()}
+
+        def score(found: Mapping[str, tuple[int, float]]) -> float:
+            return math.fsum(self.weights.get(c, 1.0) * scaled[c][rank - 1] for c, (rank, _) in found.items())
+
+        return fused(view, rankings, SCORED_BY, score)
 
     def _scaled(self, channel: str, ranking: Ranking) -> NDArray[np.float64]:
         scores = ranking.scores

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import zipfile
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,6 +122,17 @@ def load_network(path: Path) -> Network:
             f"{path} holds no network of {len(FEATURES)} features and version {_VERSION}; train it anew"
         )
     return network
+
+
+def network_at(path: Path) -> Network:
+    """As ``load_network``, which is asked only when the file is another than before."""
+    found = path.stat()
+    return _network(path, (found.st_mtime_ns, found.st_size, found.st_ino))
+
+
+@lru_cache(maxsize=32)
+def _network(path: Path, _stamp: tuple[int, int, int]) -> Network:
+    return load_network(path)
 
 
 def features_of(view: View, query: Query, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -101,6 +101,7 @@ def quality(
         )
         common: dict[str, Any] = {
             "timer": time.perf_counter,
+            "cpu": time.process_time,
             "profile": asked,
             "limit": limit,
             "window": WINDOW if window is None else window,
@@ -127,6 +128,8 @@ def quality(
             f"{answer['questions']} questions in {answer['seconds']:.1f} s"
         )
         print_table(_measures(answer))
+        if answer["recall_cpu_ms"]:
+            print_text("CPU per recall: {p50:.1f} ms (p95 {p95:.1f})".format(**answer["recall_cpu_ms"]))
 
 
 @bench.command()

@@ -26,6 +26,7 @@ ProfileArgument = Annotated[
     str, typer.Argument(metavar="NAME|FILE", help="A built-in profile's name, or a file's path.")
 ]
 
+_VALUES = 46  # columns of an option and its value; a narrow terminal still shows every value
 profiles = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -155,23 +156,15 @@ def _print(described: "Described", stages: "tuple[Stage, ...]") -> None:
     for name in ("expected_ms", "at_most"):
         if facts[name]:
             print_text(f"{name}: {json.dumps(facts[name])}")
-    print_text("")
-    rows = table("stage", "shape", "technique", "option", "value", "from")
-    for column in (*rows.columns[:4], rows.columns[5]):
-        column.no_wrap = True
     own = described.places[0]
     for stage in stages:
         # A technique that the stage is named after needs no second telling.
-        technique = "" if stage.technique == stage.name else stage.technique
-        heads = [(stage.name, str(stage.shape), technique)]
+        technique = "" if stage.technique == stage.name else f", {stage.technique}"
+        print_text(f"\n{stage.name}  {stage.shape}{technique}")
         for option in stage.options:
-            name, shape, kind = heads.pop() if heads else ("", "", "")
+            said = f"{option.name} = {json.dumps(option.value, ensure_ascii=False)}"
             origin = "this file" if option.origin == own else _short(option.origin)
-            value = json.dumps(option.value, ensure_ascii=False)
-            rows.add_row(printable(name), shape, kind, printable(option.name), printable(value), origin)
-        if heads:
-            rows.add_row(printable(stage.name), str(stage.shape), technique, "", "", "")
-    print_table(rows)
+            print_text(f"  {said:<{_VALUES}}  {origin}")
 
 
 def _files(places: list[str]) -> str:

@@ -13,6 +13,7 @@ from simonides.backends.embedded.accesses import (
     FEATURES,
     drop_empty_impressions,
     extend_accesses,
+    prune_impressions,
     read_samples,
     write_impressions,
     write_used,
@@ -111,3 +112,20 @@ def test_rows_go_with_their_memory(connection: apsw.Connection) -> None:
     connection.execute("DELETE FROM memories WHERE ordinal = ?", (rows[0],))
     for table in ("accesses", "shown"):
         assert connection.execute(f"SELECT ordinal FROM {table}").fetchall() == [(rows[1],)]
+
+
+def test_of_too_many_impressions_those_stored_first_go_and_their_accesses_stay(
+    connection: apsw.Connection,
+) -> None:
+    rows = roots(connection)
+    for number in range(5):
+        write_impressions(connection, [shown(rows[:2], recall=f"r{number}", counted=True)], 7 + number)
+    prune_impressions(connection, 5)
+    assert connection.execute("SELECT count(*) FROM impressions").get == 5
+    prune_impressions(connection, 2)
+    kept = connection.execute("SELECT recall FROM impressions ORDER BY number").fetchall()
+    assert kept == [("r3",), ("r4",)]
+    assert connection.execute("SELECT count(*) FROM shown").get == 4
+    assert connection.execute("SELECT count(*) FROM accesses").get == 10
+    with pytest.raises(InputError, match="give a recent one"):
+        write_used(connection, rows[:1], ["x"], "r0", "", 20)

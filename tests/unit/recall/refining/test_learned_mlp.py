@@ -10,7 +10,7 @@ import pytest
 
 from simonides.errors import InputError, ModelDamagedError
 from simonides.recall.refining.learned_mlp import LearnedMlp
-from simonides.recall.refining.mlp import FEATURES, Network, features_of, load_network
+from simonides.recall.refining.mlp import FEATURES, Network, features_of, load_network, network_at
 from simonides.recall.refining.order import UNRERANKED
 from simonides.records.candidate import Candidate
 from simonides.records.kind import Layer
@@ -151,3 +151,21 @@ def test_what_is_no_such_file_is_refused(content: bytes, tmp_path: Path) -> None
 def test_a_depth_out_of_range_is_refused() -> None:
     with pytest.raises(InputError, match="depth: 0"):
         LearnedMlp(0)
+
+
+def test_the_file_is_read_again_only_when_it_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "reranker.npz"
+    network(samples=20).save(path)
+    first = network_at(path)
+    assert network_at(path) is first
+    other = tmp_path / "partial"
+    network(samples=30).save(other)
+    other.replace(path)
+    assert network_at(path).samples == 30
+    path.write_bytes(b"no network")
+    for _ in range(2):
+        with pytest.raises(ModelDamagedError):
+            network_at(path)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        network_at(path)

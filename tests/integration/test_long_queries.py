@@ -1,0 +1,55 @@
+"""A query of any length is answered by every profile, or refused, in bounded time."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+import simonides
+from simonides.errors import InputError
+from simonides.profiles.loader import list_profiles
+from simonides.testing.embedder import StubEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.bank import Bank
+
+WORDS = [f"word{number}" for number in range(900)] + ["Odalys", "Norrhav", "because", "review"]
+QUERIES = {
+    "5,000 words": " ".join(random.Random(7).choices(WORDS, k=5_000)),
+    "9,000 new words": " ".join(f"zq{number}" for number in range(9_000)),
+    "phrases": '"word1 word2" ' * 4_500,
+    "prefixes": "word* " * 10_000,
+    "times": "3 weeks ago and before last Monday in 2023, " * 1_400,
+    "intents": "why when who how " * 3_500,
+    "signs": "$" * 65_000,
+}
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bank]:
+    chosen = random.Random(3)
+    folder = tmp_path_factory.mktemp("long")
+    with simonides.open(folder, embedder=StubEmbedder(dimension=16)) as store:
+        found = store.bank("b")
+        found.retain([{"text": " ".join(chosen.choices(WORDS, k=20))} for _ in range(300)])
+        yield found
+
+
+@pytest.mark.parametrize("profile", list_profiles())
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_a_long_query_is_answered_in_bounded_time(bank: Bank, profile: str, query: str) -> None:
+    began = time.process_time()
+    bank.recall(query, profile=profile)
+    # About a second at most on a slow machine; what grows with the square of the length takes minutes.
+    assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize("profile", list_profiles())
+def test_a_query_of_a_hundred_kilobytes_is_refused_in_words(bank: Bank, profile: str) -> None:
+    with pytest.raises(InputError, match="query: is 100,000 bytes long in UTF-8, at most 65,536"):
+        bank.recall("a" * 100_000, profile=profile)

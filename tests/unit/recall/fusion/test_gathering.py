@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import numpy as np
+
+from simonides.recall.fusion.gathering import candidates, fused, gather
+from simonides.records.ranking import Ranking
+from simonides.testing.fakes import FakeView, fake_memory
+
+
+def ranking(*hits: tuple[int, float]) -> Ranking:
+    return Ranking(np.array([o for o, _ in hits], np.int64), np.array([s for _, s in hits], np.float64))
+
+
+FOUND = {"words": ranking((1, 4.0), (0, 2.0)), "dense": ranking((1, 0.5))}
+
+
+def test_every_rank_and_score_is_kept_by_the_names_of_the_channels() -> None:
+    assert gather(FOUND) == {1: {"dense": (1, 0.5), "words": (1, 4.0)}, 0: {"words": (2, 2.0)}}
+    assert list(gather(FOUND)[1]) == ["dense", "words"]
+    assert gather({}) == {}
+
+
+def test_candidates_are_ordered_by_the_score_with_ties_by_path() -> None:
+    view = FakeView.of([fake_memory("a"), fake_memory("b")])
+    pool = fused(view, FOUND, "sum", lambda found: float(sum(score for _, score in found.values())))
+    assert [(each.ordinal, each.score, each.scored_by) for each in pool] == [(1, 4.5, "sum"), (0, 2.0, "sum")]
+    assert pool[0].ranks == {"dense": 1, "words": 1}
+    assert pool[0].channel_scores == {"dense": 0.5, "words": 4.0}
+    assert [each.ordinal for each in fused(view, FOUND, "same", lambda found: 1.0)] == [0, 1]
+    assert candidates([], "none", {}) == ()
