@@ -20,7 +20,7 @@ from simonides.errors import InputError, ModelError, SimonidesError, StoreError,
 from simonides.models.catalogue import DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.onnx_encoder import checked_dimension
-from simonides.models.resolve import load_embedder, load_reranker, load_sparse
+from simonides.models.resolve import load_embedder, load_reranker, load_sparse, sparse_choice
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
 from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
@@ -90,7 +90,8 @@ def open_store(
             ``None`` = not cut. A bank keeps the dimension it began with.
         sparse: the name of a catalogued sparse encoder such as ``"splade-tiny"`` (fetched at first use), your
             own ``protocols.SparseEncoder``, or ``None`` (the default): memories get no learned sparse terms,
-            and the channel that needs them is passed over.
+            and the channel that needs them is passed over. ``"splade-tiny:32"`` keeps the 32 heaviest terms
+            of a text in place of 128: 3 bytes a term. A bank keeps the number it began with.
         language: of stemming and stop-words; ``"none"`` for neither.
         zone: of times that state none.
         extractor: finds names, relations and dates in what is retained; default: built-in rules.
@@ -131,10 +132,7 @@ def open_store(
     )
     _check_values(redact, audit_key, zone)
     # Before anything is made: a wrong argument changes nothing.
-    if isinstance(reranker, str):
-        find_reranker(reranker)
-    if dimension is not None:
-        _check_dimension(dimension, embedder)
+    _check_models(embedder, dimension, reranker, sparse)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(os.environ if environ is None else environ)
@@ -192,12 +190,6 @@ def _check_values(redact: object, audit_key: object, zone: object) -> None:
         raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
 
 
-def _check_dimension(dimension: int, embedder: object) -> None:
-    if not isinstance(embedder, str):
-        raise InputError("dimension", "is for catalogued embedders only; name one, or cut vectors yourself")
-    checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
-
-
 def _folder(path: object, *, create: bool) -> Path:
     """The store's folder, which is there afterwards."""
     if not isinstance(path, str | PathLike):
@@ -219,6 +211,20 @@ def _folder(path: object, *, create: bool) -> Path:
 
 def _system_clock() -> datetime:
     return datetime.now(UTC)
+
+
+def _check_models(embedder: object, dimension: int | None, reranker: object, sparse: object) -> None:
+    """Whether the catalogue has what is named; loads nothing."""
+    if isinstance(reranker, str):
+        find_reranker(reranker)
+    if isinstance(sparse, str):
+        sparse_choice(sparse)
+    if dimension is not None:
+        if not isinstance(embedder, str):
+            raise InputError(
+                "dimension", "is for catalogued embedders only; name one, or cut vectors yourself"
+            )
+        checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
 
 
 class Store:
@@ -410,8 +416,6 @@ class _SparseSource:
     """Loads the sparse encoder at first use, once."""
 
     def __init__(self, wanted: str | SparseEncoder | None, progress: Progress | None) -> None:
-        if isinstance(wanted, str) and not wanted.strip():
-            raise InputError("sparse", "is blank; give a model's name or None")
         self._wanted = wanted
         self._progress = progress or silent
         self._lock = threading.Lock()

@@ -34,6 +34,13 @@ def test_one_that_cannot_be_had_is_an_error(cli: Cli, monkeypatch: pytest.Monkey
     assert "SIMONIDES_OFFLINE" in result.stderr
 
 
+def test_a_wrong_number_of_terms_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIMONIDES_SPARSE", "splade-tiny:0")
+    result = cli("retain", "the fuse is blown")
+    assert result.exit_code == 2
+    assert "1 to 500" in result.stderr
+
+
 def test_a_wrong_name_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIMONIDES_SPARSE", "splade-tinny")
     result = cli("retain", "the fuse is blown")

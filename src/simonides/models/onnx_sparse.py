@@ -37,6 +37,9 @@ _CHARACTERS_PER_TOKEN = 64
 TERMS = 128
 """Entries kept of a text unless told otherwise."""
 
+MOST_TERMS = 500
+"""Entries kept of a text at most; up to here sums of products stay far below any limit."""
+
 
 class OnnxSparseEncoder:
     """A sparse encoder of the catalogue (``protocols.SparseEncoder``). Thread-safe.
@@ -52,7 +55,7 @@ class OnnxSparseEncoder:
         Args:
             record: what the model is.
             built: its checked files.
-            terms: entries kept of a text, from 1.
+            terms: entries kept of a text, from 1 to ``MOST_TERMS``.
             workers: how many texts run at once; None means one per available core.
 
         Raises:
@@ -81,8 +84,8 @@ class OnnxSparseEncoder:
 
     @property
     def name(self) -> str:
-        """As in the catalogue."""
-        return self._record.name
+        """As in the catalogue, with the number of entries kept where it is not the usual one."""
+        return self._record.name if self._terms == TERMS else f"{self._record.name}:{self._terms}"
 
     @property
     def fingerprint(self) -> str:

@@ -45,10 +45,11 @@ from simonides.models.catalogue import (
 from simonides.models.fetch import fetch_sources, silent
 from simonides.models.onnx_encoder import OnnxEmbedder, checked_dimension
 from simonides.models.onnx_reranker import OnnxReranker
-from simonides.models.onnx_sparse import TERMS, OnnxSparseEncoder
+from simonides.models.onnx_sparse import MOST_TERMS, TERMS, OnnxSparseEncoder
 from simonides.models.pair_graph import build_pair_encoder
 from simonides.models.safetensors import read_float_tensors
 from simonides.models.sparse_graph import build_sparse_encoder
+from simonides.records.hygiene import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -141,24 +142,44 @@ def load_reranker(
     return OnnxReranker(record, built, workers=workers)
 
 
+def sparse_choice(choice: str) -> tuple[SparseRecord, int]:
+    """The model and the number of terms kept of a text, from ``NAME`` or ``NAME:TERMS``.
+
+    Raises:
+        UnknownNameError: no sparse encoder has the name.
+        InputError: the choice is blank, or the number is none from 1 to ``MOST_TERMS``.
+    """
+    if not choice.strip():
+        raise InputError("sparse", "is blank; give a model's name or None")
+    name, colon, number = choice.partition(":")
+    record = find_sparse(name)
+    if not colon:
+        return record, TERMS
+    # Six digits are too many already, and int() would refuse thousands of them in words of its own.
+    terms = int(number) if number.isascii() and number.isdigit() and len(number) < 6 else 0
+    if not 1 <= terms <= MOST_TERMS:
+        reason = f"{shown(choice)}: after the colon give how many terms of a text to keep, 1 to {MOST_TERMS}"
+        raise InputError("sparse", reason)
+    return record, terms
+
+
 def load_sparse(
     name: str,
     *,
-    terms: int = TERMS,
     progress: Progress | None = None,
     offline: bool | None = None,
     workers: int | None = None,
 ) -> OnnxSparseEncoder:
     """The sparse encoder of that name, pulled first when it is not in the cache.
 
-    Takes the arguments of :func:`load_embedder`, and how many entries of a text are kept; raises the same.
+    Takes what :func:`sparse_choice` reads, and the other arguments of :func:`load_embedder`; raises the same.
     """
-    record = find_sparse(name)
+    record, terms = sparse_choice(name)
     folder = models_folder() / record.name
     try:
         built = read_model(record, folder)
     except ModelMissingError:
-        pull_model(name, progress=progress, offline=offline)
+        pull_model(record.name, progress=progress, offline=offline)
         built = read_model(record, folder)
     return OnnxSparseEncoder(record, built, terms=terms, workers=workers)
 

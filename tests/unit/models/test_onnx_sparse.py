@@ -9,10 +9,11 @@ from tests.unit.models.conftest import WORDS
 from tests.unit.models.test_sparse_graph import with_head
 
 import simonides
-from simonides.errors import InputError, ModelDamagedError
+from simonides.errors import InputError, ModelDamagedError, UnknownNameError
 from simonides.models.cache import BuiltModel, sparse_fingerprint
 from simonides.models.catalogue import CATALOGUE, RERANKERS, SPARSE, SparseRecord, find_sparse
-from simonides.models.onnx_sparse import OnnxSparseEncoder, heaviest
+from simonides.models.onnx_sparse import MOST_TERMS, TERMS, OnnxSparseEncoder, heaviest
+from simonides.models.resolve import sparse_choice
 from simonides.models.sparse_graph import build_sparse_encoder
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def encoder(sparse_record: SparseRecord, sparse_built: BuiltModel) -> OnnxSparse
 
 def test_it_satisfies_the_protocol(encoder: OnnxSparseEncoder) -> None:
     as_protocol: SparseEncoder = encoder
-    assert as_protocol.name == "tiny-sparse"
+    assert as_protocol.name == "tiny-sparse:3"
     assert as_protocol.fingerprint.startswith("tiny-sparse:")
 
 
@@ -159,3 +160,42 @@ def test_the_catalogue_states_every_sum_and_no_name_twice() -> None:
     names = [record.name for record in CATALOGUE] + [record.name for record in RERANKERS]
     names += [record.name for record in SPARSE]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.spec("HX-18")
+@pytest.mark.parametrize(
+    ("choice", "terms"),
+    [
+        ("splade-tiny", TERMS),
+        ("splade-tiny:1", 1),
+        ("splade-tiny:32", 32),
+        (f"splade-tiny:{MOST_TERMS}", MOST_TERMS),
+    ],
+)
+def test_a_number_after_the_name_caps_the_terms(choice: str, terms: int) -> None:
+    assert sparse_choice(choice) == (find_sparse("splade-tiny"), terms)
+
+
+@pytest.mark.parametrize("number", ["", "0", "-1", "1.5", "many", "٣٢", " 32", "501", "9" * 5000])
+def test_a_wrong_number_after_the_name_is_refused_before_anything_is_made(
+    number: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="1 to 500"):
+        simonides.open(tmp_path / "store", embedder=None, sparse=f"splade-tiny:{number}")
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_wrong_name_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="splade-tiny"):
+        simonides.open(tmp_path / "store", embedder=None, sparse="splade-tinny")
+    with pytest.raises(InputError, match="is blank"):
+        simonides.open(tmp_path / "store", embedder=None, sparse=" ")
+    assert not (tmp_path / "store").exists()
+
+
+def test_the_name_tells_an_unusual_cap(sparse_record: SparseRecord, sparse_built: BuiltModel) -> None:
+    usual = OnnxSparseEncoder(sparse_record, sparse_built, workers=1)
+    capped = OnnxSparseEncoder(sparse_record, sparse_built, terms=2, workers=1)
+    assert (usual.name, capped.name) == ("tiny-sparse", "tiny-sparse:2")
+    assert usual.fingerprint != capped.fingerprint
+    assert max(len(found) for found in capped.encode(TEXTS)) == 2

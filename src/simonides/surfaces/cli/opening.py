@@ -1,8 +1,9 @@
 """From --store, --bank and the environment to an open bank.
 
 Environment, read here and nowhere deeper: ``SIMONIDES_EMBEDDER`` names the embedder (``none`` = no model,
-``auto`` = the default one), ``SIMONIDES_SPARSE`` a sparse encoder (unset or ``none`` = no such model);
-``SIMONIDES_STORE`` stands in for ``--store``; without either the store lies in the user's data folder.
+``auto`` = the default one), ``SIMONIDES_SPARSE`` a sparse encoder (unset or ``none`` = no such model,
+``NAME:TERMS`` = with so many terms kept of a text); ``SIMONIDES_STORE`` stands in for ``--store``; without
+either the store lies in the user's data folder.
 """
 
 from __future__ import annotations
