@@ -162,6 +162,7 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments",
         "token_codes",
         "sparse_encoder", "sparse_terms",
+        "moves", "evidence",
         "changes",  # of one bank on one disk; made anew
     }  # fmt: skip
     places = {"ordinal", "root", "chunk"}
