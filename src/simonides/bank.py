@@ -1184,6 +1184,8 @@ class Bank:
         Raises:
             InputError: an argument is wrong.
         """
+        if max_tokens is None:
+            raise InputError("max_tokens", "is None; a brief has a budget, so give a whole number from 0")
         found = self.recall(task, max_tokens=max_tokens, profile=profile, project=project, limit=20)
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:

@@ -7,6 +7,7 @@ right after the first makes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -181,10 +182,8 @@ def test_a_run_killed_at_any_step_and_made_again_ends_like_one_that_was_not(
 
             monkeypatch.setattr(maintaining, "_make", dying)
             with simonides.open(place, clock=clock, embedder=None) as store:
-                try:
+                with contextlib.suppress(Killed):
                     store.bank().maintain()
-                except Killed:
-                    pass
         monkeypatch.setattr(maintaining, "_make", plain)
         with simonides.open(place, clock=clock, embedder=None) as store:
             store.bank().maintain()

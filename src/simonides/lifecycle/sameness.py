@@ -14,8 +14,7 @@ from simonides.text.normalise import fold_case, fold_characters
 
 _TURNS = frozenset(
     {
-        "not", "no", "never", "nor", "without", "cannot", "don't", "doesn't", "didn't", "isn't", "aren't",
-        "wasn't", "weren't", "won't", "can't", "couldn't", "wouldn't", "hasn't", "haven't", "hadn't",
+        "not", "no", "never", "nor", "without", "cannot", "can't", "won't",
         "nicht", "kein", "keine", "keinen", "nie", "niemals",
     }
 )  # fmt: skip
@@ -51,6 +50,7 @@ class Words:
 def read_words(text: str) -> Words:
     """The words of a text."""
     plain = [word.strip(_AROUND) for word in fold_characters(text).replace("\u2019", "'").split()]
+    plain = [part for word in plain for part in _parted(word)]
     plain = [word for word in plain if word]
     folded = [fold_case(word) for word in plain]
     names = frozenset(
@@ -71,6 +71,14 @@ def same(one: Words, other: Words, similar: float) -> bool:
 def opposite(one: Words, other: Words, similar: float) -> bool:
     """Whether one denies what the other says."""
     return bool(one.turns) != bool(other.turns) and _agree(_plain(one), _plain(other), similar)
+
+
+def _parted(word: str) -> tuple[str, ...]:
+    """A contracted "not" and its verb apart."""
+    stem = word[:-3]
+    return (
+        (stem, "not") if stem and word[-3:].lower() == "n't" and stem.lower() not in {"ca", "wo"} else (word,)
+    )
 
 
 def _plain(words: Words) -> Words:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def told(bank: Bank, text: str, source: str, **more: Any) -> str:
     """Retain a text that another source than before tells, so that it is no repeat."""
-    (memory,) = bank.retain({"text": text, "source": source, "kind": "semantic", **more})
+    (memory,) = bank.retain(text, **{"source": source, "kind": "semantic", **more})
     return memory
 
 
