@@ -181,9 +181,11 @@ def test_a_run_killed_at_any_step_and_made_again_ends_like_one_that_was_not(
                 return plain(transaction, due)  # type: ignore[arg-type]
 
             monkeypatch.setattr(maintaining, "_make", dying)
-            with simonides.open(place, clock=clock, embedder=None) as store:
-                with contextlib.suppress(Killed):
-                    store.bank().maintain()
+            with (
+                simonides.open(place, clock=clock, embedder=None) as store,
+                contextlib.suppress(Killed),
+            ):
+                store.bank().maintain()
         monkeypatch.setattr(maintaining, "_make", plain)
         with simonides.open(place, clock=clock, embedder=None) as store:
             store.bank().maintain()

@@ -894,8 +894,8 @@ class WriteTransaction:
         rows = self._all(
             "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem)"
             " SELECT ?, m.root, 0, 0, '' FROM memories m WHERE m.expired_at=? AND m.valid_to>?"
-            " AND m.state & ?=0 AND NOT EXISTS (SELECT 1 FROM enrichments e WHERE e.ordinal=m.root) ORDER BY m.root"
-            " RETURNING number",
+            " AND m.state & ?=0 AND NOT EXISTS (SELECT 1 FROM enrichments e WHERE e.ordinal=m.root)"
+            " ORDER BY m.root RETURNING number",
             task,
             FOREVER,
             self.now,
