@@ -19,11 +19,18 @@ from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
+from simonides.backends.embedded.upkeep import read_evidence, read_moves
 from simonides.backends.embedded.verification import VerifyReport
 from simonides.errors import ConflictError, InputError, ModelDamagedError, NotFoundError, UnknownNameError
 from simonides.index.view import look
+from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
+from simonides.lifecycle.maintaining import MOST_STEPS, maintain
+from simonides.lifecycle.preferring import prefer_observations
+from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
+from simonides.lifecycle.thresholds import read_thresholds
+from simonides.lifecycle.undoing import note_stale, undo
 from simonides.profiles.environment import overridden
-from simonides.profiles.loader import load_profile
+from simonides.profiles.loader import load_lifecycle, load_profile
 from simonides.protocols import Tools
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.explaining import explain as explained
@@ -40,7 +47,9 @@ from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
 from simonides.records.interval import FOREVER, from_micros, parse_time, to_micros
 from simonides.records.kind import Kind
+from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
+from simonides.records.state import PINNED
 from simonides.retain.conversations import WINDOW, conversation_items
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
@@ -67,6 +76,9 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.reading import EntityCount
     from simonides.backends.embedded.transaction import Entity, WriteTransaction
     from simonides.index.view import BankView
+    from simonides.lifecycle.briefing import Brief
+    from simonides.lifecycle.staleness import DeadReference
+    from simonides.lifecycle.step import MaintenanceReport
     from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Analyser,
@@ -90,6 +102,7 @@ if TYPE_CHECKING:
     from simonides.records.extraction import Extraction
     from simonides.records.impression import Samples
     from simonides.records.memory import Memory
+    from simonides.records.move import Move
     from simonides.records.recall import Recall
     from simonides.records.receipt import Receipt, Saved
     from simonides.records.source import Source
@@ -126,6 +139,8 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
     "window": None,
     "seed": None,
     "types": None,
+    "include_archived": False,
+    "prefer_observations": False,
     **_SEARCH_DEFAULTS,
 }
 # Techniques that read query and memory together; only for them is the store's reranker loaded.
@@ -746,6 +761,9 @@ class Bank:
         deadline_ms: float | None = None,
         tier: str = "default",
         count_returned: bool = False,
+        include_archived: bool = False,
+        prefer_observations: bool = False,
+        include_sources: bool = False,
     ) -> Recall:
         """Find the memories that answer *query*, best first.
 
@@ -777,6 +795,12 @@ class Bank:
             tier: default; helpers that ask a language model about the query never run here.
             count_returned: every returned memory counts as accessed. That waits in memory until the next
                 ``used`` or until the store is closed: a crash before loses it.
+            include_archived: also find what maintenance has put away; ``used`` brings it back.
+            prefer_observations: let an observation that maintenance made stand for the memories behind it.
+                Without it, and unless *kinds* or *types* ask for observations, recall answers as if
+                maintenance had made none.
+            include_sources: also give the memories for and against each such observation, in
+                ``Recall.evidence``.
 
         Raises:
             InputError: an argument is wrong.
@@ -787,6 +811,9 @@ class Bank:
             profile,
             explain=explain,
             count_returned=count_returned,
+            include_sources=include_sources,
+            include_archived=include_archived,
+            prefer_observations=prefer_observations,
             limit=limit,
             max_tokens=max_tokens,
             kinds=kinds,
@@ -818,16 +845,21 @@ class Bank:
         *,
         explain: bool,
         count_returned: bool = False,
+        include_sources: bool = False,
         **options: object,
     ) -> Recall:
-        for name, switch in (("explain", explain), ("count_returned", count_returned)):
+        for name, switch in (
+            ("explain", explain),
+            ("count_returned", count_returned),
+            ("include_sources", include_sources),
+        ):
             if not isinstance(switch, bool):
                 raise InputError(name, f"expected true or false, got {shown(switch)}")
         request, search = self._read_options(query, options)
         plan = self._plan(profile)
         recording, now = Recording(), self._now()
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, request.filters, now, self._reader(reading))
+            view = self._view(reading, request.filters, now)
             answer, _ = self._answer(plan, view, request, search, reading, recording)
             reading.check([hit.memory.ordinal for hit in answer])
             trace = answer.trace
@@ -835,6 +867,8 @@ class Bank:
             identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {now}".encode()
             digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
             answer = replace(answer, id=digest)
+            if include_sources:
+                answer = replace(answer, evidence=self._evidence(reading, answer, view.known_at))
             if answer.hits and recording.query is not None:
                 fingerprint = reading.embedder()[2]
                 self._rows.impress(
@@ -900,7 +934,7 @@ class Bank:
         request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
         plan, recording = self._plan(profile), Recording()
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            view = self._view(reading, request.filters, self._now())
             answer, tools = self._answer(plan, view, request, search, reading, recording)
             return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))
 
@@ -976,6 +1010,30 @@ class Bank:
             # How much others have written, and when, is not for a principal to know.
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
+
+    def _view(self, reading: Reading, filters: Filters, now: int) -> BankView:
+        view = look(reading.snapshot, filters, now, self._reader(reading))
+        if not filters.observations:
+            return view
+        return prefer_observations(view, read_evidence(reading.connection, view.known_at))
+
+    def _evidence(self, reading: Reading, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
+        """What stands behind the consolidated observations of an answer, as it was known then."""
+        found = {}
+        held = read_evidence(reading.connection, known_at)
+        for memory in (hit.memory for hit in answer.hits if hit.memory.consolidated):
+            root = int(reading.snapshot.column("root")[memory.ordinal])
+            sources = []
+            for source, stance in held.get(root, {}).items():
+                versions = reading.versions(reading.memories([source])[0].id)
+                sources += [
+                    Evidence(version, stance)
+                    for version in versions
+                    if version.ingested_at_micros <= known_at < version.expired_at_micros
+                    and self._may_read(version)
+                ]
+            found[memory.id] = tuple(sources)
+        return found
 
     def _reader(self, reading: Reading) -> RecallRows:
         readers = None if self.principal is None else (self.principal,)
@@ -1203,6 +1261,129 @@ class Bank:
         """Rows of the audit log, newest first; the owner's only."""
         self._owners_only("audit_entries")
         return self._rows.audit_entries(most)
+
+    def maintain(
+        self,
+        *,
+        profile: str | Path = "default",
+        most: int = MOST_STEPS,
+        dry_run: bool = False,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> MaintenanceReport:
+        """Move memories up, put old ones away and sum up what is said again; the owner's only.
+
+        Everything becomes a new version, so answers as of an earlier moment stay as they are; nothing is
+        deleted. A run that was cut short is simply made again; a second run changes nothing.
+
+        Args:
+            profile: whose ``[lifecycle]`` numbers decide.
+            most: steps at most, from 1.
+            dry_run: write nothing and report what a run would do.
+            progress: told ("maintenance steps", done, of how many).
+
+        Raises:
+            InputError: an argument is wrong.
+            ProfileError: the profile states no such numbers, or wrong ones.
+            UnavailableError: another process maintains this bank, or it cannot be written.
+        """
+        self._owners_only("maintain")
+        if not _is_number(most) or isinstance(most, bool):
+            raise InputError("most", f"expected a whole number from 1, got {shown(most)}")
+        thresholds = read_thresholds(*load_lifecycle(profile))
+        return maintain(self._rows, thresholds, self._now, most=most, dry_run=dry_run, progress=progress)
+
+    def moves(self, memory: str | None = None) -> list[Move]:
+        """What maintenance did to one memory, or to all, oldest first, with reasons; the owner's only."""
+        self._owners_only("moves")
+        if memory is not None:
+            self.get(memory)
+        with self._rows.reading() as reading:
+            return read_moves(reading.connection, memory)
+
+    def undo_move(self, number: int) -> None:
+        """Take back a promotion or an archiving; maintenance does not make it again. The owner's only.
+
+        Raises:
+            NotFoundError: there is no such move, it was undone, or the memory has moved on since.
+        """
+        self._owners_only("undo_move")
+        with self._rows.writing(self._now()) as transaction:
+            move = transaction.upkeep.move(number) if _is_number(number) else None
+            if move is None or not undo(transaction, move):
+                raise NotFoundError(f"no move {number!r} to undo; moves() lists those that stand")
+
+    def pin(self, memory: str, *, pinned: bool = True) -> None:
+        """Keep a memory from decay and first in a brief, or no longer; an archived one comes back.
+
+        Raises:
+            NotFoundError: there is no such memory that the principal may read.
+        """
+        self.get(memory)
+        with self._rows.writing(self._now()) as transaction:
+            transaction.upkeep.return_archived(memory, "pinned")
+            ordinal = transaction.current_ordinal(memory)
+            if ordinal is None:
+                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+            state = int(transaction.columns(ordinal, "state")[0])
+            wanted = state | PINNED if pinned else state & ~PINNED
+            if wanted != state:
+                transaction.revise(ordinal, state=wanted)
+
+    def check_references(self, root: str | Path, *, dry_run: bool = False) -> list[DeadReference]:
+        """Find paths, commands and packages that current memories name and a folder does not have.
+
+        They are noted as moves (``stale``) of their memories, which stay as they are; a note ends when the
+        name leads somewhere again. The owner's only.
+
+        Args:
+            root: the folder.
+            dry_run: note nothing.
+
+        Raises:
+            InputError: *root* is no folder.
+        """
+        self._owners_only("check_references")
+        folder = ProjectFolder(Path(root))
+        with self._rows.reading() as reading:
+            view = look(reading.snapshot, Filters(), self._now(), self._reader(reading))
+            current = view.memories(np.flatnonzero(view.visible).tolist())
+        found = find_dead_references(current, folder)
+        if not dry_run:
+            with self._rows.writing(self._now()) as transaction:
+                note_stale(transaction, [memory.id for memory in current], found)
+        return found
+
+    def brief(
+        self,
+        task: str,
+        max_tokens: int = 2000,
+        *,
+        profile: str | Path = "default",
+        project: str | None = None,
+    ) -> Brief:
+        """A hand-over for the next session: pinned, relevant, decisions, open questions, recent changes.
+
+        Each line names the memory it comes from. The same bank, task and clock give the same text.
+
+        Args:
+            task: what is to be done, in words.
+            max_tokens: of the text, by the store's counter; from 0.
+            profile: of the recall that finds what is relevant.
+            project: only this project; memories of no project stay out.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        if max_tokens is None:
+            raise InputError("max_tokens", "is None; a brief has a budget, so give a whole number from 0")
+        found = self.recall(task, max_tokens=max_tokens, profile=profile, project=project, limit=20)
+        filters = Filters(principal=self.principal, project=project)
+        with self._rows.reading() as reading:
+            view = look(reading.snapshot, filters, self._now(), self._reader(reading))
+            current = view.memories(np.flatnonzero(view.eligible).tolist())
+            changed = recent_changes(reading, view, self._may_read)
+        relevant = () if found.no_match else tuple(hit.memory for hit in found.hits)
+        return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
 
     def samples(self) -> Samples:
         """What the learned reranker may be trained on: recalls of which something was used.

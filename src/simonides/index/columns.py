@@ -4,7 +4,7 @@
 row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
 empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks`` and ``speaker`` say what
 a memory looks like without its text: how many words, whether it ends with a question, and the key of who says
-it (``text.speech``).
+it (``text.speech``). ``state`` holds the marks of ``records.state``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "words": np.dtype("u2"),
     "asks": np.dtype("u1"),
     "speaker": np.dtype("u8"),
+    "state": np.dtype("u1"),
 }
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simonides.index.files import FileLayer
     from simonides.index.graph import Graph
 
-FORMAT = 3
+FORMAT = 4
 """Of the files; a generation of another format is rebuilt."""
 
 

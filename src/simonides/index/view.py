@@ -1,7 +1,7 @@
 """The one check below everything: two masks, made once, before anything reads the bank.
 
 visible  = acl ∧ valid_from ≤ as_of < valid_to ∧ ingested_at ≤ known_at < expired_at   (statistics)
-eligible = visible ∧ kinds ∧ project ∧ tags ∧ window                                   (results)
+eligible = visible ∧ kinds ∧ project ∧ tags ∧ window ∧ not archived                    (results)
 
 What is quarantined is visible only where that kind is asked for.
 (SPEC, general settlements 1 to 3.) Now is the clock, or the newest stamp on a row that the asker may read
@@ -25,6 +25,7 @@ from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
+from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -204,7 +205,7 @@ class BankView:
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> BankView:
         """The same view with fewer eligible rows; memories of no project stay."""
-        mask = _matches(self.snapshot, Filters(kinds=tuple(kinds)))
+        mask = _matches(self.snapshot, Filters(kinds=tuple(kinds), archived=True))
         if project is not None:
             wanted = np.array([label in {"", project} for label in self.snapshot.labels], np.bool_)
             mask &= wanted[self.snapshot.column("project")]
@@ -255,6 +256,9 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
     if Kind.QUARANTINE not in filters.kinds:
         # Out of the statistics, too: what is set aside changes no score.
         visible &= snapshot.column("kind") != KIND_CODES[Kind.QUARANTINE]
+    if not filters.observations and Kind.OBSERVATION not in filters.kinds:
+        # They repeat what their sources say; who did not ask for them gets the answers of a bank without.
+        visible &= (snapshot.column("state") & CONSOLIDATED) == 0
     return BankView(
         snapshot, visible, visible & _matches(snapshot, filters), as_of, known_at, read, filters.principal
     )
@@ -263,8 +267,9 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
 def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:
     """Rows that a new row may be compared with: current ones whose readers include all of its *readers*.
 
-    So a private row never marks, swallows or closes what others read, nor the other way round (SPEC, general
-    settlement 3). Bool, shape (snapshot.rows,).
+    Archived rows and consolidated observations are left out: the first would swallow what is said anew, the
+    second only repeat others. So a private row never marks, swallows or closes what others read, nor the
+    other way round (SPEC, general settlement 3). Bool, shape (snapshot.rows,).
     """
     wanted = frozenset(readers)
     open_to_them = np.array(
@@ -275,6 +280,7 @@ def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> N
         & (snapshot.column("valid_to") > now)
         & (snapshot.column("expired_at") == FOREVER)
         & (snapshot.column("kind") != KIND_CODES[Kind.QUARANTINE])
+        & (snapshot.column("state") & (ARCHIVED | CONSOLIDATED) == 0)
     )
     return mask
 
@@ -304,6 +310,8 @@ def _not_before_writes(
 
 def _matches(snapshot: IndexSnapshot, filters: Filters) -> NDArray[np.bool_]:
     mask = np.ones(snapshot.rows, np.bool_)
+    if not filters.archived:
+        mask &= (snapshot.column("state") & ARCHIVED) == 0
     if filters.kinds:
         codes = np.array([KIND_CODES[kind] for kind in filters.kinds], np.uint8)
         mask &= np.isin(snapshot.column("kind"), codes)

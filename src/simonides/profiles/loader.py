@@ -14,6 +14,9 @@
     [at_most.cross_encoder]             # options of a technique that no child may set higher
     depth = 30
 
+    [lifecycle.archive]                 # when memories move up, fade and are summed up: lifecycle.thresholds
+    floor = 0.05
+
     [stages.lexical]                    # options by key; those of the parent stay unless named here
     b = 0.4
 
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".toml"
 _KEYS = (
     "name", "description", "extends", "limit", "order", "required", "optional", "expected_ms", "at_most",
-    "stages",
+    "stages", "lifecycle",
 )  # fmt: skip
 _MOST_PARENTS = 16
 _LONGEST_NAME = 256
@@ -90,6 +93,7 @@ class _Profile:
     own: frozenset[str] = field(default_factory=frozenset)
     places: tuple[str, ...] = ()
     origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    lifecycle: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,15 @@ def describe_profile(name_or_path: str | Path) -> Described:
         tables={name: profile.stages.get(name, {}) for name in profile.order},
         origins={name: profile.origins.get(name, {}) for name in profile.order},
     )
+
+
+def load_lifecycle(name_or_path: str | Path) -> tuple[Mapping[str, object], str]:
+    """The thresholds of maintenance that a profile states, its parents' merged in, and the profile's place.
+
+    They are checked where they are used (``lifecycle.thresholds``). Errors as for ``load_profile``.
+    """
+    profile = _read(_find(name_or_path, Path()), ())
+    return profile.lifecycle, profile.place
 
 
 @cache
@@ -201,6 +214,7 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
         },
         at_most=_lowest(parent.at_most, table.at_most()),
         own=frozenset(own),
+        lifecycle=_merged(parent.lifecycle, table.lifecycle()),
     )
 
 
@@ -294,6 +308,12 @@ class _Table:
             if type(number) not in {int, float} or not 0 <= number < math.inf:
                 raise self._wrong(f"{key}.{name}", "a number from 0", number)
         return {name: float(number) for name, number in value.items()}
+
+    def lifecycle(self) -> dict[str, object]:
+        value = self.values.get("lifecycle", {})
+        if not isinstance(value, dict):
+            raise self._wrong("lifecycle", "tables [lifecycle.NAME]", value)
+        return value
 
     def stages(self) -> dict[str, dict[str, object]]:
         value = self.values.get("stages", {})

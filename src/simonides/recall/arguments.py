@@ -75,6 +75,8 @@ def read_recall_arguments(
     principal: object,
     zone: tzinfo,
     types: object = None,
+    include_archived: object = False,
+    prefer_observations: object = False,
 ) -> RecallRequest:
     """Check the arguments of a recall; but for *query* and *tags_match*, ``None`` means "not given".
 
@@ -94,6 +96,8 @@ def read_recall_arguments(
         principal: who asks; ``None`` = the owner.
         zone: the zone of times that state none.
         types: one of ``KIND_OF_TYPE`` or a list of them; with *kinds*, only what is in both is kept.
+        include_archived: true or false.
+        prefer_observations: true or false.
 
     Raises:
         UnknownNameError: a kind, type or *tags_match* that does not exist.
@@ -115,9 +119,17 @@ def read_recall_arguments(
             as_of=_moment(as_of, "as_of", zone),
             known_at=_moment(known_at, "known_at", zone),
             principal=None if principal is None else clean_label(principal, "principal"),
+            archived=_switch(include_archived, "include_archived"),
+            observations=_switch(prefer_observations, "prefer_observations"),
         ),
         seed=_whole_number(seed, "seed", 0, MAX_SEED),
     )
+
+
+def _switch(value: object, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(field, f"expected true or false, got {shown(value)}")
+    return value
 
 
 def _whole_number(value: object, field: str, lowest: int, highest: int) -> int | None:

@@ -21,6 +21,8 @@ class Counts:
         sparse: rows of memories that have learned sparse terms.
         enrichments: memories that a language model has been asked about.
         accesses: times that a memory was said to be of use.
+        moves: what maintenance did to memories.
+        evidence: what observations rest on.
     """
 
     memories: int = 0
@@ -40,6 +42,8 @@ class Counts:
     enrichments: int = 0
     accesses: int = 0
     sparse: int = 0
+    moves: int = 0
+    evidence: int = 0
 
     def to_dict(self) -> dict[str, int]:
         """A JSON-ready description."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simonides.records.interval import Interval, from_micros
+from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +54,22 @@ class Memory:
     author: str = ""
     trust: float = 1.0
     superseded_by: str = ""
+    state: int = 0
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it is kept from decay, and comes first in a brief."""
+        return bool(self.state & PINNED)
+
+    @property
+    def archived(self) -> bool:
+        """Whether it is found on request only, until it is used again."""
+        return bool(self.state & ARCHIVED)
+
+    @property
+    def consolidated(self) -> bool:
+        """Whether maintenance made it from several memories (HI-17)."""
+        return bool(self.state & CONSOLIDATED)
 
     @property
     def valid_from(self) -> datetime | None:
@@ -112,4 +129,7 @@ class Memory:
             "author": self.author,
             "trust": self.trust,
             "superseded_by": self.superseded_by,
+            "pinned": self.pinned,
+            "archived": self.archived,
+            "consolidated": self.consolidated,
         }

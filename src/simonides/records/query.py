@@ -29,6 +29,9 @@ class Filters:
         as_of: the viewpoint in the world's time; ``None`` = now.
         known_at: the viewpoint in recorded time; ``None`` = ``as_of``.
         principal: who asks; ``None`` = the owner, who sees all.
+        archived: whether archived memories are kept, too.
+        observations: whether consolidated observations are seen (else as if they were not there), and
+            the memories behind them left out.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -39,6 +42,8 @@ class Filters:
     as_of: int | None = None
     known_at: int | None = None
     principal: str | None = None
+    archived: bool = False
+    observations: bool = False
 
 
 @dataclass(frozen=True, slots=True)

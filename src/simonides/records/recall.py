@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from simonides.records.explanation import Explanation
     from simonides.records.memory import Memory
+    from simonides.records.move import Evidence
     from simonides.records.trace import Trace
 
 
@@ -112,6 +113,8 @@ class Recall:
         no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
         id: by which ``Bank.used`` says what of it was of use; the same question at the same time has the
             same one. Empty where no bank gave one.
+        evidence: by id of an observation that maintenance made, the memories for and against it, when they
+            were asked for.
     """
 
     hits: tuple[Hit, ...]
@@ -123,6 +126,7 @@ class Recall:
     explanations: tuple[Explanation, ...] = ()
     no_match_reasons: tuple[str, ...] = ()
     id: str = field(default="", compare=False)
+    evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -145,6 +149,10 @@ class Recall:
         }
         if self.chunks:
             answer["chunks"] = [asdict(chunk) for chunk in self.chunks]
+        if self.evidence:
+            answer["evidence"] = {
+                memory: [each.to_dict() for each in behind] for memory, behind in self.evidence.items()
+            }
         if self.explanations:
             answer["explanations"] = [explanation.to_dict() for explanation in self.explanations]
         if trace:

@@ -486,6 +486,7 @@ def _column(memory: Memory, name: str) -> float:
         "last_access": BEGINNING if accessed is None else accessed,
         "words": count_words(memory.text),
         "asks": asks(memory.text),
+        "state": memory.state,
         "speaker": speaker_key(memory.speaker or label_of(memory.text)),
     }
     if name in special:

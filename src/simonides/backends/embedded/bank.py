@@ -14,6 +14,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import apsw
+
 from simonides.backends.embedded.accesses import read_samples, read_used
 from simonides.backends.embedded.auditing import (
     KEY_FILE,
@@ -78,7 +80,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-    import apsw
     import numpy as np
     from numpy.typing import NDArray
 
@@ -339,6 +340,28 @@ class EmbeddedBank:
         for impression in written:
             with contextlib.suppress(ValueError):
                 self._impressions.remove(impression)
+
+    @contextlib.contextmanager
+    def maintaining(self) -> Iterator[None]:
+        """Hold the bank's turn of maintenance; whoever dies with it leaves it free.
+
+        Raises:
+            UnavailableError: another process or thread has it.
+        """
+        turn = apsw.Connection(str(self.folder / "maintenance.lock"))
+        try:
+            turn.execute("PRAGMA journal_mode=MEMORY")
+            turn.execute("BEGIN EXCLUSIVE")
+        except apsw.BusyError as error:
+            turn.close()
+            raise UnavailableError(
+                f"{self.folder}: another process maintains this bank; wait until it is done"
+            ) from error
+        try:
+            yield
+        finally:
+            turn.execute("ROLLBACK")
+            turn.close()
 
     @property
     def reranker_path(self) -> Path:

@@ -15,7 +15,7 @@ IMMUTABLE = (
     "ordinal", "id", "version", "root", "kind", "layer", "text", "context", "relation", "expansion", "path",
     "project", "tags", "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision",
     "ingested_at", "occurred_from", "occurred_to", "occurred_precision", "salience", "confidence",
-    "proof_count", "source", "metadata", "superseded_by", "signature", "terms", "content_key",
+    "proof_count", "source", "metadata", "superseded_by", "state", "signature", "terms", "content_key",
 )  # fmt: skip
 """Columns of ``memories`` that never change after they were written."""
 

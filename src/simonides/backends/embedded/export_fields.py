@@ -18,6 +18,7 @@ from simonides.index.sparse_postings import unpack_terms
 from simonides.records.hygiene import clean_labels, shown
 from simonides.records.interval import BEGINNING, FOREVER, Precision, to_micros
 from simonides.records.kind import Kind, Layer
+from simonides.records.state import ALL_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -205,6 +206,21 @@ RELATION: Mapping[str, Read] = {
 JOB: Mapping[str, Read] = {"task": _text, "tries": _whole(0), "not_before": _time, "problem": _text}
 ACCESS: Mapping[str, Read] = {"at": _time, "principal": _text}
 ENRICHMENT: Mapping[str, Read] = {"base": _whole(1), "model": _text}
+MOVE: Mapping[str, Read] = {
+    "action": _one_of(("promote", "archive", "return", "stale")),
+    "was": _text,
+    "became": _text,
+    "reason": _text,
+    "made_at": _time,
+    "undone_at": _time,
+}
+EVIDENCE: Mapping[str, Read] = {
+    "observation": _id,
+    "source": _id,
+    "stance": _one_of(("for", "against")),
+    "known_from": _time,
+    "known_to": _time,
+}
 LINK_FIELDS: Mapping[str, Read] = {
     "source": _id,
     "target": _id,
@@ -243,6 +259,7 @@ MEMORY: Mapping[str, Read] = {
     "source": _text,
     "metadata": _object,
     "superseded_by": _id_or_empty,
+    "state": _whole(0, ALL_STATES),
     "signature": _bytes(unit=4),
     "terms": _terms,
     "content_key": _bytes(size=16),
@@ -254,4 +271,5 @@ MEMORY: Mapping[str, Read] = {
     "jobs": _list,
     "enrichments": _list,
     "accesses": _list,
+    "moves": _list,
 }

@@ -34,7 +34,7 @@ MEMORY_COLUMNS = (
     "id", "version", "kind", "layer", "text", "context", "relation", "expansion", "valid_from",
     "valid_from_precision", "valid_to", "valid_to_precision", "ingested_at", "expired_at", "occurred_from",
     "occurred_to", "occurred_precision", "salience", "confidence", "proof_count", "access_count",
-    "last_access", "source", "metadata", "superseded_by", "signature", "terms", "content_key",
+    "last_access", "source", "metadata", "superseded_by", "state", "signature", "terms", "content_key",
 )  # fmt: skip
 """Columns of ``memories`` that a line carries as they are."""
 

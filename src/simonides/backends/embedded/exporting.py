@@ -18,6 +18,7 @@ from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.export_fields import EVIDENCE, MOVE
 from simonides.backends.embedded.export_format import (
     EPISODE_COLUMNS,
     FORMAT,
@@ -47,7 +48,8 @@ SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories
   (SELECT count(*) FROM aliases), (SELECT count(*) FROM merges), (SELECT count(*) FROM mentions),
   (SELECT count(*) FROM relations), (SELECT count(*) FROM links), (SELECT count(*) FROM idempotency),
   (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments),
-  (SELECT count(*) FROM accesses), (SELECT count(*) FROM sparse_terms)
+  (SELECT count(*) FROM accesses), (SELECT count(*) FROM sparse_terms),
+  (SELECT count(*) FROM moves), (SELECT count(*) FROM evidence)
 """
 
 _CARRIED = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
@@ -69,6 +71,8 @@ _HANGING = {
     "enrichments": "SELECT ordinal, base, model FROM enrichments WHERE ordinal IN (%s)",
     "accesses": "SELECT a.ordinal, a.accessed_at, l.text FROM accesses a"
     " JOIN labels l ON l.number = a.principal WHERE a.ordinal IN (%s) ORDER BY 1, 2, 3",
+    "moves": "SELECT ordinal, action, was, became, reason, made_at, undone_at FROM moves"
+    " WHERE ordinal IN (%s) ORDER BY number",
 }
 
 
@@ -138,6 +142,7 @@ class _Export:
         yield from self._names()
         yield from self._memories()
         yield from self._links()
+        yield from self._evidence()
         yield from self._keys()
 
     def _header(self) -> dict[str, Any]:
@@ -261,6 +266,9 @@ class _Export:
                     {"at": at, "principal": principal}
                     for at, principal in hanging["accesses"].get(ordinal, ())
                 ],
+                "moves": [
+                    dict(zip(MOVE, values, strict=True)) for values in hanging["moves"].get(ordinal, ())
+                ],
             }
             yield record
 
@@ -291,6 +299,14 @@ class _Export:
             " JOIN memories t ON t.ordinal = l.target ORDER BY l.number"
         ):
             yield {"record": "link", "source": source, "target": target, "kind": kind, "weight": weight}
+
+    def _evidence(self) -> Iterator[dict[str, Any]]:
+        for values in self._all(
+            "SELECT o.id, s.id, e.stance, e.known_from, e.known_to FROM evidence e"
+            " JOIN memories o ON o.ordinal = e.observation JOIN memories s ON s.ordinal = e.source"
+            " ORDER BY e.known_from, o.id, s.id"
+        ):
+            yield {"record": "evidence", **dict(zip(EVIDENCE, values, strict=True))}
 
     def _keys(self) -> Iterator[dict[str, Any]]:
         for key, body, ids in self._all("SELECT key, body, ids FROM idempotency ORDER BY key"):

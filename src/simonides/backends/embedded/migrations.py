@@ -115,6 +115,7 @@ CREATE TABLE memories(
   source TEXT NOT NULL,
   metadata TEXT NOT NULL,
   superseded_by TEXT NOT NULL,      -- id of the memory that closed this one; empty = none
+  state INTEGER NOT NULL,           -- records.state: pinned, archived, consolidated
   signature BLOB NOT NULL,          -- MinHash of the text
   terms BLOB NOT NULL,              -- analysed terms: a rebuild decodes, it never tokenises again
   content_key BLOB NOT NULL,        -- equal for items that say the same in every respect
@@ -245,6 +246,29 @@ CREATE TABLE accesses(
   principal INTEGER NOT NULL REFERENCES labels(number)
 ) STRICT;
 CREATE INDEX accesses_by_ordinal ON accesses(ordinal);
+-- What maintenance or its owner did to a memory, by the ordinal of its first version; undone_at = forever
+-- while it stands. Values are layers, states and names that the memory itself holds.
+CREATE TABLE moves(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  action TEXT NOT NULL CHECK (action IN ('promote', 'archive', 'return', 'stale')),
+  was TEXT NOT NULL,
+  became TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  undone_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX moves_by_ordinal ON moves(ordinal);
+-- What an observation rests on, and what speaks against it, by the ordinals of first versions.
+CREATE TABLE evidence(
+  observation INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  source INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  stance TEXT NOT NULL CHECK (stance IN ('for', 'against')),
+  known_from INTEGER NOT NULL,
+  known_to INTEGER NOT NULL,
+  PRIMARY KEY(observation, source, known_from)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX evidence_by_source ON evidence(source);
 -- Recalls without their words, and what they returned.
 CREATE TABLE impressions(
   number INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -33,7 +33,7 @@ _MEMORY = """
 SELECT m.ordinal, m.id, m.version, m.kind, m.layer, m.text, m.context, m.relation, p.text, j.text, t.names,
   a.names, m.valid_from, m.valid_to, m.ingested_at, m.expired_at, m.occurred_from, m.occurred_to,
   m.occurred_precision, m.salience, m.confidence, m.proof_count, m.access_count, m.last_access, m.source,
-  m.metadata, m.expansion, m.superseded_by, e.document, e.session, e.speaker, e.author, e.trust
+  m.metadata, m.expansion, m.superseded_by, e.document, e.session, e.speaker, e.author, e.trust, m.state
 FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m.project
   JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl
   JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
@@ -42,7 +42,8 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 _ROW = """
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
   m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, m.salience, m.confidence,
-  m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes, m.text, e.speaker
+  m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes, m.text, e.speaker,
+  m.state
 FROM memories m JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
   LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?1
   LEFT JOIN token_codes k ON k.ordinal = m.ordinal AND k.embedder IS ?1
@@ -169,7 +170,7 @@ def _decoded_memory(row: tuple[Any, ...]) -> Memory:
         ordinal, memory, version, kind, layer, text, context, relation, path, project, tags, acl, valid_from,
         valid_to, ingested_at, expired_at, occurred_from, occurred_to, precision, salience, confidence, proof,
         accesses, last_access, source, metadata, expansion, superseded_by, document, session, speaker, author,
-        trust,
+        trust, state,
     ) = row  # fmt: skip
     occurred = None if occurred_from is None else Interval(occurred_from, occurred_to, Precision(precision))
     return Memory(
@@ -180,6 +181,7 @@ def _decoded_memory(row: tuple[Any, ...]) -> Memory:
         metadata=json.loads(metadata), salience=salience, confidence=confidence, proof_count=proof,
         access_count=accesses, last_access_micros=last_access, expansion=expansion, document=document,
         session=session, speaker=speaker, author=author, trust=trust, superseded_by=superseded_by,
+        state=state,
     )  # fmt: skip
 
 
@@ -226,7 +228,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
         occurred_to, project, path, tags, acl, root, salience, confidence, proof, accesses, last_access,
-        terms, scale, codes, tokens, text, speaker,
+        terms, scale, codes, tokens, text, speaker, state,
     ) = row  # fmt: skip
     values = {
         "kind": KIND_CODES[kind],
@@ -251,6 +253,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "words": count_words(text),
         "asks": asks(text),
         "speaker": speaker_key(speaker or label_of(text)),
+        "state": state,
     }
     vector = None if codes is None else np.frombuffer(codes, np.int8)
     return Row(ordinal, values, json.loads(terms), vector, scale or 0.0, tokens or b"")

@@ -38,11 +38,13 @@ from simonides.backends.embedded.export_fields import (
     ENRICHMENT,
     ENTITY,
     EPISODE,
+    EVIDENCE,
     JOB,
     KEY,
     LINK_FIELDS,
     MEMORY,
     MERGE,
+    MOVE,
     RELATION,
     SPARSE_ENCODER,
     TOKENS,
@@ -210,6 +212,8 @@ class _Restoring:
                 self._memory(read_fields(record, MEMORY))
             case "link":
                 self._link(read_fields(record, LINK_FIELDS), linked)
+            case "evidence":
+                self._evidence(read_fields(record, EVIDENCE))
             case "key":
                 self._key(read_fields(record, KEY))
             case other:
@@ -402,6 +406,7 @@ class _Restoring:
                 "jobs",
                 "enrichments",
                 "accesses",
+                "moves",
             )
         }
         _check_intervals(row)
@@ -485,6 +490,16 @@ class _Restoring:
             insert = "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)"
             self._add("accesses", insert, ordinal, use["at"], label_code(self._connection, use["principal"]))
 
+        for move in hanging["moves"]:
+            done = read_fields(move, MOVE)
+            self._add(
+                "moves",
+                "INSERT INTO moves(ordinal, action, was, became, reason, made_at, undone_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                ordinal,
+                *(done[name] for name in MOVE),
+            )
+
     def _vector(self, vector: dict[str, Any]) -> tuple[int, float, bytes]:
         found = read_fields(vector, VECTOR)
         if not 0 <= found["embedder"] < len(self._embedders):
@@ -519,6 +534,23 @@ class _Restoring:
         insert = "INSERT OR IGNORE INTO links(source, target, kind, weight) VALUES (?, ?, ?, ?)"
         if source != target and self._add("links", insert, source, target, found["kind"], found["weight"]):
             linked[source] = None
+
+    def _evidence(self, found: dict[str, Any]) -> None:
+        ends = [
+            self._one("SELECT root FROM memories WHERE id=? LIMIT 1", found[end])
+            for end in ("observation", "source")
+        ]
+        if ends[0] is None or ends[1] is None:
+            raise ValueError("rests on a memory that is not in the file")
+        self._add(
+            "evidence",
+            "INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?)",
+            int(ends[0][0]),
+            int(ends[1][0]),
+            found["stance"],
+            found["known_from"],
+            found["known_to"],
+        )
 
     def _key(self, found: dict[str, Any]) -> None:
         ids = json.dumps(found["ids"])

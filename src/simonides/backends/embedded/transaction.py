@@ -7,6 +7,7 @@ this very transaction, plus the rows it wrote itself.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -39,10 +40,13 @@ from simonides.backends.embedded.digest import (
     sparse_digest,
 )
 from simonides.backends.embedded.labels import label_code, label_set_code
+from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.redaction import read_forgotten, redact
+from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind
+from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,6 +79,7 @@ class Placement:
     author: str
     trust: float
     superseded_by: str = ""
+    state: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +221,8 @@ class WriteTransaction:
         """
         written = write_used(self._connection, self.roots(ids), ids, recall, principal, self.now)
         self._log_use(written)
+        for memory in ids:
+            self.upkeep.return_archived(memory, "used")
         return written
 
     def roots(self, ids: Sequence[str]) -> list[int]:
@@ -282,10 +289,11 @@ class WriteTransaction:
         stated_end = draft.valid_to.start if draft.valid_to is not None else FOREVER
         dated = draft.occurred is not None or draft.valid_from is not None
         row = self._one(
-            "SELECT id FROM memories WHERE content_key=? AND expired_at=?"
+            "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND state & ?=0"
             " AND (valid_to>? OR valid_to=? OR (? AND superseded_by<>'')) ORDER BY ordinal LIMIT 1",
             content_key(draft),
             FOREVER,
+            ARCHIVED | CONSOLIDATED,
             self.next_instant(),
             stated_end,
             dated,
@@ -332,6 +340,7 @@ class WriteTransaction:
             "source": draft.source,
             "metadata": draft.metadata_json,
             "superseded_by": place.superseded_by,
+            "state": place.state,
             "signature": item.signature.astype("<u4").tobytes(),
             "terms": json.dumps(item.terms, ensure_ascii=False, separators=(",", ":")).encode(),
             "content_key": content_key(draft),
@@ -384,10 +393,7 @@ class WriteTransaction:
             " WHERE ordinal=? AND embedder IS ?",
             (fresh, ordinal, self._meta.embedder),
         )
-        self._connection.execute(
-            "INSERT INTO mentions(ordinal, entity) SELECT ?, entity FROM mentions WHERE ordinal=?",
-            (fresh, ordinal),
-        )
+        self._copy_mentions(ordinal, fresh)
         self._connection.execute(
             "INSERT INTO relations SELECT ?, name, subject, object, single_valued FROM relations"
             " WHERE ordinal=?",
@@ -398,6 +404,89 @@ class WriteTransaction:
             (fresh, ordinal),
         )
         return Stored(str(values["id"]), fresh, int(values["root"]))
+
+    def _copy_mentions(self, ordinal: int, fresh: int) -> None:
+        self._connection.execute(
+            "INSERT INTO mentions(ordinal, entity) SELECT ?, entity FROM mentions WHERE ordinal=?",
+            (fresh, ordinal),
+        )
+
+    def derive(self, ordinal: int, trust: float, **changed: Any) -> Stored:
+        """Write a new memory in the words of a stored row, with its vector and the names it mentions.
+
+        Args:
+            ordinal: of the row whose text it takes over.
+            trust: of its source.
+            changed: columns of ``memories`` that differ from the row's.
+        """
+        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
+        names = [name for name, _ in cursor.get_description()]
+        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
+        vector = self._one(
+            "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
+        )
+        scale, codes = vector or (0.0, b"")
+        fresh, stamp = self._meta.next_ordinal, self.next_instant()
+        memory = self._free_id(stamp, str(values["text"]))
+        values |= {
+            **changed,
+            "ordinal": fresh,
+            "id": memory,
+            "version": 1,
+            "root": fresh,
+            "chunk": self._own_source(int(values["chunk"]), str(values["text"]), trust, stamp),
+            "ingested_at": stamp,
+            "expired_at": FOREVER,
+            "access_count": 0,
+            "last_access": None,
+            "superseded_by": "",
+            # It says something no draft can say in every respect.
+            "content_key": hashlib.blake2b(memory.encode(), digest_size=16).digest(),
+        }
+        values["terms"] = analysed(values, self._analyser)
+        self._insert_row(values, float(scale), bytes(codes))
+        self._copy_models(ordinal, fresh, memory)
+        self._copy_mentions(ordinal, fresh)
+        return Stored(memory, fresh, fresh)
+
+    def _copy_models(self, ordinal: int, fresh: int, memory: str) -> None:
+        """What models made of a row's text, for a new memory in the same words."""
+        row = self._one(
+            "SELECT codes FROM token_codes WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
+        )
+        if row is not None:
+            codes = bytes(row[0])
+            self._connection.execute(
+                "INSERT INTO token_codes VALUES (?, ?, ?, ?)",
+                (fresh, self._meta.embedder, codes, codes_digest(memory, codes)),
+            )
+        row = self._one("SELECT terms FROM sparse_terms WHERE ordinal=?", ordinal)
+        if row is not None:
+            terms = bytes(row[0])
+            self._connection.execute(
+                "INSERT INTO sparse_terms VALUES (?, ?, ?)", (fresh, terms, sparse_digest(memory, terms))
+            )
+
+    def _own_source(self, chunk: int, text: str, trust: float, stamp: int) -> int:
+        """A raw source of its own for a derived text, by the author of the source in *chunk*."""
+        row = self._connection.execute(
+            "INSERT INTO episodes(text, source, document, session, speaker, author, trust, recorded_at)"
+            " SELECT ?, '', '', '', e.speaker, e.author, ?, ? FROM chunks c"
+            " JOIN episodes e ON e.number = c.episode WHERE c.number=? RETURNING number",
+            (text, trust, stamp, chunk),
+        ).fetchone()
+        return _number(
+            self._one(
+                "INSERT INTO chunks(episode, start, stop) VALUES (?, 0, ?) RETURNING number",
+                _number(row),
+                len(text),
+            )
+        )
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """The rows about maintenance, inside this transaction."""
+        return Upkeep(self._connection, self)
 
     def expire(self, ordinal: int, stamp: int) -> None:
         """Stamp the moment from which the bank no longer holds this version."""
@@ -413,7 +502,9 @@ class WriteTransaction:
         erased = 0
         forgotten: list[Forgotten] = []
         spoken_of: set[int] = set()
-        for memory in ids:
+        # An observation is in the words of one of its sources; the others make another one, if they do.
+        wanted = [*ids, *observations_of(self._connection, ids)]
+        for memory in wanted:
             rows = self._all("SELECT ordinal, chunk FROM memories WHERE id=? ORDER BY ordinal DESC", memory)
             for ordinal, chunk in rows:
                 forgotten.append(read_forgotten(self._connection, int(ordinal)))
@@ -422,7 +513,7 @@ class WriteTransaction:
                 self._connection.execute("DELETE FROM memories WHERE ordinal=?", (ordinal,))
                 self._drop_source(int(chunk))
                 self._meta = log_change(self._connection, self._meta, ERASE, int(ordinal), 0)
-            erased += bool(rows)
+            erased += bool(rows) and memory in ids
         for entity in sorted(spoken_of):
             self._drop_entity(entity)
         if erased:
@@ -828,11 +919,12 @@ class WriteTransaction:
         rows = self._all(
             "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem)"
             " SELECT ?, m.root, 0, 0, '' FROM memories m WHERE m.expired_at=? AND m.valid_to>?"
-            " AND NOT EXISTS (SELECT 1 FROM enrichments e WHERE e.ordinal=m.root) ORDER BY m.root"
-            " RETURNING number",
+            " AND m.state & ?=0 AND NOT EXISTS (SELECT 1 FROM enrichments e WHERE e.ordinal=m.root)"
+            " ORDER BY m.root RETURNING number",
             task,
             FOREVER,
             self.now,
+            CONSOLIDATED,
         )
         return len(rows)
 

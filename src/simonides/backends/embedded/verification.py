@@ -26,6 +26,7 @@ from simonides.index.generation import read_generation
 from simonides.index.graph import Graph
 from simonides.index.postings import FIELDS, SealedPostings
 from simonides.records.interval import BEGINNING, FOREVER
+from simonides.records.state import CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,6 +90,7 @@ def verify(
         ("index_files", _index_files(meta.generation, files, index)),
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
         ("accesses", _accesses(connection, snapshot)),
+        ("upkeep", _upkeep(connection)),
         ("graph", _graph(connection, snapshot) if snapshot is not None else iter(())),
     ):
         count = 0
@@ -320,6 +322,23 @@ def _accesses(connection: apsw.Connection, snapshot: IndexSnapshot | None) -> It
             for name in ("roots", "stamps", "principals")
         )
         yield "" if equal else "index: accesses differ from those in the rows"
+
+
+def _upkeep(connection: apsw.Connection) -> Iterator[str]:
+    """Moves and evidence name memories by their first versions; every observation held rests on something."""
+    for table, column in (("moves", "ordinal"), ("evidence", "observation"), ("evidence", "source")):
+        for number, root in connection.execute(
+            f"SELECT t.{column}, m.root FROM {table} t JOIN memories m ON m.ordinal = t.{column} ORDER BY 1"
+        ):
+            yield "" if number == root else f"{table}: row {number} is not its memory's first version"
+    for memory, marked, rests in connection.execute(
+        "SELECT CAST(m.id AS BLOB), m.state & ?1, EXISTS (SELECT 1 FROM evidence e WHERE"
+        " e.observation = m.root AND e.known_to = ?2) FROM memories m WHERE m.expired_at = ?2"
+        " AND (m.state & ?1 OR m.root IN (SELECT observation FROM evidence)) ORDER BY m.ordinal",
+        (CONSOLIDATED, FOREVER),
+    ):
+        sound = bool(marked) and bool(rests)
+        yield "" if sound else f"memory {memory.decode(errors='replace')}: an observation without evidence"
 
 
 def _equal(mine: object, twin: object) -> bool:

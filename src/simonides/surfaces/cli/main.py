@@ -24,6 +24,8 @@ from simonides.surfaces.cli.alias import alias
 from simonides.surfaces.cli.audit import audit
 from simonides.surfaces.cli.backup import backup, restore
 from simonides.surfaces.cli.bench import bench
+from simonides.surfaces.cli.brief import brief
+from simonides.surfaces.cli.check import check
 from simonides.surfaces.cli.demo import demo
 from simonides.surfaces.cli.diff import diff
 from simonides.surfaces.cli.enrich import enrich
@@ -33,9 +35,12 @@ from simonides.surfaces.cli.forget import forget
 from simonides.surfaces.cli.history import history
 from simonides.surfaces.cli.import_ import import_
 from simonides.surfaces.cli.invalidate import invalidate
+from simonides.surfaces.cli.maintain import maintain
 from simonides.surfaces.cli.merge import merge, unmerge
 from simonides.surfaces.cli.models import models
+from simonides.surfaces.cli.moves import moves, undo
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
+from simonides.surfaces.cli.pin import pin, unpin
 from simonides.surfaces.cli.profiles import profiles
 from simonides.surfaces.cli.quarantine import quarantine, release
 from simonides.surfaces.cli.recall import recall
@@ -126,6 +131,13 @@ for command in (
     unmerge,
     settle,
     enrich,
+    maintain,
+    moves,
+    undo,
+    pin,
+    unpin,
+    check,
+    brief,
     export,
     backup,
     restore,

@@ -44,6 +44,10 @@ def recall(
     count_returned: Annotated[
         bool, typer.Option("--count-returned", help="Count every memory that is returned as used.")
     ] = False,
+    include_sources: Annotated[
+        bool,
+        typer.Option("--include-sources", help="Also give what stands behind observations, for and against."),
+    ] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -54,7 +58,9 @@ def recall(
         bars() as progress,
         open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
     ):
-        answer = opened.recall(query, explain=trace, count_returned=count_returned, **asked)
+        answer = opened.recall(
+            query, explain=trace, count_returned=count_returned, include_sources=include_sources, **asked
+        )
     if as_json:
         print_json(answer.to_dict(trace=trace))
     elif context:
@@ -62,6 +68,8 @@ def recall(
             print_text(answer.context)
     elif answer.hits:
         print_table(_hits(answer))
+    if answer.evidence and not as_json and not context:
+        print_text("\n".join(_behind(answer)))
     if answer.chunks and not as_json and not context:
         print_text("\n".join(_chunks(answer)))
     if trace and not as_json:
@@ -116,6 +124,14 @@ def _hits(answer: "Recall") -> "Table":
         text = Text(printable(hit.text)).append(f"\n{hit.id}", style="dim")
         rows.add_row(str(hit.rank), f"{hit.score:.4f}", date, hit.kind, text)
     return rows
+
+
+def _behind(answer: "Recall") -> "Iterator[str]":
+    """The memories for and against each observation."""
+    for memory, behind in answer.evidence.items():
+        yield f"\nbehind {memory}:"
+        for each in behind:
+            yield f"  {each.stance:<7}  {each.memory.id}  {each.memory.text}"
 
 
 def _chunks(answer: "Recall") -> "Iterator[str]":

@@ -130,6 +130,15 @@ def _asked(
         int | None,
         typer.Option("--max-chunk-tokens", metavar="N", help="Budget of these sources.", show_default="8192"),
     ] = None,
+    include_archived: Annotated[
+        bool, typer.Option("--include-archived", help="Also find what maintenance has put away.")
+    ] = False,
+    prefer_observations: Annotated[
+        bool,
+        typer.Option(
+            "--prefer-observations", help="Let what maintenance summed up stand for the memories behind it."
+        ),
+    ] = False,
     deadline_ms: Annotated[
         float | None,
         typer.Option(
@@ -180,6 +189,8 @@ def _asked(
         budget_function=budget_function,
         include_chunks=include_chunks or None,
         max_chunk_tokens=max_chunk_tokens,
+        include_archived=include_archived or None,
+        prefer_observations=prefer_observations or None,
         deadline_ms=deadline_ms,
         tier=tier,
         seed=seed,

@@ -93,6 +93,7 @@ def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:
         "access_count": 0,
         "last_access": BEGINNING,
         "asks": 0,
+        "state": 0,
         "speaker": 0,
     }
     assert {name: first.values[name] for name in expected} == expected

@@ -1,0 +1,157 @@
+"""What the next session should know: a text within a budget, in sections, each line with the memory's id.
+
+    Pinned              what the owner pinned
+    Relevant            what a recall of the task finds
+    Decisions           kind decision, still held, the newest first
+    Open questions      what ends with a question mark or is tagged "open", the newest first
+    Recent changes      what was closed by something newer in the last ``RECENT_DAYS`` days: before → after
+
+A memory stands in the first section that has it. Every section gets its share of what is left, in this order,
+so that a full one never empties the next. Deterministic: same bank, task, clock and profile, same text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simonides.lifecycle.decay import DAY
+from simonides.records.interval import FOREVER
+from simonides.records.kind import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from simonides.backends.embedded.bank import Reading
+    from simonides.index.view import BankView
+    from simonides.protocols import TokenCounter
+    from simonides.records.memory import Memory
+
+RECENT_DAYS = 14
+OPEN_TAG = "open"
+SHARES = {"Pinned": 0.25, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.5, "Recent changes": 1.0}
+"""Of what is left of the budget when the section's turn comes."""
+
+_MOST_CHANGES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A hand-over.
+
+    Attributes:
+        text: Markdown within the budget; empty when nothing is known or fits.
+        tokens: of the text, by the store's counter.
+        sections: title → ids, in the order of the text.
+        omitted: ids that found no room.
+    """
+
+    text: str
+    tokens: int
+    sections: Mapping[str, tuple[str, ...]]
+    omitted: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "text": self.text,
+            "tokens": self.tokens,
+            "sections": {title: list(ids) for title, ids in self.sections.items()},
+            "omitted": list(self.omitted),
+        }
+
+
+def recent_changes(
+    reading: Reading, view: BankView, may_read: Callable[[Memory], bool]
+) -> list[tuple[Memory, Memory]]:
+    """What ended in the last ``RECENT_DAYS`` days, with what superseded it, the newest first.
+
+    Read from what the bank holds now; the newer side is eligible in *view*, and both may be read.
+    """
+    since = view.as_of - RECENT_DAYS * DAY
+    eligible = np.flatnonzero(view.eligible)
+    keys = set(view.snapshot.gather("id_key", eligible).tolist())
+    rows = reading.connection.execute(
+        "SELECT ordinal, superseded_by FROM memories WHERE superseded_by<>'' AND expired_at=?"
+        " AND valid_to<=? AND valid_to>? ORDER BY valid_to DESC, ordinal DESC",
+        (FOREVER, view.as_of, since),
+    ).fetchall()
+    found: list[tuple[Memory, Memory]] = []
+    for ordinal, successor in rows:
+        if int(str(successor), 16) not in keys:
+            continue
+        held = [m for m in reading.versions(str(successor)) if m.expired_at_micros == FOREVER]
+        before = reading.memories([int(str(ordinal))])[0]
+        found += [(before, after) for after in held[:1] if may_read(before) and may_read(after)]
+        if len(found) == _MOST_CHANGES:
+            break
+    return found
+
+
+def sort_out(
+    current: Sequence[Memory], changed: Sequence[tuple[Memory, Memory]], relevant: Sequence[Memory]
+) -> dict[str, list[tuple[str, str]]]:
+    """Lines by section: (id, line), each memory in one section only.
+
+    Args:
+        current: what holds now and is not archived.
+        changed: what was closed of late, with what closed it, the newest first.
+        relevant: what a recall of the task found, best first.
+    """
+    newest = sorted(current, key=lambda memory: (-memory.ingested_at_micros, memory.id))
+    sections: dict[str, list[tuple[str, str]]] = {title: [] for title in SHARES}
+    seen: set[str] = set()
+
+    def put(title: str, memories: Sequence[Memory]) -> None:
+        for memory in memories:
+            if memory.id not in seen:
+                seen.add(memory.id)
+                sections[title].append((memory.id, _line(memory)))
+
+    put("Pinned", [memory for memory in newest if memory.pinned])
+    put("Relevant", relevant)
+    put("Decisions", [memory for memory in newest if memory.kind is Kind.DECISION])
+    put("Open questions", [memory for memory in newest if _is_open(memory)])
+    for before, after in changed:
+        line = f"- {_plain(before.text)} → {_plain(after.text)} [{before.id} → {after.id}]"
+        sections["Recent changes"].append((after.id, line))
+    return sections
+
+
+def write_brief(
+    sections: Mapping[str, Sequence[tuple[str, str]]], max_tokens: int, tokens: TokenCounter
+) -> Brief:
+    """Put lines into a text of at most *max_tokens*; a line that does not fit is passed over."""
+    text, kept, omitted = "", dict[str, tuple[str, ...]](), list[str]()
+    for title, lines in sections.items():
+        used = tokens.count(text) if text else 0
+        room = used + SHARES[title] * (max_tokens - used)
+        ids: list[str] = []
+        for memory, line in lines:
+            head = "" if ids else f"{chr(10) * 2 if text else ''}## {title}"
+            longer = f"{text}{head}\n{line}"
+            if tokens.count(longer) <= room:
+                text = longer
+                ids.append(memory)
+            else:
+                omitted.append(memory)
+        if ids:
+            kept[title] = tuple(ids)
+    return Brief(text, tokens.count(text) if text else 0, kept, tuple(dict.fromkeys(omitted)))
+
+
+def _is_open(memory: Memory) -> bool:
+    return OPEN_TAG in memory.tags or memory.text.rstrip().endswith("?")
+
+
+def _line(memory: Memory) -> str:
+    moment = memory.event_time or memory.valid_from
+    date = f"{moment.date().isoformat()}: " if moment else ""
+    return f"- {date}{_plain(memory.text)} [{memory.id}]"
+
+
+def _plain(text: str) -> str:
+    """On one line, so that no memory can look like a section."""
+    return " ".join(text.split())

@@ -1,0 +1,106 @@
+"""Which memories move up a layer, and which are put away.
+
+    working  → episodic   after some minutes, or some uses        (EN-13)
+    episodic → semantic   at some salience, and after some uses   (EN-13)
+    any      → archived   when what is left of it has been below a floor for a while (``decay``)
+
+A move that the owner undid is not made again. What is pinned is never put away, and neither is an
+observation that rests on others, nor what has ended and is found by its time only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simonides.lifecycle.decay import age_days, half_life_days, is_due, retention
+from simonides.lifecycle.step import Step
+from simonides.records.kind import Layer
+from simonides.records.state import ARCHIVED, CONSOLIDATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simonides.backends.embedded.upkeep import Standing
+    from simonides.lifecycle.thresholds import Thresholds
+    from simonides.records.move import Move
+
+MINUTE = 60_000_000
+"""Microseconds."""
+
+
+class Moves:
+    """What was moved before: which moves the owner undid, and when memories came back."""
+
+    def __init__(self, moves: Iterable[Move]) -> None:
+        self._undone: set[tuple[str, str, str]] = set()
+        self.returned: dict[str, int] = {}
+        for move in moves:
+            if move.action == "return":
+                self.returned[move.memory] = move.made_at_micros
+            elif not move.stands:
+                self._undone.add((move.memory, move.action, move.became))
+
+    def may(self, memory: str, action: str, became: str) -> bool:
+        """Whether the owner has not undone this move before."""
+        return (memory, action, became) not in self._undone
+
+
+def promotions(
+    standing: Iterable[Standing], thresholds: Thresholds, before: Moves, now: int
+) -> Iterator[Step]:
+    """Steps that move memories up; a memory that qualifies twice moves twice at once."""
+    for memory in standing:
+        if memory.state & (ARCHIVED | CONSOLIDATED) or memory.valid_to <= now:
+            continue
+        layer, reasons = memory.layer, list[str]()
+        for became, reason in (_to_episodic(memory, thresholds, now), _to_semantic(memory, thresholds)):
+            start = Layer.WORKING if became is Layer.EPISODIC else Layer.EPISODIC
+            if reason and layer == start and before.may(memory.id, "promote", became.value):
+                layer = became.value
+                reasons.append(reason)
+        if reasons:
+            yield Step("promote", memory.id, memory.layer, layer, "; ".join(reasons))
+
+
+def _to_episodic(memory: Standing, thresholds: Thresholds, now: int) -> tuple[Layer, str]:
+    rule, reason = thresholds.episodic, ""
+    if rule is not None:
+        minutes = max(0, now - memory.first_recorded) / MINUTE
+        if minutes >= rule.after_minutes:
+            reason = f"recorded {rule.after_minutes:g} minutes ago or more"
+        elif memory.accesses >= rule.accesses:
+            reason = f"used {memory.accesses} times, {rule.accesses:g} are enough"
+    return Layer.EPISODIC, reason
+
+
+def _to_semantic(memory: Standing, thresholds: Thresholds) -> tuple[Layer, str]:
+    rule, reason = thresholds.semantic, ""
+    if rule is not None and memory.salience >= rule.salience and memory.accesses >= rule.accesses:
+        reason = (
+            f"salience {memory.salience:.2f}, {rule.salience:g} is enough; used {memory.accesses} times, "
+            f"{rule.accesses:g} are enough"
+        )
+    return Layer.SEMANTIC, reason
+
+
+def archivings(
+    standing: Iterable[Standing], thresholds: Thresholds, before: Moves, now: int
+) -> Iterator[Step]:
+    """Steps that put memories away."""
+    rule = thresholds.archive
+    if rule is None:
+        return
+    for memory in standing:
+        half_life = half_life_days(memory, thresholds)
+        # Any mark exempts: pinned, away already, or resting on others.
+        if half_life is None or memory.state or memory.valid_to <= now:
+            continue
+        age = age_days(memory, now, before.returned.get(memory.id))
+        if is_due(age, half_life, rule.floor, rule.grace_days) and before.may(
+            memory.id, "archive", "archived"
+        ):
+            reason = (
+                f"{age:.0f} days without use, half-life {half_life:.0f} days: "
+                f"{retention(age, half_life):.4f} is left, the floor is {rule.floor:g}"
+            )
+            yield Step("archive", memory.id, "", "archived", reason)

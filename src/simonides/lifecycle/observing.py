@@ -1,0 +1,260 @@
+"""Sums up memories that say the same into one observation (HI-17), in the words of one of them.
+
+text         of the member that is trusted most; then the shortest, then the earliest
+proof_count  the sum of the members'
+validity     from where the first begins to where the last ends; where a gap between them is filled by
+             what says the contrary, each side becomes an observation of its own
+confidence   mean confidence of the members · for / (for + against), where each side is the sum of
+             trust · confidence over the memories whose validity meets the observation's
+trust        the least of the members'
+tags         those that all members have
+
+An observation is known by its first member and what it states. It never rests on another observation, so
+there are no circles and no towers. At most ``MOST_SOURCES`` members are named as its sources; all count.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simonides.backends.embedded.labels import label_set_code
+from simonides.backends.embedded.upkeep import read_evidence, read_standing, read_statements
+from simonides.lifecycle.grouping import MOST_AGAINST, make_groups
+from simonides.lifecycle.step import Step
+from simonides.records.interval import FOREVER
+from simonides.records.kind import Kind, Layer
+from simonides.records.state import CONSOLIDATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import apsw
+
+    from simonides.backends.embedded.transaction import Stored, WriteTransaction
+    from simonides.lifecycle.grouping import Group, Member
+    from simonides.lifecycle.thresholds import ObservationRule
+
+MOST_SOURCES = 64
+"""Named per observation and stance; the rest only counts."""
+
+Key = tuple[int, str, str]
+"""Root of the first member, relation, folded object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What an observation should be.
+
+    Attributes:
+        key: by which it is known.
+        members, against: memories for and against it.
+        values: its columns but for text and tags.
+    """
+
+    key: Key
+    members: tuple[Member, ...]
+    against: tuple[Member, ...]
+    values: dict[str, Any]
+
+    @property
+    def stances(self) -> dict[int, str]:
+        """Root → stance of the memories that are named as its sources."""
+        named = {member.root: "for" for member in self.members[:MOST_SOURCES]}
+        return named | {member.root: "against" for member in self.against[:MOST_SOURCES]}
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One step about an observation: what there is, and what should be; ``None`` = nothing."""
+
+    step: Step
+    key: Key
+    belief: Belief | None
+    ordinal: int | None
+
+
+def plan_observations(connection: apsw.Connection, rule: ObservationRule, now: int) -> list[Planned]:
+    """What must change so that observations say what memories say; in a fixed order."""
+    merges = {
+        int(entity): int(into)
+        for entity, into in connection.execute(
+            "SELECT entity, into_entity FROM merges WHERE undone_at=? ORDER BY number", (FOREVER,)
+        )
+    }
+
+    def whole(entity: int) -> int:
+        seen = {entity}
+        while merges.get(entity, entity) not in seen:
+            entity = merges[entity]
+            seen.add(entity)
+        return entity
+
+    def text_of(ordinal: int) -> str:
+        return str(connection.execute("SELECT text FROM memories WHERE ordinal=?", (ordinal,)).get)
+
+    groups = make_groups(
+        read_standing(connection, now), list(read_statements(connection)), whole, text_of, rule.similar
+    )
+    wanted = {belief.key: belief for group in groups for belief in beliefs(group, int(rule.sources))}
+    held = dict(_held(connection))
+    planned = [
+        Planned(step, key, wanted.get(key), held[key][0] if key in held else None)
+        for key in sorted({*wanted, *held})
+        if (step := _step(connection, wanted.get(key), held.get(key))) is not None
+    ]
+    # What is withdrawn goes first, so that no moment knows a belief twice.
+    return sorted(planned, key=lambda each: (each.belief is not None, each.key))
+
+
+def _held(connection: apsw.Connection) -> Iterator[tuple[Key, tuple[int, str, dict[int, str]]]]:
+    """Observations that the bank holds: ordinal, id and sources."""
+    evidence = read_evidence(connection, FOREVER - 1)
+    rows: list[tuple[Any, ...]] = connection.execute(
+        "SELECT ordinal, root, id, relation, metadata FROM memories WHERE state & ? AND expired_at=?"
+        " ORDER BY root",
+        (CONSOLIDATED, FOREVER),
+    ).fetchall()
+    for ordinal, root, memory, relation, metadata in rows:
+        stances = evidence.get(int(root), {})
+        first = min((source for source, stance in stances.items() if stance == "for"), default=int(root))
+        key = (first, str(relation), str(json.loads(str(metadata)).get("object", "")))
+        yield key, (int(ordinal), str(memory), stances)
+
+
+def _step(
+    connection: apsw.Connection, belief: Belief | None, held: tuple[int, str, dict[int, str]] | None
+) -> Step | None:
+    if belief is None:
+        if held is None:
+            return None
+        count = sum(stance == "for" for stance in held[2].values())
+        return Step("withdraw", held[1], f"{count} sources", "", "its sources no longer say the same")
+    proofs = belief.values["proof_count"]
+    became = f"{len(belief.members)} sources, {proofs} proofs"
+    against = f"; {len(belief.against)} say the contrary" if belief.against else ""
+    reason = f"say the same: {', '.join(member.id for member in belief.members[:4])}"
+    reason += f" and {len(belief.members) - 4} more{against}" if len(belief.members) > 4 else against
+    if held is None:
+        return Step("observe", "", "", became, reason)
+    row = connection.execute(
+        "SELECT valid_from, valid_to, confidence, salience, proof_count FROM memories WHERE ordinal=?",
+        (held[0],),
+    ).fetchone()
+    if row == tuple(belief.values.values()) and belief.stances == held[2]:
+        return None
+    was = sum(stance == "for" for stance in held[2].values())
+    return Step("update", held[1], f"{was} sources", became, reason)
+
+
+def beliefs(group: Group, least: int) -> Iterator[Belief]:
+    """The observations that a group makes: one, or one for each side of what contradicts it."""
+    contrary = group.against[:MOST_AGAINST]
+    for members in _runs(group.members, contrary):
+        if len(members) < least:
+            continue
+        start = min(member.valid_from for member in members)
+        end = max(member.valid_to for member in members)
+        against = tuple(m for m in contrary if m.valid_from < end and m.valid_to > start)
+        for_it = math.fsum(member.weight for member in members)
+        against_it = math.fsum(member.weight for member in against)
+        mean = math.fsum(member.confidence for member in members) / len(members)
+        share = for_it / (for_it + against_it) if for_it + against_it else 0.5
+        values = {
+            "valid_from": start,
+            "valid_to": end,
+            "confidence": round(mean * share, 6),
+            "salience": max(member.salience for member in members),
+            "proof_count": sum(member.proof_count for member in members),
+        }
+        yield Belief((members[0].root, group.relation, group.object), tuple(members), against, values)
+
+
+def _runs(members: Sequence[Member], against: Sequence[Member]) -> Iterator[list[Member]]:
+    """Members by validity, parted where the contrary holds between them; each part by root."""
+    run: list[Member] = []
+    end = 0
+    for member in sorted(members, key=lambda each: (each.valid_from, each.root)):
+        parted = run and any(
+            end <= other.valid_from < member.valid_from for other in against if member.valid_from > end
+        )
+        if parted:
+            yield sorted(run, key=lambda each: each.root)
+            run = []
+        end = max(end, member.valid_to) if run else member.valid_to
+        run.append(member)
+    if run:
+        yield sorted(run, key=lambda each: each.root)
+
+
+def clearest(members: Sequence[Member]) -> Member:
+    """The member whose words stand for all: trusted most, then the shortest, then the earliest."""
+    return min(members, key=lambda member: (-member.weight, member.length, member.root))
+
+
+def write_planned(transaction: WriteTransaction, planned: Planned) -> str:
+    """Make one planned step; returns the observation's id, or nothing where the bank has moved on since."""
+    belief = planned.belief
+    if not _still_there(transaction, planned):
+        return ""
+    if belief is None:
+        if planned.ordinal is None:
+            return ""
+        stamp = transaction.next_instant()
+        root, memory = transaction.columns(planned.ordinal, "root", "id")
+        transaction.upkeep.set_evidence(int(root), {}, stamp)
+        transaction.expire(planned.ordinal, stamp)
+        return str(memory)
+    if planned.ordinal is None:
+        stored = _write_new(transaction, belief)
+    else:
+        stored = transaction.revise(planned.ordinal, **belief.values)
+    stamp = int(transaction.columns(stored.ordinal, "ingested_at")[0])
+    transaction.upkeep.set_evidence(stored.root, belief.stances, stamp)
+    return stored.id
+
+
+def _still_there(transaction: WriteTransaction, planned: Planned) -> bool:
+    """Whether all that the step speaks of was neither forgotten nor changed meanwhile."""
+    if planned.ordinal is not None:
+        if not transaction.exists(planned.ordinal):
+            return False
+        (expired,) = transaction.columns(planned.ordinal, "expired_at")
+        if int(expired) != FOREVER:
+            return False
+    belief = planned.belief
+    rows = () if belief is None else (*belief.members, *belief.against)
+    return all(transaction.exists(member.ordinal) for member in rows)
+
+
+def _write_new(transaction: WriteTransaction, belief: Belief) -> Stored:
+    told = clearest(belief.members)
+    _, relation, obj = belief.key
+    tags = [transaction.frame(member.ordinal).tags for member in belief.members[:MOST_SOURCES]]
+    common = sorted(frozenset.intersection(*tags))
+    metadata = {"object": obj} if obj else {}
+    starts = min(belief.members, key=lambda member: (member.valid_from, member.root))
+    ends = max(belief.members, key=lambda member: (member.valid_to, -member.root))
+    (starting,) = transaction.columns(starts.ordinal, "valid_from_precision")
+    (ending,) = transaction.columns(ends.ordinal, "valid_to_precision")
+    return transaction.derive(
+        told.ordinal,
+        min(member.trust for member in belief.members),
+        **belief.values,
+        kind=Kind.OBSERVATION.value,
+        layer=Layer.SEMANTIC.value,
+        context="",
+        relation=relation,
+        path=0,
+        tags=label_set_code(transaction.upkeep.connection, common),
+        valid_from_precision=starting,
+        valid_to_precision=ending,
+        occurred_from=None,
+        occurred_to=None,
+        occurred_precision=None,
+        source="",
+        metadata=json.dumps(metadata, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
+        state=CONSOLIDATED,
+    )

@@ -1,0 +1,55 @@
+"""Takes moves back, and notes which names of a memory lead nowhere."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from simonides.backends.embedded.upkeep import read_moves
+from simonides.records.state import ARCHIVED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.lifecycle.staleness import DeadReference
+    from simonides.records.move import Move
+
+
+def undo(transaction: WriteTransaction, move: Move) -> bool:
+    """Take back a promotion or an archiving as a new version; false when it cannot be, any more."""
+    ordinal = transaction.current_ordinal(move.memory)
+    if ordinal is None or not move.stands:
+        return False
+    layer, state = transaction.columns(ordinal, "layer", "state")
+    if move.action == "promote" and layer == move.became:
+        transaction.revise(ordinal, layer=move.was)
+    elif move.action == "archive" and int(state) & ARCHIVED:
+        transaction.revise(ordinal, state=int(state) & ~ARCHIVED)
+    else:
+        return False
+    transaction.upkeep.mark_undone(move.number)
+    return True
+
+
+def note_stale(transaction: WriteTransaction, checked: Iterable[str], found: Sequence[DeadReference]) -> None:
+    """Record which names are dead in the memories that were *checked*; what is so already stays as it is."""
+    dead: dict[str, list[str]] = {}
+    for one in found:
+        dead.setdefault(one.memory, []).append(f"{one.sort} {one.name}")
+    noted = {
+        move.memory: move
+        for move in read_moves(transaction.upkeep.connection, actions=("stale",))
+        if move.stands
+    }
+    for memory in checked:
+        names = json.dumps(dead[memory], ensure_ascii=False) if memory in dead else ""
+        before = noted.get(memory)
+        if (before.became if before else "") == names:
+            continue
+        if before is not None:
+            transaction.upkeep.mark_undone(before.number)
+        ordinal = transaction.current_ordinal(memory)
+        if names and ordinal is not None:
+            (root,) = transaction.columns(ordinal, "root")
+            transaction.upkeep.note(int(root), "stale", "", names, "the folder does not have it")
