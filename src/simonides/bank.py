@@ -42,6 +42,7 @@ from simonides.records.query import Filters, Query
 from simonides.retain.conversations import WINDOW, conversation_items
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
+from simonides.retain.editing import edit, read_changes
 from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
@@ -595,6 +596,110 @@ class Bank:
             if ordinal is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
             close(transaction, ordinal, moment)
+
+    def update(
+        self,
+        memory: str,
+        *,
+        kind: str | None = None,
+        layer: str | None = None,
+        tags: Iterable[str] | None = None,
+        project: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        source: str | None = None,
+        path: str | None = None,
+        salience: float | None = None,
+        confidence: float | None = None,
+    ) -> Memory:
+        """Change what is noted about a memory, as a new version of it; what it says stays.
+
+        The arguments are those of ``retain``; ``None`` = as it was. To correct what it says, retain the
+        correction and ``invalidate`` it.
+
+        Returns:
+            the memory as it is now; the version before it is in ``history``.
+
+        Raises:
+            NotFoundError: there is no such memory that the principal may read, or it is no longer held.
+            InputError: an argument is wrong, or nothing is to be changed; nothing was changed.
+        """
+        changes = read_changes(
+            {
+                "kind": kind,
+                "layer": layer,
+                "tags": tags,
+                "project": project,
+                "metadata": metadata,
+                "source": source,
+                "path": path,
+                "salience": salience,
+                "confidence": confidence,
+            }
+        )
+        self.get(memory)
+        with self._rows.writing(self._now()) as transaction:
+            ordinal = transaction.current_ordinal(memory)
+            if ordinal is None:
+                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+            edit(transaction, ordinal, changes)
+        return self.get(memory)
+
+    def memories(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        kinds: Iterable[str] | str | None = None,
+        project: str | None = None,
+        tags: Iterable[str] | None = None,
+        tags_match: str = "any",
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
+        window: tuple[Any, Any] | str | None = None,
+        types: Iterable[str] | str | None = None,
+    ) -> list[Memory]:
+        """What the bank holds at a viewpoint, in the order of ids, page by page.
+
+        Args:
+            after: id of the last memory of the page before; ``None`` = from the first.
+            limit: memories at most, 1 to 10,000.
+            kinds: as for ``recall``, like all below.
+            project: the same.
+            tags: the same.
+            tags_match: the same.
+            as_of: the same.
+            known_at: the same.
+            window: the same.
+            types: the same.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        request = read_recall_arguments(
+            "-",
+            limit=limit,
+            max_tokens=None,
+            kinds=kinds,
+            project=project,
+            tags=tags,
+            tags_match=tags_match,
+            as_of=as_of,
+            known_at=known_at,
+            window=window,
+            seed=None,
+            principal=self.principal,
+            zone=self._around.zone,
+            types=types,
+        )
+        last = "" if after is None else clean_text(after, "after", _LONGEST_ID)
+        most = request.limit or 100
+        with self._rows.reading() as reading:
+            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            return view.memories(reading.ordinals_after(last, view.eligible, most))
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text as the store counts them for budgets."""
+        return self._around.tokens.count(text)
 
     def history(self, memory: str) -> list[Memory]:
         """Every version of a memory, oldest first.

@@ -31,6 +31,7 @@ from simonides.backends.embedded.reading import (
     read_memories,
     read_merges,
     read_names,
+    read_ordinals_after,
     read_signatures,
     read_source,
     read_sources,
@@ -76,6 +77,10 @@ class Reading:
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """Records by ordinal, in the order asked for."""
         return read_memories(self.connection, ordinals)
+
+    def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
+        """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""
+        return read_ordinals_after(self.connection, memory, keep, most)
 
     def versions(self, memory: str) -> list[Memory]:
         """Every version of one memory, oldest first."""
