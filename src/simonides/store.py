@@ -217,6 +217,35 @@ class Store:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._around)
             return self._doors[door]
 
+    def has_bank(self, name: str) -> bool:
+        """Whether there is a bank of this name.
+
+        Raises:
+            InputError: the name cannot be a bank's.
+        """
+        return (self.folder / folder_name(name) / "memory.db").is_file()
+
+    def close_bank(self, name: str) -> None:
+        """Close a bank that nobody uses now; ``bank`` opens it again. Nothing where it is not open."""
+        with self._lock:
+            rows = self._banks.pop(name, None)
+            for door in [door for door in self._doors if door[0] == name]:
+                del self._doors[door]
+            if rows is not None:
+                self._close_rows(rows)
+
+    def _close_rows(self, rows: EmbeddedBank) -> None:
+        # What recalls were asked to count still waits in memory; closing does not fail for it, nor
+        # for a clock that gives no aware time (TypeError), which every other call has named already.
+        with suppress(SimonidesError, TypeError):
+            rows.flush(to_micros(self._around.clock()))
+        rows.close()
+
+    @property
+    def embedder_problem(self) -> str:
+        """Why recall goes by words alone although an embedder was asked for; empty = it does not, so far."""
+        return self._source.problem
+
     def banks(self) -> list[str]:
         """Names of the banks there are, sorted."""
         return bank_names(self.folder)
@@ -231,11 +260,7 @@ class Store:
         with self._lock:
             self._closed = True
             for rows in self._banks.values():
-                # What recalls were asked to count still waits in memory; closing does not fail for it, nor
-                # for a clock that gives no aware time (TypeError), which every other call has named already.
-                with suppress(SimonidesError, TypeError):
-                    rows.flush(to_micros(self._around.clock()))
-                rows.close()
+                self._close_rows(rows)
             self._banks.clear()
             self._doors.clear()
         self._executor.shutdown()
@@ -274,6 +299,12 @@ class _EmbedderSource:
             if self._loaded is None:
                 self._loaded = self._load()
             return self._loaded
+
+    @property
+    def problem(self) -> str:
+        """Why there is none, as far as it was tried; loads nothing."""
+        loaded = self._loaded
+        return loaded[1] if loaded else ""
 
     def _load(self) -> tuple[Embedder | None, str]:
         if self._wanted is None:

@@ -107,12 +107,10 @@ def _is_time(value: str, name: str) -> bool:
 
 
 def _number(value: object, schema: Schema, place: str) -> float:
-    lowest: float
-    highest: float
     wanted = "a whole number" if schema["type"] == "integer" else "a number"
-    lowest = schema.get("minimum", schema.get("exclusiveMinimum", -math.inf))
-    highest = schema.get("maximum", math.inf)
-    bounds = f"{' above' if 'exclusiveMinimum' in schema else ' from'} {lowest:,} to {highest:,}"
+    lowest = float(schema.get("minimum", schema.get("exclusiveMinimum", -math.inf)))
+    highest = float(schema.get("maximum", math.inf))
+    bounds = f"{' above' if 'exclusiveMinimum' in schema else ' from'} {lowest:,.0f} to {highest:,.0f}"
     problem = InputError(place, f"expected {wanted}{bounds}, got {shown(value)}")
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise problem
