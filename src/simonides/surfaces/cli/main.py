@@ -37,9 +37,11 @@ from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_te
 from simonides.surfaces.cli.profiles import profiles
 from simonides.surfaces.cli.recall import recall
 from simonides.surfaces.cli.retain import retain
+from simonides.surfaces.cli.serve import serve
 from simonides.surfaces.cli.settle import settle
 from simonides.surfaces.cli.show import show
 from simonides.surfaces.cli.stats import stats
+from simonides.surfaces.cli.token import token
 from simonides.surfaces.cli.train_reranker import train_reranker
 from simonides.surfaces.cli.verify import verify
 from simonides.surfaces.cli.when import when
@@ -124,6 +126,7 @@ for command in (
     stats,
     verify,
     when,
+    serve,
     demo,
 ):
     app.command()(command)
@@ -132,6 +135,7 @@ app.command("why-not")(why_not)
 app.command("train-reranker")(train_reranker)
 app.add_typer(models, name="models")
 app.add_typer(profiles, name="profiles")
+app.add_typer(token, name="token")
 app.add_typer(bench, name="bench")
 
 

@@ -108,11 +108,14 @@ def _is_time(value: str, name: str) -> bool:
 
 def _number(value: object, schema: Schema, place: str) -> float:
     wanted = "a whole number" if schema["type"] == "integer" else "a number"
-    lowest = float(schema.get("minimum", schema.get("exclusiveMinimum", -math.inf)))
-    highest = float(schema.get("maximum", math.inf))
-    bounds = f"{' above' if 'exclusiveMinimum' in schema else ' from'} {lowest:,.0f} to {highest:,.0f}"
+    lowest: Any = schema.get("minimum", schema.get("exclusiveMinimum", -math.inf))
+    highest: Any = schema.get("maximum", math.inf)
+    bounds = f"{' above' if 'exclusiveMinimum' in schema else ' from'} {lowest:,} to {highest:,}"
     problem = InputError(place, f"expected {wanted}{bounds}, got {shown(value)}")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise problem
+    # Asked of floats alone, since a whole number can be too large for the question.
+    if isinstance(value, float) and not math.isfinite(value):
         raise problem
     if schema["type"] == "integer":
         if value != int(value):

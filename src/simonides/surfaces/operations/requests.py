@@ -154,7 +154,9 @@ class Asked(Among):
 
     query: str = parameter(s.QUERY, "What you want to know, in words.")
     limit: int | None = parameter(s.LIMIT, "Hits at most; by default the profile's number.", None)
-    max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, "Budget of the context, in tokens.", 4096)
+    max_tokens: int | None = parameter(
+        s.optional(s.BUDGET_OF_TOKENS), "Budget of the context, in tokens; null = none.", 4096
+    )
     profile: str = parameter(s.choice(PROFILES), "Which profile ranks.", "default")
     seed: int | None = parameter(s.SEED, "Of random parts; by default from the query and the clock.", None)
     entity_hints: Sequence[str] | None = parameter(

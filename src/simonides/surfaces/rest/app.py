@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 import simonides
 from simonides.surfaces.operations.table import OPERATIONS
@@ -86,6 +87,7 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
             name=name,
             summary=operation.help,
             response_class=Response,
+            response_model=None,
             openapi_extra=described(operation, place),
         )
     _add_own_routes(app, dispatcher, metrics)
@@ -147,4 +149,9 @@ async def _as_problem(request: Request, error: Exception) -> Response:
     """What the router refuses: no such path, or no such method there."""
     assert isinstance(error, HTTPException)
     detail = f"{request.method} {request.url.path}: {error.detail}; see /openapi.json"
-    return problem(error.status_code, detail, headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        # The router knows of one route only; another may have the same path.
+        found = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+        headers["Allow"] = ", ".join(sorted({method for route in found for method in route.methods}))
+    return problem(error.status_code, detail, headers=headers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.surfaces.operations.schemas import BANK
+from simonides.surfaces.operations.schemas import BANK, IN_PATH
 from simonides.surfaces.operations.table import Scope, Stream
 from simonides.surfaces.rest.handlers import KEY_HEADER
 from simonides.surfaces.rest.writing import JSON, LINES
@@ -45,6 +45,16 @@ _PROBLEMS = {
 }
 _RETRIED = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 
+_FIRST = "$response.body#/ids/0"
+# What an answer leads on to: (operation, parameter, where its value stands).
+_LINKS = {
+    "retain": (
+        *((name, "memory", _FIRST) for name in ("get_memory", "history", "source", "invalidate")),
+        ("update_memory", "memory", _FIRST),
+    ),
+    "list_memories": (("list_memories", "cursor", "$response.body#/next"),),
+}
+
 
 def described(operation: Operation, place: Place) -> dict[str, Any]:
     """What ``openapi_extra`` of a route takes."""
@@ -52,7 +62,7 @@ def described(operation: Operation, place: Place) -> dict[str, Any]:
     others = [each for each in operation.parameters if each not in in_path]
     parameters = [_parameter(each, "path") for each in in_path]
     if operation.scope is Scope.BANK:
-        schema = {**BANK, "pattern": r"^[^\u0000/]*[^\s\u0000/][^\u0000/]*$"}
+        schema = {**BANK, "pattern": IN_PATH}
         parameters.insert(0, {"name": "bank", "in": "path", "required": True, "schema": schema})
     extra: dict[str, Any] = {
         "operationId": operation.name,
@@ -114,7 +124,7 @@ def _body(operation: Operation, others: list[Parameter]) -> dict[str, Any]:
 def _parameter(each: Parameter, where: str) -> dict[str, Any]:
     schema = _without_null(each.schema)
     if where == "path":
-        schema = {**schema, "pattern": r"^[^\u0000/]*[^\s\u0000/][^\u0000/]*$"}
+        schema = {**schema, "pattern": IN_PATH}
     if each.default is not None:
         schema = {**schema, "default": each.default}
     return {
@@ -144,4 +154,15 @@ def _answered(operation: Operation) -> dict[str, Any]:
     if operation.name == "list_memories":
         # Asked for by Accept: every page, one memory a line.
         content[LINES] = {"schema": {"type": "string"}}
-    return {"description": operation.result["title"], "content": content}
+    links = {
+        f"{name}_by_{parameter}": {
+            "operationId": name,
+            "parameters": {"bank": "$request.path.bank", parameter: value},
+        }
+        for name, parameter, value in _LINKS.get(operation.name, ())
+    }
+    return {
+        "description": operation.result["title"],
+        "content": content,
+        **({"links": links} if links else {}),
+    }

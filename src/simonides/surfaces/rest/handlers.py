@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
 import time
 from pathlib import Path
@@ -149,7 +150,7 @@ class _Handler:
                 try:
                     current = await self._dispatcher.do(grant, self._operation, bank, bound)
                 except Exception as error:  # noqa: BLE001 the status has been sent; the last line tells
-                    yield {"problem": str(problem_of(error).body, "utf-8")}
+                    yield {"problem": json.loads(problem_of(error).body)}
                     return
 
         return lines_response(lines())

@@ -134,6 +134,11 @@ class Dispatcher:
     ) -> Mapping[str, Any]:
         if operation.scope is Scope.STORE:
             answer = operation.call(self.store, request)
+            made = getattr(request, "name", None)
+            if made is not None:
+                # From now on it counts among the banks that are open.
+                with self.banks.use(made, None):
+                    pass
             if "banks" in answer:
                 answer = {**answer, "banks": [name for name in answer["banks"] if grant.covers(name)]}
             return answer

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FILE = "tokens.db"
 _FORM = re.compile(r"smn_([0-9a-f]{16})_[A-Za-z0-9_-]{43}")
 _NO_HASH = bytes(32)
+_VERBS = tuple(verb.value for verb in Verb)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tokens(
   name TEXT PRIMARY KEY,
@@ -96,7 +97,7 @@ class TokenStore:
         *,
         banks: Iterable[str],
         now: int,
-        verbs: Iterable[str] = tuple(Verb),
+        verbs: Iterable[str] = _VERBS,
         principal: str | None = None,
         expires_at: int | None = None,
     ) -> str:
@@ -118,7 +119,7 @@ class TokenStore:
         for name in names:
             if name != EVERY_BANK:
                 folder_name(name)
-        allowed = sorted({clean_choice(verb, "verbs", tuple(Verb)) for verb in verbs})
+        allowed = sorted({clean_choice(verb, "verbs", _VERBS) for verb in verbs})
         if not allowed:
             raise InputError("verbs", f"are missing; name at least one of {', '.join(Verb)}")
         if principal is not None:

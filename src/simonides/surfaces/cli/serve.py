@@ -1,0 +1,98 @@
+"""`simonides serve`: the HTTP door of a store."""
+
+import signal
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from simonides.errors import InputError, MissingExtraError
+from simonides.surfaces.cli.opening import environment_embedder, store_path
+from simonides.surfaces.cli.options import StoreOption
+from simonides.surfaces.cli.output import print_text
+
+
+def serve(
+    *,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port; 0 = any that is free.")
+    ] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name by which the server is called, beside loopback (repeatable).",
+            show_default=False,
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin",
+            metavar="URL",
+            help="Origin of a web page that may ask (repeatable); none by default.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Threads that work.")] = 4,
+    queue: Annotated[
+        int, typer.Option("--queue", metavar="N", min=0, help="Requests that may wait for one.")
+    ] = 64,
+    open_banks: Annotated[
+        int, typer.Option("--open-banks", metavar="N", min=1, help="Banks that stay open.")
+    ] = 64,
+    store: StoreOption = None,
+    bank: Annotated[
+        str, typer.Option("--bank", metavar="NAME", help="Bank that the first token is for.")
+    ] = "default",
+) -> None:
+    """Serve a store over HTTP; every request but /health/live needs a token.
+
+    The first start makes the bank and a token for it, printed once and kept in a file of mode 0600.
+    """
+    try:
+        import uvicorn
+
+        from simonides.surfaces.rest.app import make_app
+        from simonides.surfaces.rest.settings import LOOPBACK, Settings
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{error.name} is not installed; install it with: pip install 'simonides[server]'"
+        ) from error
+    from simonides.store import open_store
+    from simonides.surfaces.serving.limits import Limits
+    from simonides.surfaces.serving.tokens import first_token
+
+    if host not in LOOPBACK and not allow_host:
+        raise InputError("--host", f"{host!r} is open to others; say by which name with --allow-host NAME")
+    settings = Settings(
+        (*LOOPBACK, *(name.lower() for name in allow_host or ())),
+        tuple(allow_origin or ()),
+        Limits(workers=workers, queue=queue, open_banks=open_banks),
+    )
+    with open_store(store_path(store), embedder=environment_embedder()) as opened:
+        if not opened.has_bank(bank):
+            opened.bank(bank).stats()
+        first = first_token(opened.folder, bank, time.time_ns() // 1_000)
+        config = uvicorn.Config(
+            make_app(opened, settings),
+            host=host,
+            port=port,
+            log_level="warning",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=30,
+        )
+        listening = config.bind_socket() if port == 0 else None
+        address = f"{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1] if listening else port}"
+        print_text(f"http://{address} serves {opened.folder}")
+        if first:
+            print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
+        # uvicorn raises the signal again once it has finished its requests; the store is to be closed, too.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        uvicorn.Server(config).run(sockets=[listening] if listening else None)
