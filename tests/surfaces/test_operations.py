@@ -3,6 +3,7 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -157,7 +158,7 @@ def test_a_whole_number_may_be_written_with_a_point() -> None:
 def test_the_check_agrees_with_a_validator_of_json_schema(value: object) -> None:
     text = json.dumps(value)
     value = json.loads(text)
-    if isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
+    if isinstance(value, float) and not math.isfinite(value):
         return
     for schema in (
         {"type": "integer", "minimum": 1, "maximum": 100},
@@ -174,7 +175,9 @@ def test_the_check_agrees_with_a_validator_of_json_schema(value: object) -> None
         assert taken == jsonschema_rs.is_valid(schema, value)
 
 
-@pytest.mark.parametrize("value", ["2026", "2026-03", "2026-03-10", "2026-03-10T10:00:00Z", "2026-03-10T10:00"])
+@pytest.mark.parametrize(
+    "value", ["2026", "2026-03", "2026-03-10", "2026-03-10T10:00:00Z", "2026-03-10T10:00"]
+)
 def test_times_of_every_precision_are_taken(value: str) -> None:
     assert checked(value, optional(TIME), "as_of") == value
 

@@ -20,7 +20,7 @@ def test_a_token_gives_what_it_was_made_for(tmp_path: Path) -> None:
         grant = tokens.find(token, now=6)
 
     assert grant is not None
-    assert (grant.principal, grant.banks, grant.verbs) == ("ivo", ("a", "b"), {Verb.READ})
+    assert (grant.principal, grant.banks, grant.verbs) == ("ivo", ("a", "b"), frozenset({Verb.READ}))
 
 
 @pytest.mark.fault("X1")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import httpx
 import pytest
 
+from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.serving.tokens import TokenStore
 
@@ -92,8 +93,8 @@ def client_for(app: FastAPI, store: Store) -> ClientFor:
         sent = dict(headers or {})
         if banks:
             with TokenStore(store.folder) as tokens:
-                chosen = {"verbs": verbs} if verbs else {}
-                token = tokens.create(banks=banks, principal=principal, now=0, **chosen)
+                allowed = verbs or tuple(verb.value for verb in Verb)
+                token = tokens.create(banks=banks, principal=principal, verbs=allowed, now=0)
             sent["Authorization"] = f"Bearer {token}"
         transport = httpx.ASGITransport(of or app)
         return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765", headers=sent)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simonides
-from simonides.surfaces.operations.table import OPERATIONS
+from simonides.surfaces.operations.table import OPERATIONS, Verb
 from simonides.surfaces.rest.app import make_app, openapi_document
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.settings import Settings
+from simonides.surfaces.serving.grants import Grant
 from simonides.surfaces.serving.limits import Limits
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
     import httpx
     from fastapi import FastAPI
+    from tests.surfaces.rest.conftest import ClientFor
 
     from simonides.store import Store
-    from tests.surfaces.rest.conftest import ClientFor
 
 MEMORIES = "/v1/banks/mine/memories"
 RECALL = "/v1/banks/mine/recall"
@@ -234,8 +235,8 @@ def test_a_full_queue_is_refused_while_liveness_answers(tmp_path: Path, client_f
                 loop = asyncio.get_running_loop()
                 grant = _grant("one")
                 held = [asyncio.ensure_future(busy.work(grant, go.wait)) for _ in range(2)]
-                while busy.taken < 2:
-                    await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                assert busy.taken == 2
                 full = await one.post(RECALL, json={"query": "figs"})
                 assert (full.status_code, int(full.headers["retry-after"])) == (503, 1)
                 begun = loop.time()
@@ -252,10 +253,7 @@ def test_a_full_queue_is_refused_while_liveness_answers(tmp_path: Path, client_f
         busy.close()
 
 
-def _grant(name: str) -> Any:
-    from simonides.surfaces.operations.table import Verb
-    from simonides.surfaces.serving.grants import Grant
-
+def _grant(name: str) -> Grant:
     return Grant(name, None, ("*",), frozenset(Verb))
 
 

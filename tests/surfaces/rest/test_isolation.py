@@ -12,9 +12,9 @@ from simonides.surfaces.rest.paths import place_of
 
 if TYPE_CHECKING:
     import httpx
+    from tests.surfaces.rest.conftest import ClientFor
 
     from simonides.store import Store
-    from tests.surfaces.rest.conftest import ClientFor
 
 CANARY = "Zephyrine Quillmoor keeps the canary in Tarn Hollow"
 _VALUES: dict[str, Any] = {

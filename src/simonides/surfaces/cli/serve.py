@@ -1,6 +1,7 @@
 """`simonides serve`: the HTTP door of a store."""
 
 import signal
+import socket
 import sys
 import time
 from typing import Annotated
@@ -11,6 +12,8 @@ from simonides.errors import InputError, MissingExtraError
 from simonides.surfaces.cli.opening import environment_embedder, store_path
 from simonides.surfaces.cli.options import StoreOption
 from simonides.surfaces.cli.output import print_text
+
+_BACKLOG = 2048
 
 
 def serve(
@@ -79,20 +82,20 @@ def serve(
         if not opened.has_bank(bank):
             opened.bank(bank).stats()
         first = first_token(opened.folder, bank, time.time_ns() // 1_000)
-        config = uvicorn.Config(
-            make_app(opened, settings),
-            host=host,
-            port=port,
-            log_level="warning",
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=30,
-        )
-        listening = config.bind_socket() if port == 0 else None
-        address = f"{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1] if listening else port}"
-        print_text(f"http://{address} serves {opened.folder}")
-        if first:
-            print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
-        # uvicorn raises the signal again once it has finished its requests; the store is to be closed, too.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        uvicorn.Server(config).run(sockets=[listening] if listening else None)
+        # Listening before the address is printed, so that whoever reads it can connect.
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family, backlog=_BACKLOG) as listening:
+            name = f"[{host}]" if family == socket.AF_INET6 else host
+            print_text(f"http://{name}:{listening.getsockname()[1]} serves {opened.folder}")
+            if first:
+                print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
+            config = uvicorn.Config(
+                make_app(opened, settings),
+                log_level="warning",
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=30,
+            )
+            # uvicorn raises the signal again once its requests are done; the store is to be closed, too.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            uvicorn.Server(config).run(sockets=[listening])

@@ -116,7 +116,9 @@ def _folder(store: str | None) -> "Path":
     """The store's folder, which must be there."""
     path = store_path(store)
     if not path.is_dir():
-        raise NotFoundError(f"--store: there is no store at {path}; retain something there first, or serve it")
+        raise NotFoundError(
+            f"--store: there is no store at {path}; retain something there first, or serve it"
+        )
     return path
 
 

@@ -1,8 +1,8 @@
 """What stands before every route: Host, Origin, token. Only liveness needs no token.
 
-    Host not in the list            421   (a foreign name server cannot lead a browser here)
-    Origin present, not in the list 403
-    no token, or none that counts   401
+Host not in the list            421   (a foreign name server cannot lead a browser here)
+Origin present, not in the list 403
+no token, or none that counts   401
 """
 
 from __future__ import annotations

@@ -104,7 +104,9 @@ class _Handler:
         except InputError as error:
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
 
-    async def _do(self, request: Request, grant: Grant, bank: str | None, bound: object, *extra: object) -> Any:
+    async def _do(
+        self, request: Request, grant: Grant, bank: str | None, bound: object, *extra: object
+    ) -> Any:
         async def left() -> None:
             # The body has been read whole, so the next message can only say that the caller is gone.
             while (await request.receive())["type"] != "http.disconnect":
@@ -150,7 +152,7 @@ class _Handler:
                 try:
                     current = await self._dispatcher.do(grant, self._operation, bank, bound)
                 except Exception as error:  # noqa: BLE001 the status has been sent; the last line tells
-                    yield {"problem": json.loads(problem_of(error).body)}
+                    yield {"problem": json.loads(bytes(problem_of(error).body))}
                     return
 
         return lines_response(lines())
@@ -160,4 +162,3 @@ def _check_media_type(request: Request, allowed: frozenset[str], *, empty: bool 
     stated = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if stated not in allowed and not (empty and not stated):
         raise RefusedError(415, f"the body must be {' or '.join(sorted(allowed))}; state it as Content-Type")
-

@@ -19,12 +19,17 @@ class Metrics:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
-            "simonides_requests", "Requests by operation and status.", ("operation", "status"),
+            "simonides_requests",
+            "Requests by operation and status.",
+            ("operation", "status"),
             registry=self._registry,
         )
         self._seconds = Histogram(
-            "simonides_request_seconds", "Time of requests by operation.", ("operation",),
-            buckets=_BUCKETS, registry=self._registry,
+            "simonides_request_seconds",
+            "Time of requests by operation.",
+            ("operation",),
+            buckets=_BUCKETS,
+            registry=self._registry,
         )
         for name, help_, read in (
             ("simonides_jobs", "Jobs that run or wait.", lambda: dispatcher.taken),

@@ -60,9 +60,7 @@ class MalformedError(InputError):
         self.valid = valid
 
 
-def problem(
-    status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any
-) -> Response:
+def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
     """A response that tells what is wrong."""
     title = HTTPStatus(status).phrase if status != _GONE else "Client Closed Request"
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
@@ -75,8 +73,8 @@ def problem_of(error: Exception) -> Response:
     if isinstance(error, RefusedError):
         return problem(error.status, str(error), headers=error.headers)
     if isinstance(error, BusyError):
-        status = HTTPStatus.TOO_MANY_REQUESTS if error.yours else HTTPStatus.SERVICE_UNAVAILABLE
-        return problem(status, str(error), headers={"Retry-After": str(error.retry_after)})
+        crowded = HTTPStatus.TOO_MANY_REQUESTS if error.yours else HTTPStatus.SERVICE_UNAVAILABLE
+        return problem(crowded, str(error), headers={"Retry-After": str(error.retry_after)})
     if isinstance(error, InputError):
         return _of_input(error)
     for kinds, status in _STATUSES:
@@ -84,6 +82,10 @@ def problem_of(error: Exception) -> Response:
             headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
             return problem(status, str(error), headers=headers)
     _log.error("a request failed: %s", type(error).__name__, exc_info=error)
+    return _of_fault(error)
+
+
+def _of_fault(error: Exception) -> Response:
     if isinstance(error, UnavailableError):
         # Its message names folders of this machine, which are not the caller's to know.
         detail = "the bank cannot be read or written now; the server's log says why"

@@ -151,10 +151,11 @@ class Dispatcher:
         """Anything else that takes time, under the same limits."""
         future = self._submit(grant, job)
         waiting = asyncio.wrap_future(future)
-        gone = asyncio.ensure_future(left()) if left else None
+        gone: asyncio.Future[object] | None = asyncio.ensure_future(left()) if left else None
         try:
+            pending: list[asyncio.Future[Any]] = [waiting, gone] if gone else [waiting]
             await asyncio.wait(
-                [waiting, *([gone] if gone else [])],
+                pending,
                 timeout=self.limits.seconds,
                 return_when=asyncio.FIRST_COMPLETED,
             )

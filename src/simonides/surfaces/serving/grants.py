@@ -49,7 +49,9 @@ class Grant:
             ForbiddenError: it is not.
         """
         if operation.verb not in self.verbs:
-            raise ForbiddenError(f"this token does not allow to {operation.verb}, which {operation.name} needs")
+            raise ForbiddenError(
+                f"this token does not allow to {operation.verb}, which {operation.name} needs"
+            )
         if operation.scope is Scope.BANK and (bank is None or not self.covers(bank)):
             raise ForbiddenError("this token is for other banks")
         if operation.owner_only and self.principal is not None:

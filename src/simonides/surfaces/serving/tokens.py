@@ -1,8 +1,8 @@
 """Tokens of a store, kept as hashes in a small SQLite file of their own.
 
-A token is ``smn_`` + 16 hex digits of its name + ``_`` + 43 characters of 256 random bits. Only SHA-256 of the
-whole is kept: with that much chance in it there is nothing to guess, so no slow hash is needed. Hashes are
-compared in constant time, and an unknown name costs the same comparison.
+A token is ``smn_`` + 16 hex digits of its name + ``_`` + 43 characters of 256 random bits. Only SHA-256 of
+the whole is kept: with that much chance in it there is nothing to guess, so no slow hash is needed.
+Hashes are compared in constant time, and an unknown name costs the same comparison.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ class TokenStore:
             self._connection.execute("PRAGMA secure_delete=ON")
             self._connection.execute(_SCHEMA)
         except (OSError, apsw.Error) as error:
-            raise UnavailableError(f"{path}: tokens cannot be kept ({error}); make the folder writable") from error
+            raise UnavailableError(
+                f"{path}: tokens cannot be kept ({error}); make the folder writable"
+            ) from error
 
     def create(
         self,
