@@ -24,6 +24,7 @@ from simonides.index.view import look
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
+from simonides.recall.answering.reflecting import Asking, reflect
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.explaining import explain as explained
 from simonides.recall.impressing import impression_of
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Analyser,
+        Answerer,
         Clock,
         Embedder,
         Enricher,
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from simonides.records.impression import Samples
     from simonides.records.memory import Memory
     from simonides.records.recall import Recall
+    from simonides.records.reflection import Reflection
     from simonides.records.source import Source
 
 _log = logging.getLogger("simonides")
@@ -93,6 +96,7 @@ _log = logging.getLogger("simonides")
 _LONGEST_ID = 64
 _LONGEST_PATH = 4096
 _SETTLED_AT_ONCE = 200
+_MOST_ANSWER_TOKENS = 100_000
 
 _SEARCH_DEFAULTS: Mapping[str, object] = {
     "entity_hints": None,
@@ -140,6 +144,7 @@ class Surroundings:
         reranker: gives the store's reranker (loaded at first use), or ``None`` and why.
         token_codes: whether codes of tokens are stored.
         settings: what the environment changes about profiles, by variable.
+        answerer: the language model that ``reflect`` asks, or ``None``.
     """
 
     clock: Clock
@@ -153,6 +158,7 @@ class Surroundings:
     reranker: Callable[[], tuple[Reranker | None, str]]
     token_codes: bool
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    answerer: Answerer | None = None
 
 
 class Bank:
@@ -920,6 +926,52 @@ class Bank:
         if answer.context:
             self._answers.remember(answer.context, answer.hits[0].id)
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
+
+    def reflect(
+        self,
+        query: str,
+        *,
+        max_tokens: int | None = 4096,
+        max_answer_tokens: int = 1024,
+        answerer: Answerer | None = None,
+        on_text: Callable[[str], object] | None = None,
+        **options: Any,
+    ) -> Reflection:
+        """Answer a question from what is remembered, by a language model, with citations that were checked.
+
+        Without a model the answer is empty, and ``context`` holds what was recalled. Where nothing matches
+        no model is asked.
+
+        Args:
+            query: the question.
+            max_tokens: of the memories that the model is given; ``None`` = no budget.
+            max_answer_tokens: of the answer, 1 to 100,000.
+            answerer: the model, such as ``models.llm.LanguageModel``; default: the store's.
+            on_text: told each piece of the answer as it comes, citations checked.
+            options: any other argument of ``recall``, by name.
+
+        Raises:
+            InputError: an argument is wrong.
+            ModelError: the model cannot be asked, or broke off.
+        """
+        if not isinstance(max_answer_tokens, int) or not 1 <= max_answer_tokens <= _MOST_ANSWER_TOKENS:
+            raise InputError(
+                "max_answer_tokens",
+                f"expected a whole number from 1 to {_MOST_ANSWER_TOKENS:,}, got {shown(max_answer_tokens)}",
+            )
+        known = {*_RECALL_DEFAULTS, "profile"} - {"max_tokens"}
+        for name in options:
+            if name not in known:
+                raise UnknownNameError(name, name, known)
+        recall = self.recall(query, max_tokens=max_tokens, **options)
+        asking = Asking(
+            self._around.answerer if answerer is None else answerer,
+            self.count_tokens,
+            max_tokens,
+            max_answer_tokens,
+            on_text or (lambda _: None),
+        )
+        return reflect(query, recall, asking)
 
     def used(self, ids: str | Iterable[str], *, recall_id: str | None = None) -> int:
         """Say that memories were of use: they count as accessed, now.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from simonides.models.fetch import Progress
     from simonides.profiles.environment import Setting
-    from simonides.protocols import Clock, Embedder, Expander, Extractor, Reranker, TokenCounter
+    from simonides.protocols import Answerer, Clock, Embedder, Expander, Extractor, Reranker, TokenCounter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,6 +60,7 @@ def open_store(
     create: bool = True,
     progress: Progress | None = None,
     environ: Mapping[str, str] | None = None,
+    answerer: Answerer | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -85,6 +86,7 @@ def open_store(
         progress: told (stage, done, total or None) while a model is fetched.
         environ: variables ``SIMONIDES_RECALL_BUDGET_…`` and ``SIMONIDES_RERANKER_MAX_CANDIDATES`` that change
             numbers of a profile, read now and once; default: ``os.environ``; ``{}`` = none.
+        answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -97,6 +99,7 @@ def open_store(
         ("embedder", embedder, "encode"),
         ("tokens", tokens, "count"),
         ("reranker", None if isinstance(reranker, str) else reranker, "score"),
+        ("answerer", answerer, "stream"),
     )
     for field, given, method in methods:
         if given is not None and not callable(getattr(given, method, None)):
@@ -125,6 +128,7 @@ def open_store(
         create=create,
         progress=progress,
         settings=settings,
+        answerer=answerer,
     )
 
 
@@ -170,6 +174,7 @@ class Store:
         create: bool,
         progress: Progress | None,
         settings: Mapping[str, Setting],
+        answerer: Answerer | None,
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress)
@@ -186,6 +191,7 @@ class Store:
             _RerankerSource(reranker, progress).get,
             token_codes=token_codes,
             settings=settings,
+            answerer=answerer,
         )
         self._create = create
         self._banks: dict[str, EmbeddedBank] = {}

@@ -31,8 +31,8 @@ _KNOWN = {
 # Operation → method of ``Bank``, parameters that only one of them has, with the reason.
 _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "retain": ("retain", set(), set()),
-    # trace: of the printed answer; Recall.trace is always there.
-    "recall": ("recall", {"trace"}, set()),
+    # trace: of the printed answer; Recall.trace is always there. form: what pack_as_data makes of a Recall.
+    "recall": ("recall", {"trace", "form"}, set()),
     # explain: is what the operation is for.
     "explain": ("recall", set(), {"explain", "count_returned"}),
     # max_tokens: of the printed answer, for models.
@@ -42,8 +42,8 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "diff": ("diff", {"max_tokens"}, set()),
     # cursor: the last id, which the method calls after.
     "list_memories": ("memories", {"max_tokens", "cursor"}, {"after"}),
-    "update_memory": ("update", set(), set()),
-    "invalidate": ("invalidate", set(), set()),
+    "update_memory": ("update", {"max_tokens"}, set()),
+    "invalidate": ("invalidate", {"max_tokens"}, set()),
     "forget": ("forget", set(), set()),
     "used": ("used", set(), set()),
     "entities": ("entities", set(), set()),
@@ -213,6 +213,8 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> 
     assert found["hits"][0]["text"] == items[0]
     do("recall", query="Where does Odalys live?")
     assert do("explain", query="Where does Odalys live?")["explanations"]
+    assert do("reflect", query="Where does Odalys live?", profile="lexical")["context"]
+    assert "<<" in do("recall", query="Where does Odalys live?", form="fenced", max_tokens=200)["context"]
     do("why_not", query="Where does Odalys live?", memory=ids[2], max_tokens=None)
     assert do("get_memory", memory=ids[0])["memory"]["id"] == ids[0]
     assert do("get_memory", memory=ids[0], max_tokens=1) == {"memory": None, "omitted": 1}

@@ -42,7 +42,9 @@ NO_OPTION: dict[str, set[str]] = {
     "retain": _IN_A_LINE | {"idempotency_key"},
     "retain_document": _IN_A_LINE | {"idempotency_key", "title"},
     # For models, which read what they are given; a person reads what is on the screen.
-    **{name: {"max_tokens"} for name in ("get_memory", "history", "diff")},
+    **{name: {"max_tokens"} for name in ("get_memory", "history", "diff", "invalidate")},
+    # What a context is called there: --context prints it, and models read what a door for them gives.
+    "recall": {"form"},
     # The command works off all that waits, step by step.
     "settle": {"most"},
 }

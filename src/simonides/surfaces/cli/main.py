@@ -36,6 +36,7 @@ from simonides.surfaces.cli.models import models
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
 from simonides.surfaces.cli.profiles import profiles
 from simonides.surfaces.cli.recall import recall
+from simonides.surfaces.cli.reflect import reflect
 from simonides.surfaces.cli.retain import retain
 from simonides.surfaces.cli.serve import serve
 from simonides.surfaces.cli.settle import settle
@@ -111,6 +112,7 @@ def _simonides(
 for command in (
     retain,
     recall,
+    reflect,
     show,
     history,
     diff,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
+from simonides.recall.packing.as_data import pack_as_data
 from simonides.surfaces.operations.fitting import fitted
 from simonides.surfaces.operations.parameters import given
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from typing import IO
 
     from simonides.bank import Bank
+    from simonides.recall.packing.as_data import Form
+    from simonides.records.memory import Memory
     from simonides.store import Store
     from simonides.surfaces.operations import requests
 
@@ -38,9 +42,20 @@ def _asked(request: requests.Asked) -> dict[str, Any]:
 
 def recall(bank: Bank, request: requests.Recall) -> Answer:
     asked = _asked(request)
-    return bank.recall(**{name: value for name, value in asked.items() if name != "trace"}).to_dict(
-        trace=request.trace
-    )
+    del asked["trace"], asked["form"]
+    answer = bank.recall(**asked)
+    if request.form != "plain":
+        pack = pack_as_data(
+            answer, bank.count_tokens, form=cast("Form", request.form), max_tokens=request.max_tokens
+        )
+        # With no match the hits that were found stay, as in the plain form.
+        hits = answer.hits if answer.no_match else pack.hits
+        answer = replace(answer, hits=hits, context=pack.text, omitted=pack.omitted)
+    return answer.to_dict(trace=request.trace)
+
+
+def reflect(bank: Bank, request: requests.Reflect) -> Answer:
+    return bank.reflect(**_asked(request)).to_dict()
 
 
 def explain(bank: Bank, request: requests.Explain) -> Answer:
@@ -61,7 +76,11 @@ def why_not(bank: Bank, request: requests.WhyNot) -> Answer:
 
 
 def get_memory(bank: Bank, request: requests.OneMemory) -> Answer:
-    kept, omitted = fitted([bank.get(request.memory).to_dict()], bank.count_tokens, request.max_tokens)
+    return _one(bank, bank.get(request.memory), request.max_tokens)
+
+
+def _one(bank: Bank, memory: Memory, budget: int | None) -> Answer:
+    kept, omitted = fitted([memory.to_dict()], bank.count_tokens, budget)
     return {"memory": kept[0] if kept else None, "omitted": omitted}
 
 
@@ -81,12 +100,13 @@ def list_memories(bank: Bank, request: requests.ListMemories) -> Answer:
 
 
 def update_memory(bank: Bank, request: requests.UpdateMemory) -> Answer:
-    return {"memory": bank.update(**given(request)).to_dict(), "omitted": 0}
+    changes = {name: value for name, value in given(request).items() if name != "max_tokens"}
+    return _one(bank, bank.update(**changes), request.max_tokens)
 
 
 def invalidate(bank: Bank, request: requests.Invalidate) -> Answer:
     bank.invalidate(request.memory, at=request.at)
-    return {"memory": bank.get(request.memory).to_dict(), "omitted": 0}
+    return _one(bank, bank.get(request.memory), request.max_tokens)
 
 
 def forget(bank: Bank, request: requests.Forget) -> Answer:

@@ -187,6 +187,14 @@ class Recall(Asked):
     explain: bool = parameter(s.SWITCH, "Also say what every stage made of each hit.", default=False)
     trace: bool = parameter(s.SWITCH, "Also say what each stage did, and how long it took.", default=False)
     count_returned: bool = parameter(s.SWITCH, "Count every returned memory as used.", default=False)
+    form: str = parameter(s.FORM, "Of the context: plain, or marked as data: fenced text, or json.", "plain")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflect(Asked):
+    """Have a language model answer from what is recalled."""
+
+    max_answer_tokens: int = parameter(s.whole(1, 100_000), "Tokens of the answer at most.", 1024)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +242,7 @@ class UpdateMemory:
     path: str | None = parameter(s.PATH, "Document path.", None)
     salience: float | None = parameter(s.SHARE, "How much it matters.", None)
     confidence: float | None = parameter(s.SHARE, "How sure it is.", None)
+    max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, _TEXT_BUDGET_HELP, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +251,7 @@ class Invalidate:
 
     memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
     at: str | None = parameter(s.TIME, "When it stopped being true, excluded. Default: now.", None)
+    max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, _TEXT_BUDGET_HELP, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

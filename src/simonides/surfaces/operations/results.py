@@ -136,6 +136,18 @@ RECALL = _some(
     "explanations",
     "trace",
 )
+REFLECTION = _answer(
+    "Reflection",
+    id=_TEXT,
+    answer=_TEXT,
+    citations=_listed(_answer("Citation", number=_COUNT, id=_TEXT)),
+    removed=_COUNT,
+    no_match=_SWITCH,
+    no_match_reasons=_TEXTS,
+    model=_TEXT,
+    note=_TEXT,
+    context=_TEXT,
+)
 EXPLANATIONS = _answer(
     "Explanations",
     id=_TEXT,

@@ -16,6 +16,7 @@ from simonides.recall.arguments import (
     MAX_TOKENS,
     TAGS_MATCHES,
 )
+from simonides.recall.packing.as_data import FORMS
 from simonides.recall.search_arguments import (
     BUDGET_FUNCTIONS,
     BUDGETS,
@@ -131,6 +132,7 @@ SEED = whole(0, MAX_SEED)
 MODE = choice(MODES)
 SYNTAX = choice(SYNTAXES)
 BUDGET = choice(BUDGETS)
+FORM = choice(("plain", *FORMS))
 BUDGET_FUNCTION = choice(BUDGET_FUNCTIONS)
 CHUNK_TOKENS = whole(0, MOST_CHUNK_TOKENS)
 DEADLINE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_DEADLINE_MS}

@@ -140,6 +140,15 @@ OPERATIONS: Mapping[str, Operation] = {
             calls.recall,
         ),
         Operation(
+            "reflect",
+            "Answer a question from what is recalled, by a language model, with citations that were checked.",
+            requests.Reflect,
+            results.REFLECTION,
+            _READ,
+            calls.reflect,
+            idempotent=False,
+        ),
+        Operation(
             "explain",
             "Say of each hit of a recall why it stands where it does, stage by stage.",
             requests.Explain,
