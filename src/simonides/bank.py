@@ -954,11 +954,7 @@ class Bank:
             InputError: an argument is wrong.
             ModelError: the model cannot be asked, or broke off.
         """
-        if not isinstance(max_answer_tokens, int) or not 1 <= max_answer_tokens <= _MOST_ANSWER_TOKENS:
-            raise InputError(
-                "max_answer_tokens",
-                f"expected a whole number from 1 to {_MOST_ANSWER_TOKENS:,}, got {shown(max_answer_tokens)}",
-            )
+        _check_answer_tokens(max_answer_tokens)
         known = {*_RECALL_DEFAULTS, "profile"} - {"max_tokens"}
         for name in options:
             if name not in known:
@@ -969,7 +965,7 @@ class Bank:
             self.count_tokens,
             max_tokens,
             max_answer_tokens,
-            on_text or (lambda _: None),
+            _ignore if on_text is None else on_text,
         )
         return reflect(query, recall, asking)
 
@@ -1258,6 +1254,18 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
             raise InputError("window", "does not meet the dates that the query states; widen one of them")
         filters = replace(filters, window=window)
     return filters
+
+
+def _check_answer_tokens(value: object) -> None:
+    if not isinstance(value, int) or not 1 <= value <= _MOST_ANSWER_TOKENS:
+        raise InputError(
+            "max_answer_tokens",
+            f"expected a whole number from 1 to {_MOST_ANSWER_TOKENS:,}, got {shown(value)}",
+        )
+
+
+def _ignore(_: str) -> None:
+    """Nobody waits for the pieces of an answer."""
 
 
 def _seed(query: str, as_of: int) -> int:

@@ -24,7 +24,8 @@ NO_COMMAND = dict.fromkeys(
 )
 # Commands that are no operation: they are about this machine, not about a bank that others may use.
 LOCAL = {
-    "when", "demo", "models", "profiles", "bench", "train-reranker", "enrich", "serve", "token"
+    "when", "demo", "models", "profiles", "bench", "train-reranker", "enrich", "serve", "token",
+    "mcp",
 }  # fmt: skip
 # Parameter → option, where one value of a list is given at a time or the word is shorter.
 OPTIONS = {

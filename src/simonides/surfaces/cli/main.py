@@ -31,6 +31,7 @@ from simonides.surfaces.cli.forget import forget
 from simonides.surfaces.cli.history import history
 from simonides.surfaces.cli.import_ import import_
 from simonides.surfaces.cli.invalidate import invalidate
+from simonides.surfaces.cli.mcp import mcp
 from simonides.surfaces.cli.merge import merge, unmerge
 from simonides.surfaces.cli.models import models
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
@@ -129,6 +130,7 @@ for command in (
     verify,
     when,
     serve,
+    mcp,
     demo,
 ):
     app.command()(command)

@@ -49,6 +49,15 @@ def serve(
     open_banks: Annotated[
         int, typer.Option("--open-banks", metavar="N", min=1, help="Banks that stay open.")
     ] = 64,
+    compat: Annotated[
+        str | None,
+        typer.Option(
+            "--compat",
+            metavar="SYSTEM",
+            help="At /mcp also take the tool names of hindsight, memoria, jeffs-brain or engram.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     bank: Annotated[
         str, typer.Option("--bank", metavar="NAME", help="Bank that the first token is for.")
@@ -68,6 +77,7 @@ def serve(
             f"{error.name} is not installed; install it with: pip install 'simonides[server]'"
         ) from error
     from simonides.store import open_store
+    from simonides.surfaces.cli.language_model import environment_model
     from simonides.surfaces.serving.limits import Limits
     from simonides.surfaces.serving.tokens import first_token
 
@@ -77,8 +87,11 @@ def serve(
         (*LOOPBACK, *(name.lower() for name in allow_host or ())),
         tuple(allow_origin or ()),
         Limits(workers=workers, queue=queue, open_banks=open_banks),
+        compat,
     )
-    with open_store(store_path(store), embedder=environment_embedder()) as opened:
+    with open_store(
+        store_path(store), embedder=environment_embedder(), answerer=environment_model()
+    ) as opened:
         if not opened.has_bank(bank):
             opened.bank(bank).stats()
         first = first_token(opened.folder, bank, time.time_ns() // 1_000)

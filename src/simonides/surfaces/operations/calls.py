@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from simonides.errors import InputError
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.surfaces.operations.fitting import fitted
 from simonides.surfaces.operations.parameters import given
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import IO
 
@@ -54,8 +55,8 @@ def recall(bank: Bank, request: requests.Recall) -> Answer:
     return answer.to_dict(trace=request.trace)
 
 
-def reflect(bank: Bank, request: requests.Reflect) -> Answer:
-    return bank.reflect(**_asked(request)).to_dict()
+def reflect(bank: Bank, request: requests.Reflect, on_text: Callable[[str], object] | None = None) -> Answer:
+    return bank.reflect(**_asked(request), on_text=on_text).to_dict()
 
 
 def explain(bank: Bank, request: requests.Explain) -> Answer:
@@ -198,3 +199,10 @@ def create_bank(store: Store, request: requests.CreateBank) -> Answer:
     created = request.name not in store.banks()
     store.bank(request.name).stats()
     return {"bank": request.name, "created": created}
+
+
+def delete_bank(store: Store, request: requests.DeleteBank) -> Answer:
+    if request.confirm != request.name:
+        raise InputError("confirm", "is not the bank's name; give the name once more to delete the bank")
+    store.delete_bank(request.name)
+    return {"deleted": request.name}

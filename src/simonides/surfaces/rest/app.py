@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Match
+from starlette.routing import Match, Route
 
 import simonides
 from simonides.surfaces.operations.table import OPERATIONS
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from simonides.store import Store
+    from simonides.surfaces.mcp.http import McpApp
     from simonides.surfaces.serving.grants import Grant
 
+MCP_PATH = "/mcp"
 _PLAIN: dict[str, Any] = {"responses": problems(), "security": [{"token": []}]}
 
 
@@ -57,13 +60,15 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     dispatcher = Dispatcher(store, settings.limits)
     metrics = Metrics(dispatcher)
     tokens = TokenStore(store.folder)
+    mcp = _mcp_door(dispatcher, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # The embedder is loaded meanwhile: until it is there, work that needs it waits for it.
         loading = asyncio.get_running_loop().run_in_executor(None, lambda: store.embedder)
         try:
-            yield
+            async with mcp.running() if mcp else nullcontext():
+                yield
         finally:
             await asyncio.to_thread(dispatcher.close)
             await asyncio.wait([loading])
@@ -91,6 +96,8 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
             openapi_extra=described(operation, place),
         )
     _add_own_routes(app, dispatcher, metrics)
+    if mcp:
+        app.router.routes.append(Route(MCP_PATH, mcp, include_in_schema=False))
     app.add_exception_handler(HTTPException, _as_problem)
     app.add_exception_handler(Exception, lambda _, error: problem_of(error))
 
@@ -103,6 +110,16 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
             CORSMiddleware, allow_origins=list(settings.origins), allow_methods=["*"], allow_headers=["*"]
         )
     return app
+
+
+def _mcp_door(dispatcher: Dispatcher, settings: Settings) -> McpApp | None:
+    """The MCP door, where its package is installed."""
+    if find_spec("mcp") is None:
+        return None
+    from simonides.surfaces.mcp.http import McpApp  # noqa: PLC0415 an extra of its own
+    from simonides.surfaces.mcp.server import Settings as McpSettings  # noqa: PLC0415 see above
+
+    return McpApp(dispatcher, McpSettings(compat=settings.compat))
 
 
 def _add_own_routes(app: FastAPI, dispatcher: Dispatcher, metrics: Metrics) -> None:

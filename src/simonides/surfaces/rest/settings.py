@@ -19,8 +19,10 @@ class Settings:
         origins: that a browser's request may come from, such as ``https://notes.example``; these get CORS
             headers, too. The server's own origin is always allowed.
         limits: of work.
+        compat: system whose tool names and spellings the MCP door takes, too.
     """
 
     hosts: tuple[str, ...] = LOOPBACK
     origins: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    compat: str | None = None
