@@ -59,7 +59,7 @@ def text(*, longest: int, blank: bool = False) -> Schema:
 
 def choice(names: Iterable[str]) -> Schema:
     """One word of a closed vocabulary."""
-    return {"type": "string", "enum": list(names)}
+    return {"type": "string", "enum": [str(name) for name in names]}
 
 
 def whole(lowest: int, highest: int) -> Schema:
