@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,18 @@ from simonides.bank import Bank
 from simonides.errors import (
     ConflictError,
     InputError,
+    ModelUnavailableError,
     NotFoundError,
     SimonidesError,
     UnavailableError,
     UnknownNameError,
 )
+from simonides.models.llm import LanguageModel
 from simonides.records.memory import Memory
 from simonides.records.recall import Recall
 from simonides.surfaces.client.asynchronous import AsyncBank
 from simonides.surfaces.client.remote import RemoteBank
+from simonides.testing.chat_server import ChatServer, failed, spoken
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +113,30 @@ def test_reflection_without_a_model_gives_what_was_recalled(either: Any) -> None
     answer = either.reflect(QUERY, profile="lexical")
     assert FACT in answer.context
     assert "no language model" in answer.note
+
+
+@pytest.mark.spec("JB-12")
+def test_an_answer_is_heard_as_it_comes(
+    store: Store, remote_store: RemoteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = store.bank("diary")
+    [memory] = bank.retain(FACT)
+    heard: list[str] = []
+    with ChatServer(spoken("In ", "Norrhav [1]", " [8].")) as server:
+        model = LanguageModel("a-model", server.url, max_retries=0)
+        monkeypatch.setattr(bank, "_around", replace(bank._around, answerer=model))
+        answer = remote_store.bank("diary").reflect(QUERY, on_text=heard.append, profile="lexical")
+        same = remote_store.bank("diary").reflect(QUERY, profile="lexical")
+    assert "".join(heard) == answer.answer == "In Norrhav [1]."
+    assert len(heard) > 1
+    assert [each.id for each in answer.citations] == [memory]
+    assert same.answer == answer.answer
+
+    with ChatServer(failed(500)) as server:
+        model = LanguageModel("a-model", server.url, max_retries=0)
+        monkeypatch.setattr(bank, "_around", replace(bank._around, answerer=model))
+        with pytest.raises(ModelUnavailableError):
+            remote_store.bank("diary").reflect(QUERY, on_text=heard.append, profile="lexical")
 
 
 def test_a_bank_goes_out_and_comes_in(either: Any, store: Store, tmp_path: Path) -> None:

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import (
     ConflictError,
+    EmbedderMismatchError,
     InputError,
     MissingExtraError,
+    ModelDamagedError,
+    ModelMissingError,
+    ModelRefusedError,
     ModelUnavailableError,
     NotFoundError,
     SimonidesError,
@@ -19,7 +23,20 @@ from simonides.errors import (
 if TYPE_CHECKING:
     import httpx
 
-_CONFLICTS, _MISSING, _TOO_MANY, _LATER = 409, 404, 429, 503
+_FULL = frozenset({429, 503})
+_BY_NAME = {
+    each.__name__: each
+    for each in (
+        ConflictError,
+        EmbedderMismatchError,
+        MissingExtraError,
+        ModelDamagedError,
+        ModelMissingError,
+        ModelRefusedError,
+        ModelUnavailableError,
+        NotFoundError,
+    )
+}
 _REFUSED = frozenset({401, 403, 421})
 
 
@@ -36,16 +53,12 @@ def error_of(response: httpx.Response) -> SimonidesError:
     said = detail or f"the server answered {status}"
     if status in _REFUSED:
         return SimonidesError(f"refused: {said}")
-    kinds = {
-        _MISSING: NotFoundError,
-        _CONFLICTS: ConflictError,
-        501: MissingExtraError,
-        _TOO_MANY: UnavailableError,
-        _LATER: ModelUnavailableError if "model" in said else UnavailableError,
-    }
+    named = _BY_NAME.get(str(told.get("error")))
+    if named is not None:
+        return named(said)
     later = response.headers.get("retry-after")
     more = f"; try again after {later} s" if later else ""
-    return kinds.get(status, StoreError)(f"{said}{more}")
+    return (UnavailableError if status in _FULL else StoreError)(f"{said}{more}")
 
 
 def _unknown(field: str, problem: str, valid: list[Any]) -> UnknownNameError:

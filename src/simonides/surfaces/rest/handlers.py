@@ -71,6 +71,8 @@ class _Handler:
             return await self._export(request, grant, bank, bound)
         if self._operation.name == "list_memories" and LINES in request.headers.get("accept", ""):
             return await self._lines(request, grant, bank, values)
+        if self._operation.name == "reflect" and LINES in request.headers.get("accept", ""):
+            return await self._spoken(grant, bank, bound)
         answer = await self._do(request, grant, bank, bound)
         return json_response(answer)
 
@@ -134,6 +136,35 @@ class _Handler:
             return json_response(await self._do(request, grant, bank, bound, path))
         finally:
             await asyncio.to_thread(folder.cleanup)
+
+    async def _spoken(self, grant: Grant, bank: str | None, bound: object) -> Response:
+        """An answer as it comes: lines of text, then one with the whole; the status waits for the first."""
+        loop, pieces = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+
+        def tell(piece: str) -> None:
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+
+        job = asyncio.ensure_future(self._dispatcher.do(grant, self._operation, bank, bound, tell))
+        job.add_done_callback(lambda _: pieces.put_nowait(None))
+        first = await pieces.get()
+        if first is None:
+            # Nothing was said: a failure has a status of its own.
+            job.result()
+
+        async def lines() -> AsyncIterator[Mapping[str, Any]]:
+            piece = first
+            try:
+                while piece is not None:
+                    yield {"text": piece}
+                    piece = await pieces.get()
+                yield {"reflection": await job}
+            except Exception as error:  # noqa: BLE001 the status has been sent; the last line tells
+                yield {"problem": json.loads(bytes(problem_of(error).body))}
+            finally:
+                # A caller who left waits for nothing; what runs is finished, its outcome read by nobody.
+                job.cancel()
+
+        return lines_response(lines())
 
     async def _lines(
         self, request: Request, grant: Grant, bank: str | None, values: Mapping[str, Any]

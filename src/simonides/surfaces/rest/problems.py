@@ -80,7 +80,7 @@ def problem_of(error: Exception) -> Response:
     for kinds, status in _STATUSES:
         if isinstance(error, kinds):
             headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
-            return problem(status, str(error), headers=headers)
+            return problem(status, str(error), headers=headers, error=type(error).__name__)
     _log.error("a request failed: %s", type(error).__name__, exc_info=error)
     return _of_fault(error)
 
