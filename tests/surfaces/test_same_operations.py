@@ -25,7 +25,7 @@ NO_COMMAND = dict.fromkeys(
 # Commands that are no operation: they are about this machine, not about a bank that others may use.
 LOCAL = {
     "when", "demo", "models", "profiles", "bench", "train-reranker", "enrich", "serve", "token",
-    "mcp",
+    "mcp", "claude-code",
 }  # fmt: skip
 # Parameter → option, where one value of a list is given at a time or the word is shorter.
 OPTIONS = {

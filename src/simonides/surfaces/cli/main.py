@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 
 from simonides.surfaces.cli.alias import alias
 from simonides.surfaces.cli.bench import bench
+from simonides.surfaces.cli.claude_code import claude_code
 from simonides.surfaces.cli.demo import demo
 from simonides.surfaces.cli.diff import diff
 from simonides.surfaces.cli.enrich import enrich
@@ -140,6 +141,7 @@ app.command("train-reranker")(train_reranker)
 app.add_typer(models, name="models")
 app.add_typer(profiles, name="profiles")
 app.add_typer(token, name="token")
+app.add_typer(claude_code, name="claude-code")
 app.add_typer(bench, name="bench")
 
 
