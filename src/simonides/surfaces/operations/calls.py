@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from simonides.errors import InputError
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.surfaces.operations.fitting import fitted
+from simonides.surfaces.operations.observing import observe
 from simonides.surfaces.operations.parameters import given
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def recall(bank: Bank, request: requests.Recall) -> Answer:
     asked = _asked(request)
     del asked["trace"], asked["form"]
     answer = bank.recall(**asked)
+    observe(bank.name, answer)
     if request.form != "plain":
         pack = pack_as_data(
             answer, bank.count_tokens, form=cast("Form", request.form), max_tokens=request.max_tokens
