@@ -95,6 +95,8 @@ _log = logging.getLogger("simonides")
 
 _LONGEST_ID = 64
 _LONGEST_PATH = 4096
+# Before keys of principals among those of the owner; it is followed by a number, or by itself.
+_MARK = "\x1f"
 _SETTLED_AT_ONCE = 200
 _MOST_ANSWER_TOKENS = 100_000
 
@@ -246,7 +248,8 @@ class Bank:
             deduplicate: an item that says the same as a current memory changes nothing (or adds a proof, when
                 it says it in nearly the same words) and returns that memory's id; a statement may close
                 another. False stores each item as it comes and changes no other memory.
-            idempotency_key: the same key with the same items returns the first answer and stores nothing.
+            idempotency_key: the same key with the same items returns the first answer and stores nothing;
+                every principal has keys of its own.
 
         Returns:
             one id per item, in order. When this returns, the memories survive a crash and a power cut.
@@ -352,6 +355,12 @@ class Bank:
             raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
         return found
 
+    def _own_key(self, key: str) -> str:
+        """A caller's key as it is kept: no two who act share one; the owner's is kept as it is."""
+        if self.principal is not None:
+            return f"{_MARK}{len(self.principal)}{_MARK}{self.principal}{key}"
+        return _MARK + key if key.startswith(_MARK) else key
+
     def _check_recorded(self, drafts: Sequence[Draft]) -> None:
         if self.principal is not None and any(draft.recorded_at is not None for draft in drafts):
             raise InputError("recorded_at", "only the owner may state it; leave it out")
@@ -391,7 +400,7 @@ class Bank:
         body = b"".join(content_key(item.draft) for item in items)
         body = hashlib.blake2b(body, digest_size=16).digest()
         if key is not None:
-            claimed = transaction.claimed(key)
+            claimed = transaction.claimed(self._own_key(key))
             if claimed is not None:
                 if claimed[0] != body:
                     raise ConflictError(
@@ -400,7 +409,7 @@ class Bank:
                 return claimed[1]
         ids = self._write(transaction, items)
         if key is not None:
-            transaction.claim(key, body, ids)
+            transaction.claim(self._own_key(key), body, ids)
         return ids
 
     def _write(self, transaction: WriteTransaction, items: Sequence[Prepared]) -> list[str]:

@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
+from simonides.backends.embedded.removal import remove_bank, sweep_removed
 from simonides.bank import Bank, Surroundings
-from simonides.errors import InputError, ModelError, SimonidesError, StoreError, UnavailableError
+from simonides.errors import (
+    InputError,
+    ModelError,
+    NotFoundError,
+    SimonidesError,
+    StoreError,
+    UnavailableError,
+)
 from simonides.models.catalogue import DEFAULT_EMBEDDER, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.resolve import load_embedder, load_reranker
@@ -239,6 +247,27 @@ class Store:
                 del self._doors[door]
             if rows is not None:
                 self._close_rows(rows)
+
+    def delete_bank(self, name: str) -> None:
+        """Delete a bank with every memory, version and file of it, for good.
+
+        Whoever has it open, here or in another process, gets a ``StoreError`` from then on.
+
+        Raises:
+            InputError: the name cannot be a bank's.
+            NotFoundError: there is none of this name.
+            UnavailableError: its folder cannot be taken away; nothing was changed.
+        """
+        with self._lock:
+            if not self.has_bank(name):
+                raise NotFoundError(f"there is no bank {name!r} in {self.folder}")
+            rows = self._banks.pop(name, None)
+            for door in [door for door in self._doors if door[0] == name]:
+                del self._doors[door]
+            if rows is not None:
+                rows.close()
+            sweep_removed(self.folder)
+            remove_bank(self.folder / folder_name(name))
 
     def _close_rows(self, rows: EmbeddedBank) -> None:
         # What recalls were asked to count still waits in memory; closing does not fail for it, nor

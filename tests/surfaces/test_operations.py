@@ -182,7 +182,7 @@ def test_times_of_every_precision_are_taken(value: str) -> None:
     assert checked(value, optional(TIME), "as_of") == value
 
 
-def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> None:
+def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> None:  # noqa: PLR0915 one bank, every operation
     bank = store.bank("diary")
 
     def do(name: str, /, **values: Any) -> Any:
@@ -235,6 +235,8 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> 
     assert do("list_banks")["banks"] == ["diary"]
     assert do("create_bank", name="second") == {"bank": "second", "created": True}
     assert do("create_bank", name="second")["created"] is False
+    assert do("delete_bank", name="second", confirm="second") == {"deleted": "second"}
+    do("create_bank", name="second")
     bank = store.bank("second")
     do("import")
     assert do("forget", ids=ids) == {"asked": 3, "forgotten": 3}
@@ -267,5 +269,5 @@ def test_pages_hold_every_memory_once(store: Store) -> None:
 def test_verbs_and_hints_are_honest() -> None:
     for operation in OPERATIONS.values():
         assert operation.changes or operation.verb in {Verb.READ, Verb.ADMIN}
-        assert not operation.destructive or operation.verb is Verb.FORGET
-    assert [name for name, each in OPERATIONS.items() if each.destructive] == ["forget"]
+        assert not operation.destructive or operation.verb in {Verb.FORGET, Verb.ADMIN}
+    assert [name for name, each in OPERATIONS.items() if each.destructive] == ["forget", "delete_bank"]

@@ -29,6 +29,7 @@ _VALUES: dict[str, Any] = {
     "into": 2,
     "merge": 1,
     "name": "Zephyrine",
+    "confirm": "Zephyrine",
     "tags": ["t"],
 }
 
@@ -42,9 +43,10 @@ def _values(name: str, memory: str) -> dict[str, Any]:
 
 async def _ask(client: httpx.AsyncClient, name: str, bank: str, memory: str) -> httpx.Response:
     place, values = place_of(name), _values(name, memory)
-    path = place.path.format(bank=bank, memory=memory)
-    if "{memory}" in place.path:
-        values.pop("memory")
+    path = place.path.format(bank=bank, memory=memory, name=bank)
+    for each in ("memory", "name"):
+        if f"{{{each}}}" in place.path:
+            values.pop(each)
     if place.method == "GET":
         return await client.get(path, params=values)
     if name == "import":

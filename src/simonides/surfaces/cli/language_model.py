@@ -1,4 +1,4 @@
-"""The language model that the environment names, for commands that ask one.
+"""The language model that the settings name, for commands that ask one.
 
 ``SIMONIDES_LLM_MODEL`` names it, ``SIMONIDES_LLM_BASE_URL`` its server (default: OpenAI's), and the key is
 read from ``SIMONIDES_LLM_API_KEY``; for OpenAI's own server ``OPENAI_API_KEY`` does as well.
@@ -23,11 +23,12 @@ _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 def environment_model() -> LanguageModel | None:
     """The model, or ``None`` where none is named."""
     from simonides.models.llm import DEFAULT_BASE_URL, LanguageModel
+    from simonides.surfaces.cli.configuration import value_of
 
-    name = os.environ.get("SIMONIDES_LLM_MODEL", "").strip()
+    name = str(value_of("llm.model") or "").strip()
     if not name:
         return None
-    url = os.environ.get("SIMONIDES_LLM_BASE_URL", "").strip() or DEFAULT_BASE_URL
+    url = str(value_of("llm.base_url") or "").strip() or DEFAULT_BASE_URL
     check_offline(url, "SIMONIDES_LLM_BASE_URL")
     # Below the time that a server gives a request, so that the model's own error is told.
     return LanguageModel(name, url, api_key(needed=url == DEFAULT_BASE_URL), timeout_seconds=50.0)

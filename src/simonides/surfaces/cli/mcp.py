@@ -1,6 +1,5 @@
 """`simonides mcp`: the MCP door of a store, over standard input and output."""
 
-import asyncio
 import shutil
 import sys
 from dataclasses import replace
@@ -64,6 +63,8 @@ def mcp(
         raise MissingExtraError(
             f"{error.name} is not installed; install it with: pip install 'simonides[mcp]'"
         ) from error
+    import asyncio
+
     from simonides.store import open_store
     from simonides.surfaces.cli.language_model import environment_model
     from simonides.surfaces.operations.table import Verb

@@ -1,8 +1,7 @@
-"""From --store, --bank and the environment to an open bank.
+"""From --store, --bank and the settings to an open bank.
 
-Environment, read here and nowhere deeper: ``SIMONIDES_EMBEDDER`` names the embedder (``none`` = no model,
-``auto`` = the default one); ``SIMONIDES_STORE`` stands in for ``--store``; without either the store lies in
-the user's data folder.
+The setting ``embedder`` names the embedder (``none`` = no model, ``auto`` = the default one); where no
+setting names a store, it lies in the user's data folder.
 """
 
 from __future__ import annotations
@@ -54,8 +53,10 @@ def store_path(option: str | None) -> Path:
 
 
 def environment_embedder() -> str | None:
-    """The embedder that ``SIMONIDES_EMBEDDER`` asks for: ``"auto"``, a name, or ``None`` for no model."""
-    return embedder_choice(os.environ.get("SIMONIDES_EMBEDDER", "").strip() or "auto")
+    """The embedder that is set (see ``configuration``): ``"auto"``, a name, or ``None`` for no model."""
+    from simonides.surfaces.cli.configuration import value_of
+
+    return embedder_choice(str(value_of("embedder")).strip() or "auto")
 
 
 def embedder_choice(name: str) -> str | None:

@@ -19,15 +19,27 @@ _BACKLOG = 2048
 def serve(
     *,
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
+        str,
+        typer.Option(
+            "--host", envvar="SIMONIDES_SERVE_HOST", metavar="ADDRESS", help="Address to listen on."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port; 0 = any that is free.")
+        int,
+        typer.Option(
+            "--port",
+            envvar="SIMONIDES_SERVE_PORT",
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Port; 0 = any that is free.",
+        ),
     ] = 8765,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             "--allow-host",
+            envvar="SIMONIDES_SERVE_ALLOW_HOST",
             metavar="NAME",
             help="A name by which the server is called, beside loopback (repeatable).",
             show_default=False,
@@ -37,17 +49,37 @@ def serve(
         list[str] | None,
         typer.Option(
             "--allow-origin",
+            envvar="SIMONIDES_SERVE_ALLOW_ORIGIN",
             metavar="URL",
             help="Origin of a web page that may ask (repeatable); none by default.",
             show_default=False,
         ),
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Threads that work.")] = 4,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", envvar="SIMONIDES_SERVE_WORKERS", metavar="N", min=1, help="Threads that work."
+        ),
+    ] = 4,
     queue: Annotated[
-        int, typer.Option("--queue", metavar="N", min=0, help="Requests that may wait for one.")
+        int,
+        typer.Option(
+            "--queue",
+            envvar="SIMONIDES_SERVE_QUEUE",
+            metavar="N",
+            min=0,
+            help="Requests that may wait for one.",
+        ),
     ] = 64,
     open_banks: Annotated[
-        int, typer.Option("--open-banks", metavar="N", min=1, help="Banks that stay open.")
+        int,
+        typer.Option(
+            "--open-banks",
+            envvar="SIMONIDES_SERVE_OPEN_BANKS",
+            metavar="N",
+            min=1,
+            help="Banks that stay open.",
+        ),
     ] = 64,
     compat: Annotated[
         str | None,
@@ -60,7 +92,10 @@ def serve(
     ] = None,
     store: StoreOption = None,
     bank: Annotated[
-        str, typer.Option("--bank", metavar="NAME", help="Bank that the first token is for.")
+        str,
+        typer.Option(
+            "--bank", metavar="NAME", envvar="SIMONIDES_BANK", help="Bank that the first token is for."
+        ),
     ] = "default",
 ) -> None:
     """Serve a store over HTTP; every request but /health/live needs a token.

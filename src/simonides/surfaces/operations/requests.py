@@ -318,6 +318,14 @@ class Settle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteBank:
+    """Delete a bank."""
+
+    name: str = parameter(s.BANK, "Name of the bank.")
+    confirm: str = parameter(s.BANK, "The name once more: what is deleted cannot be had back.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CreateBank:
     """Make a bank."""
 

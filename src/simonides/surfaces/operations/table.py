@@ -344,6 +344,18 @@ OPERATIONS: Mapping[str, Operation] = {
             scope=Scope.STORE,
             changes=True,
         ),
+        Operation(
+            "delete_bank",
+            "Delete a bank with everything in it, for good; whoever has it open is told.",
+            requests.DeleteBank,
+            results.DELETED,
+            Verb.ADMIN,
+            calls.delete_bank,
+            scope=Scope.STORE,
+            destructive=True,
+            changes=True,
+            owner_only=True,
+        ),
     )
 }
 """By name, in the order of the reference pages."""

@@ -39,6 +39,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "export": ("GET", "/export"),
     "list_banks": ("GET", ""),
     "create_bank": ("POST", ""),
+    "delete_bank": ("POST", "/{name}/delete"),
 }
 
 

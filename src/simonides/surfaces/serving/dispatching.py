@@ -13,7 +13,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simonides.errors import SimonidesError
+from simonides.errors import NotFoundError, SimonidesError, StoreError, UnavailableError
 from simonides.surfaces.operations.table import Scope
 from simonides.surfaces.serving.grants import ForbiddenError
 from simonides.surfaces.serving.open_banks import OpenBanks
@@ -135,15 +135,28 @@ class Dispatcher:
         if operation.scope is Scope.STORE:
             answer = operation.call(self.store, request)
             made = getattr(request, "name", None)
-            if made is not None:
+            if made is not None and operation.destructive:
+                self.banks.drop(made)
+            elif made is not None:
                 # From now on it counts among the banks that are open.
                 with self.banks.use(made, None):
                     pass
             if "banks" in answer:
                 answer = {**answer, "banks": [name for name in answer["banks"] if grant.covers(name)]}
             return answer
-        with self.banks.use(bank or "", grant.principal) as opened:
-            return operation.call(opened, request, *extra)
+        name = bank or ""
+        with self.banks.use(name, grant.principal) as opened:
+            try:
+                return operation.call(opened, request, *extra)
+            except StoreError as error:
+                # Plain: deleted here or elsewhere. Of a kind of its own: damage, a full disk.
+                if type(error) is not StoreError:
+                    raise
+        self.banks.drop(name)
+        self.store.close_bank(name)
+        if self.store.has_bank(name):
+            raise UnavailableError("the bank was replaced meanwhile; try again")
+        raise NotFoundError("the bank was deleted meanwhile; create_bank makes it anew")
 
     async def work(
         self, grant: Grant, job: Callable[[], T], *, left: Callable[[], Awaitable[object]] | None = None

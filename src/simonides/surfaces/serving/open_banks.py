@@ -59,6 +59,11 @@ class OpenBanks:
                 self._in_use[name] -= 1
                 self._close_idle()
 
+    def drop(self, name: str) -> None:
+        """Forget a bank that is open no more."""
+        with self._lock:
+            self._used.pop(name, None)
+
     def _close_idle(self) -> None:
         for name in list(self._used):
             if len(self._used) <= self._most:
