@@ -233,3 +233,9 @@ def test_a_wrong_token_and_a_server_that_is_gone_are_told(
 def test_workers_are_bounded(bank: Bank) -> None:
     with pytest.raises(InputError, match="workers"):
         AsyncBank(bank, workers=0)
+
+
+def test_a_bank_is_deleted(remote_store: RemoteStore) -> None:
+    remote_store.create_bank("second").retain(FACT)
+    remote_store.delete_bank("second")
+    assert remote_store.banks() == []

@@ -100,6 +100,10 @@ class RemoteStore:
         self._wire.call("create_bank", None, {"name": name})
         return self.bank(name)
 
+    def delete_bank(self, name: str) -> None:
+        """Erase a bank with all that it holds, for good; see ``Store.delete_bank``."""
+        self._wire.call("delete_bank", None, {"name": name, "confirm": name})
+
     def close(self) -> None:
         """Close the connections; may be called again."""
         self._wire.http.close()
