@@ -1,4 +1,4 @@
-"""Write what can be read off the program and its results: the command line page and the README's numbers.
+"""Write what can be read off the program and its results: command line, MCP tools, the README's numbers.
 
 ``--check`` only tells whether they are current. The reference is built from the parsed commands, not from the
 help screen, so that the width of a terminal and the version of the help renderer change nothing. The numbers
@@ -17,11 +17,16 @@ from typing import TYPE_CHECKING, Any
 import typer.main
 
 from simonides.surfaces.cli.main import app
+from simonides.surfaces.mcp.compat import SYSTEMS, tools_for
+from simonides.surfaces.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simonides.surfaces.mcp.tools import Tool
+
 PAGE = Path(__file__).parent / "reference" / "cli.md"
+MCP_PAGE = PAGE.with_name("mcp.md")
 ABSTENTION = Path(__file__).parent / "guide" / "abstention.md"
 QUALITY = Path(__file__).parent / "guide" / "quality.md"
 README = Path(__file__).parents[1] / "README.md"
@@ -41,6 +46,15 @@ How to use it: [the guide](../guide/cli.md). `{PROGRAM} COMMAND --help` shows th
 """
 
 
+MCP_HEAD = """\
+<!-- Written by `make docs`; edits here are lost. -->
+
+# MCP reference
+
+How to use it: [the guide](../guide/mcp.md). Parameters in bold must be given.
+"""
+
+
 def main() -> int:
     """Write the pages, or with ``--check`` compare them; 1 means that one is out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -51,6 +65,7 @@ def main() -> int:
 
     pages = {
         PAGE: "\n".join([HEAD, *_command(typer.main.get_command(app), PROGRAM)]),
+        MCP_PAGE: mcp_page(),
         README: _with_table(README.read_text(encoding="utf-8"), _measured(RESULTS)),
         ABSTENTION: _with_table(ABSTENTION.read_text(encoding="utf-8"), _abstention(RESULTS)),
         QUALITY: _quality(QUALITY.read_text(encoding="utf-8"), RESULTS),
@@ -304,6 +319,48 @@ def _default(parameter: Any) -> str:
 
 def _plain(value: object) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def mcp_page() -> str:
+    """The whole page."""
+    return "\n".join([MCP_HEAD, *_mcp_tools(), *_mcp_aliases()]) + "\n"
+
+
+def _mcp_tools() -> Iterator[str]:
+    for tool in TOOLS.values():
+        yield f"## {tool.name}\n"
+        yield f"{tool.description}\n"
+        yield f"*{_mcp_hints(tool)}*\n"
+        schema = tool.schema
+        if schema["properties"]:
+            yield "| parameter | default | |\n|---|---|---|"
+        for name, each in schema["properties"].items():
+            shown = f"**{name}**" if name in schema["required"] else name
+            default = f"`{each['default']}`" if "default" in each else ""
+            yield f"| {shown} | {default} | {each.get('description', '')} |"
+        yield ""
+
+
+def _mcp_hints(tool: Tool) -> str:
+    operation = tool.operation
+    words = ["writes" if operation.changes else "reads only"]
+    words += ["destructive"] if operation.destructive else []
+    words += ["the same twice is the same once"] if operation.changes and operation.idempotent else []
+    return "; ".join([*words, f"needs the verb {operation.verb}"])
+
+
+def _mcp_aliases() -> Iterator[str]:
+    yield "## Aliases\n"
+    yield "With `--compat`; every parameter is also taken in camelCase.\n"
+    yield "| system | tool | does | other spellings |\n|---|---|---|---|"
+    for system in SYSTEMS:
+        for name, tool in tools_for(system).items():
+            spelt = {
+                theirs: ours for theirs, ours in tool.spellings.items() if theirs.islower() or "_" in theirs
+            }
+            if name not in TOOLS or spelt:
+                words = ", ".join(f"`{theirs}` = {ours}" for theirs, ours in spelt.items())
+                yield f"| {system} | `{name}` | {tool.operation.name} | {words} |"
 
 
 def _one_spaced(text: str) -> str:

@@ -57,8 +57,10 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("SIMONIDES_CACHE", str(home / "cache"))
         patch.setenv("SIMONIDES_OFFLINE", "1")
         patch.setenv("XDG_DATA_HOME", str(home / "data"))
+        patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
         for name in (
             "SIMONIDES_STORE",
+            "SIMONIDES_BANK",
             "SIMONIDES_EMBEDDER",
             "SIMONIDES_SPARSE",
             "SIMONIDES_TRACEBACK",

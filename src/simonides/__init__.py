@@ -22,18 +22,33 @@ if TYPE_CHECKING:
     from simonides.records.recall import Hit, Recall
     from simonides.store import Store
     from simonides.store import open_store as open  # noqa: A004 the library's verb, used as simonides.open
+    from simonides.surfaces.client.asynchronous import AsyncBank
+    from simonides.surfaces.client.remote import connect
 
-__all__ = ["Bank", "Hit", "Memory", "Recall", "SimonidesError", "Store", "__version__", "open"]
+__all__ = [
+    "AsyncBank",
+    "Bank",
+    "Hit",
+    "Memory",
+    "Recall",
+    "SimonidesError",
+    "Store",
+    "__version__",
+    "connect",
+    "open",
+]
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AsyncBank": "simonides.surfaces.client.asynchronous:AsyncBank",
     "Bank": "simonides.bank:Bank",
     "Hit": "simonides.records.recall:Hit",
     "Memory": "simonides.records.memory:Memory",
     "Recall": "simonides.records.recall:Recall",
     "SimonidesError": "simonides.errors:SimonidesError",
     "Store": "simonides.store:Store",
+    "connect": "simonides.surfaces.client.remote:connect",
     "open": "simonides.store:open_store",
 }
 

@@ -32,6 +32,7 @@ from simonides.lifecycle.undoing import note_stale, undo
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_lifecycle, load_profile
 from simonides.protocols import Tools
+from simonides.recall.answering.reflecting import Asking, reflect
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.explaining import explain as explained
 from simonides.recall.impressing import impression_of
@@ -53,6 +54,7 @@ from simonides.records.state import PINNED
 from simonides.retain.conversations import WINDOW, conversation_items
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
+from simonides.retain.editing import edit, read_changes
 from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Analyser,
+        Answerer,
         Clock,
         Embedder,
         Enricher,
@@ -105,6 +108,7 @@ if TYPE_CHECKING:
     from simonides.records.move import Move
     from simonides.records.recall import Recall
     from simonides.records.receipt import Receipt, Saved
+    from simonides.records.reflection import Reflection
     from simonides.records.source import Source
     from simonides.retain.secrets import Policy
 
@@ -112,7 +116,10 @@ _log = logging.getLogger("simonides")
 
 _LONGEST_ID = 64
 _LONGEST_PATH = 4096
+# Before keys of principals among those of the owner; it is followed by a number, or by itself.
+_MARK = "\x1f"
 _SETTLED_AT_ONCE = 200
+_MOST_ANSWER_TOKENS = 100_000
 
 _SEARCH_DEFAULTS: Mapping[str, object] = {
     "entity_hints": None,
@@ -167,6 +174,7 @@ class Surroundings:
         judge: of the store, handed only to profiles that have a place for it.
         sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
         redact: what becomes of secrets in what is retained.
+        answerer: the language model that ``reflect`` asks, or ``None``.
     """
 
     clock: Clock
@@ -183,6 +191,7 @@ class Surroundings:
     judge: Judge | None = None
     sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
     redact: Policy = "off"
+    answerer: Answerer | None = None
 
 
 class Bank:
@@ -270,7 +279,8 @@ class Bank:
             deduplicate: an item that says the same as a current memory changes nothing (or adds a proof, when
                 it says it in nearly the same words) and returns that memory's id; a statement may close
                 another. False stores each item as it comes and changes no other memory.
-            idempotency_key: the same key with the same items returns the first answer and stores nothing.
+            idempotency_key: the same key with the same items returns the first answer and stores nothing;
+                every principal has keys of its own.
 
         Returns:
             one id per item, in order. When this returns, the memories survive a crash and a power cut.
@@ -383,6 +393,12 @@ class Bank:
             _log.warning("secrets were masked before storing: %s", listed)
         return drafts
 
+    def _own_key(self, key: str) -> str:
+        """A caller's key as it is kept: no two who act share one; the owner's is kept as it is."""
+        if self.principal is not None:
+            return f"{_MARK}{len(self.principal)}{_MARK}{self.principal}{key}"
+        return _MARK + key if key.startswith(_MARK) else key
+
     def _check_recorded(self, drafts: Sequence[Draft]) -> None:
         if self.principal is not None and any(draft.recorded_at is not None for draft in drafts):
             raise InputError("recorded_at", "only the owner may state it; leave it out")
@@ -432,7 +448,7 @@ class Bank:
         body = b"".join(content_key(item.draft) for item in items)
         body = hashlib.blake2b(body, digest_size=16).digest()
         if key is not None:
-            claimed = transaction.claimed(key)
+            claimed = transaction.claimed(self._own_key(key))
             if claimed is not None:
                 if claimed[0] != body:
                     raise ConflictError(
@@ -441,7 +457,7 @@ class Bank:
                 return claimed[1]
         ids = self._write(transaction, items)
         if key is not None:
-            transaction.claim(key, body, ids)
+            transaction.claim(self._own_key(key), body, ids)
         return ids
 
     def _write(self, transaction: WriteTransaction, items: Sequence[Prepared]) -> list[str]:
@@ -646,6 +662,110 @@ class Bank:
             if ordinal is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
             close(transaction, ordinal, moment)
+
+    def update(
+        self,
+        memory: str,
+        *,
+        kind: str | None = None,
+        layer: str | None = None,
+        tags: Iterable[str] | None = None,
+        project: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        source: str | None = None,
+        path: str | None = None,
+        salience: float | None = None,
+        confidence: float | None = None,
+    ) -> Memory:
+        """Change what is noted about a memory, as a new version of it; what it says stays.
+
+        The arguments are those of ``retain``; ``None`` = as it was. To correct what it says, retain the
+        correction and ``invalidate`` it.
+
+        Returns:
+            the memory as it is now; the version before it is in ``history``.
+
+        Raises:
+            NotFoundError: there is no such memory that the principal may read, or it is no longer held.
+            InputError: an argument is wrong, or nothing is to be changed; nothing was changed.
+        """
+        changes = read_changes(
+            {
+                "kind": kind,
+                "layer": layer,
+                "tags": tags,
+                "project": project,
+                "metadata": metadata,
+                "source": source,
+                "path": path,
+                "salience": salience,
+                "confidence": confidence,
+            }
+        )
+        self.get(memory)
+        with self._rows.writing(self._now()) as transaction:
+            ordinal = transaction.current_ordinal(memory)
+            if ordinal is None:
+                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+            edit(transaction, ordinal, changes)
+        return self.get(memory)
+
+    def memories(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        kinds: Iterable[str] | str | None = None,
+        project: str | None = None,
+        tags: Iterable[str] | None = None,
+        tags_match: str = "any",
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
+        window: tuple[Any, Any] | str | None = None,
+        types: Iterable[str] | str | None = None,
+    ) -> list[Memory]:
+        """What the bank holds at a viewpoint, in the order of ids, page by page.
+
+        Args:
+            after: id of the last memory of the page before; ``None`` = from the first.
+            limit: memories at most, 1 to 10,000.
+            kinds: as for ``recall``, like all below.
+            project: the same.
+            tags: the same.
+            tags_match: the same.
+            as_of: the same.
+            known_at: the same.
+            window: the same.
+            types: the same.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        request = read_recall_arguments(
+            "-",
+            limit=limit,
+            max_tokens=None,
+            kinds=kinds,
+            project=project,
+            tags=tags,
+            tags_match=tags_match,
+            as_of=as_of,
+            known_at=known_at,
+            window=window,
+            seed=None,
+            principal=self.principal,
+            zone=self._around.zone,
+            types=types,
+        )
+        last = "" if after is None else clean_text(after, "after", _LONGEST_ID)
+        most = request.limit or 100
+        with self._rows.reading() as reading:
+            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            return view.memories(reading.ordinals_after(last, view.eligible, most))
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text as the store counts them for budgets."""
+        return self._around.tokens.count(text)
 
     def history(self, memory: str) -> list[Memory]:
         """Every version of a memory, oldest first.
@@ -887,6 +1007,48 @@ class Bank:
         if answer.context:
             self._answers.remember(answer.context, answer.hits[0].id)
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
+
+    def reflect(
+        self,
+        query: str,
+        *,
+        max_tokens: int | None = 4096,
+        max_answer_tokens: int = 1024,
+        answerer: Answerer | None = None,
+        on_text: Callable[[str], object] | None = None,
+        **options: Any,
+    ) -> Reflection:
+        """Answer a question from what is remembered, by a language model, with citations that were checked.
+
+        Without a model the answer is empty, and ``context`` holds what was recalled. Where nothing matches
+        no model is asked.
+
+        Args:
+            query: the question.
+            max_tokens: of the memories that the model is given; ``None`` = no budget.
+            max_answer_tokens: of the answer, 1 to 100,000.
+            answerer: the model, such as ``models.llm.LanguageModel``; default: the store's.
+            on_text: told each piece of the answer as it comes, citations checked.
+            options: any other argument of ``recall``, by name.
+
+        Raises:
+            InputError: an argument is wrong.
+            ModelError: the model cannot be asked, or broke off.
+        """
+        _check_answer_tokens(max_answer_tokens)
+        known = {*_RECALL_DEFAULTS, "profile"} - {"max_tokens"}
+        for name in options:
+            if name not in known:
+                raise UnknownNameError(name, name, known)
+        recall = self.recall(query, max_tokens=max_tokens, **options)
+        asking = Asking(
+            self._around.answerer if answerer is None else answerer,
+            self.count_tokens,
+            max_tokens,
+            max_answer_tokens,
+            _ignore if on_text is None else on_text,
+        )
+        return reflect(query, recall, asking)
 
     def used(self, ids: str | Iterable[str], *, recall_id: str | None = None) -> int:
         """Say that memories were of use: they count as accessed, now.
@@ -1533,6 +1695,18 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
             raise InputError("window", "does not meet the dates that the query states; widen one of them")
         filters = replace(filters, window=window)
     return filters
+
+
+def _check_answer_tokens(value: object) -> None:
+    if not isinstance(value, int) or not 1 <= value <= _MOST_ANSWER_TOKENS:
+        raise InputError(
+            "max_answer_tokens",
+            f"expected a whole number from 1 to {_MOST_ANSWER_TOKENS:,}, got {shown(value)}",
+        )
+
+
+def _ignore(_: str) -> None:
+    """Nobody waits for the pieces of an answer."""
 
 
 def _seed(query: str, as_of: int) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
     import numpy as np
@@ -218,6 +218,17 @@ class Enricher(Protocol):
 
     def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> Completion:
         """Ask once; ``ModelUnavailableError`` when there is no answer now, ``ModelRefusedError`` for good."""
+        ...
+
+
+class Answerer(Protocol):
+    """A language model that answers in words; asked by ``Bank.reflect`` alone."""
+
+    @property
+    def model(self) -> str: ...
+
+    def stream(self, messages: Sequence[Mapping[str, str]], max_output_tokens: int) -> Iterator[str]:
+        """The answer piece by piece; ``ModelError`` when there is none, or when it breaks off."""
         ...
 
 

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import bank_names, folder_name
+from simonides.backends.embedded.removal import remove_bank, sweep_removed
 from simonides.bank import Bank, Surroundings
-from simonides.errors import InputError, ModelError, SimonidesError, StoreError, UnavailableError
+from simonides.errors import (
+    InputError,
+    ModelError,
+    NotFoundError,
+    SimonidesError,
+    StoreError,
+    UnavailableError,
+)
 from simonides.models.catalogue import DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.onnx_encoder import checked_dimension
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from simonides.models.fetch import Progress
     from simonides.profiles.environment import Setting
     from simonides.protocols import (
+        Answerer,
         Clock,
         Embedder,
         Expander,
@@ -78,6 +87,7 @@ def open_store(
     environ: Mapping[str, str] | None = None,
     redact: Policy = "off",
     audit_key: bytes | None = None,
+    answerer: Answerer | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -116,6 +126,7 @@ def open_store(
             ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or ``"refuse"``.
         audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
             bank is audited if ``Bank.start_audit`` has made a key beside it.
+        answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -129,6 +140,7 @@ def open_store(
         expander=expander,
         reranker=reranker,
         judge=judge,
+        answerer=answerer,
     )
     _check_values(redact, audit_key, zone)
     # Before anything is made: a wrong argument changes nothing.
@@ -155,6 +167,7 @@ def open_store(
         settings=settings,
         redact=redact,
         audit_key=audit_key,
+        answerer=answerer,
     )
 
 
@@ -169,9 +182,10 @@ def _check_parts(*, tokens: object, expander: object, **others: object) -> None:
         "tokens": "count",
         "reranker": "score",
         "judge": "judge",
+        "answerer": "stream",
     }
     for field, given in {**others, "tokens": tokens}.items():
-        named = isinstance(given, str) and field not in {"clock", "judge"}
+        named = isinstance(given, str) and field not in {"clock", "judge", "answerer"}
         if given is not None and not named and not callable(getattr(given, methods[field], None)):
             raise InputError(
                 field, f"{shown(given)} has no method {methods[field]}; leave it out for the default"
@@ -251,6 +265,7 @@ class Store:
         settings: Mapping[str, Setting],
         redact: Policy,
         audit_key: bytes | None,
+        answerer: Answerer | None,
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress, dimension)
@@ -271,6 +286,7 @@ class Store:
             judge=judge,
             sparse=self._sparse.get,
             redact=redact,
+            answerer=answerer,
         )
         self._audit_key = audit_key
         self._create = create
@@ -305,6 +321,56 @@ class Store:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._around)
             return self._doors[door]
 
+    def has_bank(self, name: str) -> bool:
+        """Whether there is a bank of this name.
+
+        Raises:
+            InputError: the name cannot be a bank's.
+        """
+        return (self.folder / folder_name(name) / "memory.db").is_file()
+
+    def close_bank(self, name: str) -> None:
+        """Close a bank that nobody uses now; ``bank`` opens it again. Nothing where it is not open."""
+        with self._lock:
+            rows = self._banks.pop(name, None)
+            for door in [door for door in self._doors if door[0] == name]:
+                del self._doors[door]
+            if rows is not None:
+                self._close_rows(rows)
+
+    def delete_bank(self, name: str) -> None:
+        """Delete a bank with every memory, version and file of it, for good.
+
+        Whoever has it open, here or in another process, gets a ``StoreError`` from then on.
+
+        Raises:
+            InputError: the name cannot be a bank's.
+            NotFoundError: there is none of this name.
+            UnavailableError: its folder cannot be taken away; nothing was changed.
+        """
+        with self._lock:
+            if not self.has_bank(name):
+                raise NotFoundError(f"there is no bank {name!r} in {self.folder}")
+            rows = self._banks.pop(name, None)
+            for door in [door for door in self._doors if door[0] == name]:
+                del self._doors[door]
+            if rows is not None:
+                rows.close()
+            sweep_removed(self.folder)
+            remove_bank(self.folder / folder_name(name))
+
+    def _close_rows(self, rows: EmbeddedBank) -> None:
+        # What recalls were asked to count still waits in memory; closing does not fail for it, nor
+        # for a clock that gives no aware time (TypeError), which every other call has named already.
+        with suppress(SimonidesError, TypeError):
+            rows.flush(to_micros(self._around.clock()))
+        rows.close()
+
+    @property
+    def embedder_problem(self) -> str:
+        """Why recall goes by words alone although an embedder was asked for; empty = it does not, so far."""
+        return self._source.problem
+
     def banks(self) -> list[str]:
         """Names of the banks there are, sorted."""
         return bank_names(self.folder)
@@ -324,11 +390,7 @@ class Store:
         with self._lock:
             self._closed = True
             for rows in self._banks.values():
-                # What recalls were asked to count still waits in memory; closing does not fail for it, nor
-                # for a clock that gives no aware time (TypeError), which every other call has named already.
-                with suppress(SimonidesError, TypeError):
-                    rows.flush(to_micros(self._around.clock()))
-                rows.close()
+                self._close_rows(rows)
             self._banks.clear()
             self._doors.clear()
         self._executor.shutdown()
@@ -370,6 +432,12 @@ class _EmbedderSource:
             if self._loaded is None:
                 self._loaded = self._load()
             return self._loaded
+
+    @property
+    def problem(self) -> str:
+        """Why there is none, as far as it was tried; loads nothing."""
+        loaded = self._loaded
+        return loaded[1] if loaded else ""
 
     def _load(self) -> tuple[Embedder | None, str]:
         if self._wanted is None:

@@ -25,6 +25,7 @@ def test_the_names_are_sorted_and_are_exactly_what_a_star_import_gives() -> None
     assert simonides.__all__ == sorted(set(simonides.__all__))
     assert sorted(namespace) == simonides.__all__
     assert simonides.__all__ == [
+        "AsyncBank",
         "Bank",
         "Hit",
         "Memory",
@@ -32,6 +33,7 @@ def test_the_names_are_sorted_and_are_exactly_what_a_star_import_gives() -> None
         "SimonidesError",
         "Store",
         "__version__",
+        "connect",
         "open",
     ]
 

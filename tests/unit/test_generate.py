@@ -56,7 +56,7 @@ def test_the_page_lists_each_command_with_its_options(
     assert "## `simonides recall`" in page
     assert "## `simonides models pull`" in page
     recall = page.split("## `simonides recall`")[1].split("## ")[0]
-    assert "| `--bank` `NAME` | Bank to use. | `default` |" in recall
+    assert "| `--bank` `NAME` | Bank to use. | `$SIMONIDES_BANK`, else `default` |" in recall
 
 
 def test_check_tells_a_current_page_from_a_stale_and_a_missing_one(

@@ -30,7 +30,7 @@ from simonides.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from simonides.models.server import PASSING, is_address, place, read_body
+from simonides.models.server import LARGEST_BODY, PASSING, is_address, place, read_body
 from simonides.records.enrichment import Completion
 
 if TYPE_CHECKING:
@@ -124,14 +124,7 @@ class LanguageModel:
             ModelRefusedError: there is no answer before the key, the address or the model's name is right.
         """
         openai = _load_client()
-        with openai.OpenAI(
-            api_key=self.api_key or "none",
-            base_url=self.base_url,
-            timeout=self.timeout_seconds,
-            max_retries=self.max_retries,
-            # The key and the memories are for the server that was named.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
-        ) as client:
+        with self._client(openai) as client:
             try:
                 try:
                     body = self._ask(client, messages, **self._structured(schema))
@@ -146,6 +139,79 @@ class LanguageModel:
             except openai.OpenAIError as error:
                 raise self._unavailable("could not be reached") from error
         return _read(body, _most_tokens(messages, schema))
+
+    def stream(self, messages: Sequence[Mapping[str, str]], max_output_tokens: int) -> Iterator[str]:
+        """Ask for words, piece by piece. Satisfies ``protocols.Answerer``.
+
+        Args:
+            messages: each with ``role`` and ``content``; the first one instructs.
+            max_output_tokens: of the answer.
+
+        Raises:
+            MissingExtraError: the package ``openai`` is not installed.
+            ModelUnavailableError: there is no answer now, or it broke off.
+            ModelRefusedError: there is no answer before the key, the address or the model's name is right.
+        """
+        openai = _load_client()
+        with self._client(openai) as client:
+            try:
+                try:
+                    answer = self._open(client, messages, max_completion_tokens=max_output_tokens)
+                except openai.APIStatusError as error:
+                    if error.status_code not in _OLD_FORM_MAY_DO:
+                        raise
+                    answer = self._open(client, messages, max_tokens=max_output_tokens)
+            except openai.APIStatusError as error:
+                refused = self._refused(error)
+                raise ModelRefusedError(f"{place(self.base_url)}: {refused.problem}") from error
+            except openai.APITimeoutError as error:
+                raise self._unavailable(f"gave no answer within {self.timeout_seconds:g} s") from error
+            except openai.OpenAIError as error:
+                raise self._unavailable("could not be reached") from error
+            with answer:
+                yield from self._words(answer)
+
+    def _client(self, openai: Any) -> Any:
+        return openai.OpenAI(
+            api_key=self.api_key or "none",
+            base_url=self.base_url,
+            timeout=self.timeout_seconds,
+            max_retries=self.max_retries,
+            # The key and the memories are for the server that was named.
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+        )
+
+    def _open(self, client: Any, messages: Sequence[Mapping[str, str]], **options: Any) -> Any:
+        create = client.chat.completions.create
+        return create(
+            model=self.model, messages=[dict(message) for message in messages], stream=True, **options
+        )
+
+    def _words(self, answer: Any) -> Iterator[str]:
+        """The words of a stream, with a limit on its time and size, and on how it may end."""
+        end, size, ending = self.timer() + self.timeout_seconds, 0, None
+        for chunk in self._events(answer):
+            for choice in (getattr(chunk, "choices", None) or ())[:1]:
+                said = getattr(getattr(choice, "delta", None), "content", None)
+                ending = getattr(choice, "finish_reason", None) or ending
+                if isinstance(said, str) and said:
+                    size += len(said)
+                    yield said
+            if size > LARGEST_BODY:
+                raise self._unavailable(f"sent more than {LARGEST_BODY:,} characters")
+            if self.timer() > end:
+                raise self._unavailable(f"did not end its answer within {self.timeout_seconds:g} s")
+        if ending is None:
+            raise self._unavailable("broke off in the middle of an answer")
+        if ending == "content_filter":
+            raise self._unavailable("refused to answer this question")
+
+    def _events(self, answer: Any) -> Iterator[Any]:
+        try:
+            yield from answer
+        except Exception as error:
+            # Anything: the errors of the client's transport have no base that its versions share.
+            raise self._unavailable("broke off in the middle of an answer") from error
 
     def _structured(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         wanted = {"name": "answer", "strict": True, "schema": dict(schema)}

@@ -84,6 +84,31 @@ def said(
     return Reply(json.dumps(answer).encode())
 
 
+def spoken(*pieces: str, finish_reason: str | None = "stop") -> Reply:
+    """A model's answer in the protocol's form for streams.
+
+    Args:
+        pieces: of what the model says.
+        finish_reason: why it ended; ``None`` = the stream breaks off without saying.
+    """
+    events: list[dict[str, Any]] = [{"delta": {"content": piece}, "finish_reason": None} for piece in pieces]
+    if finish_reason:
+        events.append({"delta": {}, "finish_reason": finish_reason})
+    chunks = [
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion.chunk",
+            "created": 1_767_225_600,
+            "model": "a-model",
+            "choices": [{"index": 0, **event}],
+        }
+        for event in events
+    ]
+    lines = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    end = "data: [DONE]\n\n" if finish_reason else ""
+    return Reply(f"{lines}{end}".encode(), headers={"Content-Type": "text/event-stream"})
+
+
 def failed(status: int, code: str = "", message: str = "", **headers: str) -> Reply:
     """An error in the protocol's form; an underscore in a header's name stands for a hyphen."""
     error = {"error": {"message": message, "type": code or None, "code": code or None}}

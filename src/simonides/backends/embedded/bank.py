@@ -53,6 +53,7 @@ from simonides.backends.embedded.reading import (
     read_memories,
     read_merges,
     read_names,
+    read_ordinals_after,
     read_signatures,
     read_source,
     read_sources,
@@ -115,6 +116,10 @@ class Reading:
             DamagedError: one of them is not what was written.
         """
         check_rows(self.connection, ordinals)
+
+    def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
+        """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""
+        return read_ordinals_after(self.connection, memory, keep, most)
 
     def versions(self, memory: str) -> list[Memory]:
         """Every version of one memory, oldest first."""

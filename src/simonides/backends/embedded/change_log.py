@@ -6,12 +6,16 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from simonides.errors import StoreError
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
     import apsw
 
 ADD, EXPIRE, ERASE, LINK, NAME, USE = "add", "expire", "erase", "link", "name", "use"
+
+DELETED = ""
+"""Identity of a bank that was deleted while someone had it open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +42,19 @@ def create_meta(connection: apsw.Connection, bank: str, epoch: str, analyser: st
 
 
 def read_meta(connection: apsw.Connection) -> Meta:
-    """The counters as this transaction sees them."""
+    """The counters as this transaction sees them.
+
+    Raises:
+        StoreError: the bank was deleted.
+    """
     row = connection.execute(
         "SELECT bank, epoch, sequence, log_hash, generation, next_ordinal, last_ingested, embedder, analyser"
         " FROM meta"
     ).fetchone()
     if row is None:
         raise LookupError("meta has no row")
+    if row[0] == DELETED:
+        raise StoreError("the bank was deleted meanwhile; open the store again to make a new one")
     return Meta(*row)
 
 

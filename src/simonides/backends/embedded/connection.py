@@ -29,6 +29,7 @@ _BUSY_MILLISECONDS = 60_000
 
 _READ_ONLY = "the folder is read-only; nothing was stored, make it writable and retry"
 _CLOSED = "the bank is closed; open the store again"
+_DELETED = "the bank was deleted meanwhile; open the store again to make a new one"
 _FULL = "the disk is full; nothing was stored, free some space and retry"
 
 
@@ -215,6 +216,8 @@ def translated(path: Path) -> Iterator[None]:
             f"{path}: another process held the bank for more than {_BUSY_MILLISECONDS // 1000} s; retry"
         ) from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
+        if not path.parent.exists():
+            raise StoreError(f"{path}: {_DELETED}") from error
         raise UnavailableError(
             f"{path}: cannot be opened or written ({error}); check the folder's permissions"
         ) from error

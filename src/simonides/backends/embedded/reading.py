@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +68,20 @@ def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
     """Every version of one memory, oldest first; empty when there is none."""
     rows = _rows(connection, f"{_MEMORY} WHERE m.id = ? ORDER BY m.version", (memory,))
     return [_memory(row) for row in rows]
+
+
+def read_ordinals_after(
+    connection: apsw.Connection, memory: str, keep: NDArray[np.bool_], most: int
+) -> list[int]:
+    """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them.
+
+    Walks the index of ids, one step per version; where few are kept that is the whole rest of the bank.
+    """
+    rows: Iterable[tuple[Any, ...]] = connection.execute(
+        "SELECT ordinal FROM memories WHERE id > ? ORDER BY id, version", (memory,)
+    )
+    kept = (int(ordinal) for (ordinal,) in rows if keep[ordinal])
+    return list(islice(kept, most))
 
 
 def read_source(connection: apsw.Connection, memory: str) -> Source | None:

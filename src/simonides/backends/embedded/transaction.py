@@ -49,7 +49,7 @@ from simonides.records.kind import Kind
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import apsw
     from numpy.typing import NDArray
@@ -487,6 +487,19 @@ class WriteTransaction:
     def upkeep(self) -> Upkeep:
         """The rows about maintenance, inside this transaction."""
         return Upkeep(self._connection, self)
+
+    def coded(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Columns of ``memories`` from a draft's values by name: labels and sets of labels as their codes."""
+        coders: Mapping[str, Callable[[Any], Any]] = {
+            "path": lambda value: label_code(self._connection, value),
+            "project": lambda value: label_code(self._connection, value),
+            "tags": lambda value: label_set_code(self._connection, value),
+            "kind": lambda value: value.value,
+            "layer": lambda value: value.value,
+            "salience": lambda value: value + 0.0,
+            "confidence": lambda value: value + 0.0,
+        }
+        return {name: coders.get(name, lambda value: value)(value) for name, value in values.items()}
 
     def expire(self, ordinal: int, stamp: int) -> None:
         """Stamp the moment from which the bank no longer holds this version."""

@@ -1,20 +1,14 @@
 """`simonides enrich`: have a language model add to memories what rules do not see."""
 
-import os
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
-from simonides.errors import InputError
+from simonides.surfaces.cli.language_model import api_key, check_offline
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, given
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text, say
 from simonides.surfaces.cli.progress import bars
-
-_KEY = "SIMONIDES_LLM_API_KEY"
-_COMMON_KEY = "OPENAI_API_KEY"
-_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def enrich(
@@ -78,11 +72,11 @@ def enrich(
     from simonides.models.llm import DEFAULT_BASE_URL, LanguageModel
 
     url = base_url or DEFAULT_BASE_URL
-    _check_offline(url)
+    check_offline(url, "--base-url")
     enricher = LanguageModel(
         model,
         url,
-        _api_key(needed=url == DEFAULT_BASE_URL),
+        api_key(needed=url == DEFAULT_BASE_URL),
         input_price=input_price,
         output_price=output_price,
         **given(timeout_seconds=timeout),
@@ -99,29 +93,6 @@ def enrich(
         say(f"stopped: {report['stopped']}")
     if report["failed"]:
         raise typer.Exit(NEGATIVE)
-
-
-def _api_key(*, needed: bool) -> str:
-    """The key; OpenAI's own is sent to no other server."""
-    key = os.environ.get(_KEY, "").strip()
-    if key or not needed:
-        return key
-    key = os.environ.get(_COMMON_KEY, "").strip()
-    if not key:
-        raise InputError(
-            _KEY, f"is not set, nor is {_COMMON_KEY}; set one, or name your server by --base-url"
-        )
-    return key
-
-
-def _check_offline(url: str) -> None:
-    """Refuse a server elsewhere where the environment forbids the network."""
-    from simonides.models.resolve import offline_by_environment
-
-    if offline_by_environment() and urlsplit(url).hostname not in _THIS_MACHINE:
-        raise InputError(
-            "--base-url", f"{url!r} is not on this machine, and SIMONIDES_OFFLINE is set; unset it"
-        )
 
 
 def _summary(report: dict[str, Any]) -> str:

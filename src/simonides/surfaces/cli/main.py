@@ -23,9 +23,12 @@ from typer.core import TyperGroup
 from simonides.surfaces.cli.alias import alias
 from simonides.surfaces.cli.audit import audit
 from simonides.surfaces.cli.backup import backup, restore
+from simonides.surfaces.cli.banks import create_bank, delete_bank, list_banks
 from simonides.surfaces.cli.bench import bench
 from simonides.surfaces.cli.brief import brief
 from simonides.surfaces.cli.check import check
+from simonides.surfaces.cli.claude_code import claude_code
+from simonides.surfaces.cli.config import config
 from simonides.surfaces.cli.demo import demo
 from simonides.surfaces.cli.diff import diff
 from simonides.surfaces.cli.enrich import enrich
@@ -35,7 +38,9 @@ from simonides.surfaces.cli.forget import forget
 from simonides.surfaces.cli.history import history
 from simonides.surfaces.cli.import_ import import_
 from simonides.surfaces.cli.invalidate import invalidate
+from simonides.surfaces.cli.list_memories import list_memories
 from simonides.surfaces.cli.maintain import maintain
+from simonides.surfaces.cli.mcp import mcp
 from simonides.surfaces.cli.merge import merge, unmerge
 from simonides.surfaces.cli.models import models
 from simonides.surfaces.cli.moves import moves, undo
@@ -44,12 +49,19 @@ from simonides.surfaces.cli.pin import pin, unpin
 from simonides.surfaces.cli.profiles import profiles
 from simonides.surfaces.cli.quarantine import quarantine, release
 from simonides.surfaces.cli.recall import recall
+from simonides.surfaces.cli.reflect import reflect
 from simonides.surfaces.cli.retain import retain
+from simonides.surfaces.cli.retain_conversation import retain_conversation
+from simonides.surfaces.cli.serve import serve
 from simonides.surfaces.cli.settle import settle
 from simonides.surfaces.cli.show import show
+from simonides.surfaces.cli.source import source
 from simonides.surfaces.cli.stats import stats
+from simonides.surfaces.cli.token import token
 from simonides.surfaces.cli.train_reranker import train_reranker
 from simonides.surfaces.cli.tune import tune
+from simonides.surfaces.cli.update_memory import update_memory
+from simonides.surfaces.cli.used import used
 from simonides.surfaces.cli.verify import verify
 from simonides.surfaces.cli.when import when
 from simonides.surfaces.cli.why_not import why_not
@@ -96,7 +108,7 @@ def _close_quietly() -> None:
 app = typer.Typer(
     cls=_Commands,
     name="simonides",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     # Plain help needs no rich, which takes longer to load than everything else here.
     rich_markup_mode=None,
@@ -107,24 +119,35 @@ app = typer.Typer(
     epilog="Exit codes: 0 done; 1 done, and the answer is no; 2 wrong use, or it cannot run; 130 interrupted."
 )
 def _simonides(
+    ctx: typer.Context,
     *,
     _version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """A memory for agents: retain what was seen, recall the right few facts."""
+    from simonides.surfaces.cli.configuration import option_defaults
+
+    if ctx.invoked_subcommand != "config":
+        ctx.default_map = option_defaults(ctx.command.commands)  # type: ignore[attr-defined]
 
 
 for command in (
     retain,
+    retain_conversation,
     recall,
+    reflect,
     show,
+    list_memories,
     history,
+    source,
     diff,
+    update_memory,
     invalidate,
     forget,
     quarantine,
     release,
+    used,
     entities,
     alias,
     merge,
@@ -138,6 +161,9 @@ for command in (
     unpin,
     check,
     brief,
+    list_banks,
+    create_bank,
+    delete_bank,
     export,
     backup,
     restore,
@@ -145,6 +171,8 @@ for command in (
     stats,
     verify,
     when,
+    serve,
+    mcp,
     demo,
 ):
     app.command()(command)
@@ -152,8 +180,11 @@ app.command("import")(import_)
 app.command("why-not")(why_not)
 app.command("train-reranker")(train_reranker)
 app.add_typer(audit, name="audit")
+app.add_typer(config, name="config")
 app.add_typer(models, name="models")
 app.add_typer(profiles, name="profiles")
+app.add_typer(token, name="token")
+app.add_typer(claude_code, name="claude-code")
 app.add_typer(bench, name="bench")
 
 

@@ -1,9 +1,8 @@
-"""From --store, --bank and the environment to an open bank.
+"""From --store, --bank and the settings to an open bank.
 
-Environment, read here and nowhere deeper: ``SIMONIDES_EMBEDDER`` names the embedder (``none`` = no model,
-``auto`` = the default one), ``SIMONIDES_SPARSE`` a sparse encoder (unset or ``none`` = no such model,
-``NAME:TERMS`` = with so many terms kept of a text); ``SIMONIDES_STORE`` stands in for ``--store``; without
-either the store lies in the user's data folder.
+The setting ``embedder`` names the embedder (``none`` = no model, ``auto`` = the default one); where no
+setting names a store, it lies in the user's data folder. ``SIMONIDES_SPARSE`` names a sparse encoder (unset or
+``none`` = no such model, ``NAME:TERMS`` = with so many terms kept of a text).
 """
 
 from __future__ import annotations
@@ -55,8 +54,10 @@ def store_path(option: str | None) -> Path:
 
 
 def environment_embedder() -> str | None:
-    """The embedder that ``SIMONIDES_EMBEDDER`` asks for: ``"auto"``, a name, or ``None`` for no model."""
-    return embedder_choice(os.environ.get("SIMONIDES_EMBEDDER", "").strip() or "auto")
+    """The embedder that is set (see ``configuration``): ``"auto"``, a name, or ``None`` for no model."""
+    from simonides.surfaces.cli.configuration import value_of
+
+    return embedder_choice(str(value_of("embedder")).strip() or "auto")
 
 
 def environment_sparse() -> str | None:

@@ -16,7 +16,9 @@ StoreOption = Annotated[
         show_default=False,
     ),
 ]
-BankOption = Annotated[str, typer.Option("--bank", metavar="NAME", help="Bank to use.")]
+BankOption = Annotated[
+    str, typer.Option("--bank", metavar="NAME", envvar="SIMONIDES_BANK", help="Bank to use.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 KindsOption = Annotated[
     list[Kind] | None,
@@ -34,7 +36,13 @@ ProjectOption = Annotated[
     str | None, typer.Option("--project", metavar="NAME", help="Project.", show_default=False)
 ]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", metavar="NAME", help="Profile that ranks; see `simonides profiles`.")
+    str,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        envvar="SIMONIDES_PROFILE",
+        help="Profile that ranks; see `simonides profiles`.",
+    ),
 ]
 EntityArgument = Annotated[
     int, typer.Argument(metavar="ENTITY", help="Number of an entity, as entities prints it.")

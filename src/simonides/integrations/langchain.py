@@ -1,0 +1,55 @@
+"""A LangChain retriever over a bank.
+
+    retriever = BankRetriever(bank=store.bank("notes"), options={"limit": 5})
+    documents = retriever.invoke("When is the review?")
+
+A document is a memory: its text, and id, score, source, trust and the caller's metadata beside it. Where
+nothing answers the question there is no document. Needs the extra ``langchain``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import Field
+
+if TYPE_CHECKING:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+
+    from simonides.records.recall import Hit
+
+
+class BankRetriever(BaseRetriever):
+    """A ``BaseRetriever``.
+
+    Attributes:
+        bank: of this process, or of a server.
+        options: of ``Bank.recall``.
+    """
+
+    bank: Any
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 the base hands it in
+    ) -> list[Document]:
+        found = self.bank.recall(query, **self.options)
+        return [] if found.no_match else [_document(hit) for hit in found]
+
+
+def _document(hit: Hit) -> Document:
+    memory = hit.memory
+    told = {
+        **memory.metadata,
+        "id": memory.id,
+        "kind": memory.kind.value,
+        "score": hit.score,
+        "source": memory.source or memory.document,
+        "trust": memory.trust,
+    }
+    return Document(page_content=memory.text, metadata=told, id=memory.id)

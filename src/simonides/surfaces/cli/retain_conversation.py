@@ -1,0 +1,112 @@
+"""`simonides retain-conversation`: store a conversation by turns."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from simonides.errors import InputError
+from simonides.surfaces.cli.opening import open_for_writing
+from simonides.surfaces.cli.operating import perform
+from simonides.surfaces.cli.options import BankOption, JsonOption, ProjectOption, StoreOption, TagsOption
+from simonides.surfaces.cli.output import print_json, print_text, say
+from simonides.surfaces.cli.progress import bars
+
+
+def retain_conversation(
+    turns: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|-",
+            help='Lines of JSON such as {"speaker": "Ivo", "text": "…"}; - for standard input.',
+        ),
+    ],
+    *,
+    session: Annotated[
+        str, typer.Option("--session", metavar="NAME", help="Your name for the conversation.")
+    ],
+    window: Annotated[
+        int | None,
+        typer.Option(
+            "--window",
+            metavar="N",
+            min=0,
+            max=20,
+            help="Turns on either side that become context.",
+            show_default="the engine's",
+        ),
+    ] = None,
+    tag: TagsOption = None,
+    project: ProjectOption = None,
+    event_time: Annotated[
+        str | None, typer.Option("--event-time", metavar="TIME", help="When it happened.")
+    ] = None,
+    valid_from: Annotated[
+        str | None, typer.Option("--valid-from", metavar="TIME", help="From when it is true.")
+    ] = None,
+    valid_to: Annotated[
+        str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it is true (not included).")
+    ] = None,
+    acl: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--acl", metavar="PRINCIPAL", help="Who may read it (repeatable); everyone if not given."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="NAME", help="Where it comes from.")
+    ] = None,
+    idempotency_key: Annotated[
+        str | None,
+        typer.Option(
+            "--idempotency-key", metavar="KEY", help="The same key with the same turns stores nothing again."
+        ),
+    ] = None,
+    store: StoreOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Store a conversation by turns; print one id a turn. Turns that are there already stay as they are."""
+    read = _turns(turns)
+    with bars() as progress, open_for_writing(store, bank, progress=progress) as opened:
+        answer = perform(
+            "retain_conversation",
+            opened,
+            turns=read,
+            session=session,
+            window=window,
+            tags=tag,
+            project=project,
+            event_time=event_time,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            acl=acl,
+            source=source,
+            idempotency_key=idempotency_key,
+        )
+    if as_json:
+        print_json(answer)
+    else:
+        print_text("\n".join(answer["ids"]))
+        say(f"{len(answer['ids'])} turns")
+
+
+def _turns(place: str) -> list[Any]:
+    """Every line that is not blank.
+
+    Raises:
+        InputError: a line is no JSON, or there is none.
+    """
+    raw = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
+    found = []
+    for number, line in enumerate(raw.splitlines(), start=1):
+        if line.strip():
+            try:
+                found.append(json.loads(line))
+            except ValueError as error:
+                raise InputError(f"{place}:{number}", f"is not JSON ({error})") from None
+    if not found:
+        raise InputError("FILE", "there is no turn in what was given; nothing was stored")
+    return found

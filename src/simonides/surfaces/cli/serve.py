@@ -1,0 +1,149 @@
+"""`simonides serve`: the HTTP door of a store."""
+
+import signal
+import socket
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from simonides.errors import InputError, MissingExtraError
+from simonides.surfaces.cli.opening import environment_embedder, store_path
+from simonides.surfaces.cli.options import StoreOption
+from simonides.surfaces.cli.output import print_text
+
+_BACKLOG = 2048
+
+
+def serve(
+    *,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", envvar="SIMONIDES_SERVE_HOST", metavar="ADDRESS", help="Address to listen on."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port",
+            envvar="SIMONIDES_SERVE_PORT",
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Port; 0 = any that is free.",
+        ),
+    ] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            envvar="SIMONIDES_SERVE_ALLOW_HOST",
+            metavar="NAME",
+            help="A name by which the server is called, beside loopback (repeatable).",
+            show_default=False,
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin",
+            envvar="SIMONIDES_SERVE_ALLOW_ORIGIN",
+            metavar="URL",
+            help="Origin of a web page that may ask (repeatable); none by default.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", envvar="SIMONIDES_SERVE_WORKERS", metavar="N", min=1, help="Threads that work."
+        ),
+    ] = 4,
+    queue: Annotated[
+        int,
+        typer.Option(
+            "--queue",
+            envvar="SIMONIDES_SERVE_QUEUE",
+            metavar="N",
+            min=0,
+            help="Requests that may wait for one.",
+        ),
+    ] = 64,
+    open_banks: Annotated[
+        int,
+        typer.Option(
+            "--open-banks",
+            envvar="SIMONIDES_SERVE_OPEN_BANKS",
+            metavar="N",
+            min=1,
+            help="Banks that stay open.",
+        ),
+    ] = 64,
+    compat: Annotated[
+        str | None,
+        typer.Option(
+            "--compat",
+            metavar="SYSTEM",
+            help="At /mcp also take the tool names of hindsight, memoria, jeffs-brain or engram.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    bank: Annotated[
+        str,
+        typer.Option(
+            "--bank", metavar="NAME", envvar="SIMONIDES_BANK", help="Bank that the first token is for."
+        ),
+    ] = "default",
+) -> None:
+    """Serve a store over HTTP; every request but /health/live needs a token.
+
+    The first start makes the bank and a token for it, printed once and kept in a file of mode 0600.
+    """
+    try:
+        import uvicorn
+
+        from simonides.surfaces.rest.app import make_app
+        from simonides.surfaces.rest.settings import LOOPBACK, Settings
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{error.name} is not installed; install it with: pip install 'simonides[server]'"
+        ) from error
+    from simonides.store import open_store
+    from simonides.surfaces.cli.language_model import environment_model
+    from simonides.surfaces.serving.limits import Limits
+    from simonides.surfaces.serving.tokens import first_token
+
+    if host not in LOOPBACK and not allow_host:
+        raise InputError("--host", f"{host!r} is open to others; say by which name with --allow-host NAME")
+    settings = Settings(
+        (*LOOPBACK, *(name.lower() for name in allow_host or ())),
+        tuple(allow_origin or ()),
+        Limits(workers=workers, queue=queue, open_banks=open_banks),
+        compat,
+    )
+    with open_store(
+        store_path(store), embedder=environment_embedder(), answerer=environment_model()
+    ) as opened:
+        if not opened.has_bank(bank):
+            opened.bank(bank).stats()
+        first = first_token(opened.folder, bank, time.time_ns() // 1_000)
+        # Listening before the address is printed, so that whoever reads it can connect.
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family, backlog=_BACKLOG) as listening:
+            name = f"[{host}]" if family == socket.AF_INET6 else host
+            print_text(f"http://{name}:{listening.getsockname()[1]} serves {opened.folder}")
+            if first:
+                print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
+            config = uvicorn.Config(
+                make_app(opened, settings),
+                log_level="warning",
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=30,
+            )
+            # uvicorn raises the signal again once its requests are done; the store is to be closed, too.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            uvicorn.Server(config).run(sockets=[listening])

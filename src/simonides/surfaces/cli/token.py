@@ -1,0 +1,126 @@
+"""`simonides token`: who may use a server of this store, and for what."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simonides.errors import NotFoundError
+from simonides.surfaces.cli.opening import store_path
+from simonides.surfaces.cli.options import JsonOption, StoreOption
+from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_table, print_text, say, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+token = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@token.callback()
+def _token() -> None:
+    """Make, list and revoke the tokens of a store's servers."""
+
+
+@token.command()
+def create(
+    *,
+    bank: Annotated[
+        list[str], typer.Option("--bank", metavar="NAME", help="Bank it is for (repeatable); * = every bank.")
+    ],
+    verb: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--verb",
+            metavar="VERB",
+            help="What it allows (repeatable): read, write, forget, admin.",
+            show_default="all",
+        ),
+    ] = None,
+    principal: Annotated[
+        str | None,
+        typer.Option("--principal", metavar="NAME", help="Who acts with it.", show_default="the owner"),
+    ] = None,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            "--expires", metavar="TIME", help="From when it is worth nothing.", show_default="never"
+        ),
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a token and print it; it is shown this once."""
+    from simonides.records.interval import parse_time
+    from simonides.surfaces.operations.table import Verb
+    from simonides.surfaces.serving.tokens import TokenStore
+
+    end = None if expires is None else parse_time(expires, "--expires").start
+    with TokenStore(_folder(store)) as tokens:
+        made = tokens.create(
+            banks=bank, verbs=verb or tuple(Verb), principal=principal, now=_now(), expires_at=end
+        )
+    if as_json:
+        print_json({"token": made})
+    else:
+        print_text(made)
+
+
+@token.command("list")
+def list_all(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """List the tokens there are, without what makes them work."""
+    from simonides.surfaces.serving.tokens import TokenStore
+
+    with TokenStore(_folder(store)) as tokens:
+        found = [record.to_dict() for record in tokens.list()]
+    if as_json:
+        print_json({"tokens": found})
+        return
+    if not found:
+        say("there is no token; `simonides token create` makes one")
+        return
+    rows = table("name", "principal", "banks", "verbs", "made", "expires")
+    for one in found:
+        rows.add_row(
+            one["name"],
+            one["principal"] or "(owner)",
+            ", ".join(one["banks"]),
+            ", ".join(one["verbs"]),
+            one["created_at"][:10],
+            (one["expires_at"] or "never")[:10],
+        )
+    print_table(rows)
+
+
+@token.command()
+def revoke(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a token, as list prints it.")],
+    *,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """End a token; exit code 1 when there is none of this name."""
+    from simonides.surfaces.serving.tokens import TokenStore
+
+    with TokenStore(_folder(store)) as tokens:
+        try:
+            tokens.revoke(name)
+        except NotFoundError as error:
+            fail(str(error), NEGATIVE)
+    if as_json:
+        print_json({"revoked": name})
+    else:
+        print_text(f"{name} is revoked")
+
+
+def _folder(store: str | None) -> "Path":
+    """The store's folder, which must be there."""
+    path = store_path(store)
+    if not path.is_dir():
+        raise NotFoundError(
+            f"--store: there is no store at {path}; retain something there first, or serve it"
+        )
+    return path
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000

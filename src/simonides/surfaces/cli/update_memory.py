@@ -1,0 +1,74 @@
+"""`simonides update-memory`: change what is noted about a memory."""
+
+from typing import Annotated
+
+import typer
+
+from simonides.errors import NotFoundError
+from simonides.records.kind import Kind, Layer
+from simonides.surfaces.cli.opening import open_for_reading
+from simonides.surfaces.cli.operating import objects, perform
+from simonides.surfaces.cli.options import BankOption, JsonOption, ProjectOption, StoreOption, TagsOption
+from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text
+
+
+def update_memory(
+    memory_id: Annotated[
+        str, typer.Argument(metavar="ID", help="A memory's id, as retain and recall print it.")
+    ],
+    *,
+    kind: Annotated[
+        Kind | None,
+        typer.Option("--kind", metavar="KIND", help=f"{', '.join(Kind)}.", show_default=False),
+    ] = None,
+    layer: Annotated[
+        Layer | None,
+        typer.Option("--layer", metavar="LAYER", help=f"{', '.join(Layer)}.", show_default=False),
+    ] = None,
+    tag: TagsOption = None,
+    project: ProjectOption = None,
+    metadata: Annotated[
+        str | None,
+        typer.Option(
+            "--metadata", metavar="JSON", help="An object, in place of what it has.", show_default=False
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="NAME", help="Where it came from.")
+    ] = None,
+    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Document path.")] = None,
+    salience: Annotated[
+        float | None, typer.Option("--salience", metavar="SHARE", help="How much it matters, 0 to 1.")
+    ] = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
+    ] = None,
+    store: StoreOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Change what is noted about a memory, as a new version; its words stay. Exit code 1 when not there."""
+    noted = None if metadata is None else objects(metadata, "--metadata")
+    with open_for_reading(store, bank) as opened:
+        try:
+            answer = perform(
+                "update_memory",
+                opened,
+                memory=memory_id,
+                kind=kind.value if kind else None,
+                layer=layer.value if layer else None,
+                tags=tag,
+                project=project,
+                metadata=noted,
+                source=source,
+                path=path,
+                salience=salience,
+                confidence=confidence,
+            )
+        except NotFoundError as error:
+            fail(str(error), NEGATIVE)
+    record = answer["memory"]
+    if as_json:
+        print_json(record)
+    else:
+        print_text(f"{record['id']} is at version {record['version']}")

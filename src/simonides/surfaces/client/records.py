@@ -1,0 +1,169 @@
+"""From the answers of a server back to the records that a bank gives here.
+
+What a record holds for the engine alone is not told by a server: ``Memory.ordinal`` is -1, an occurred range
+that is not known to its end ends where it starts, and a stage of a trace has no rungs of its own.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from simonides.backends.embedded.reading import EntityCount
+from simonides.backends.embedded.verification import VerifyReport
+from simonides.records.diff import Change, Diff
+from simonides.records.exchange import Counts, Restored
+from simonides.records.explanation import Explanation, StageVerdict, WhyNot
+from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros
+from simonides.records.kind import Kind, Layer
+from simonides.records.memory import Memory
+from simonides.records.recall import Chunk, Hit, Omitted, Recall
+from simonides.records.reflection import Citation, Reflection
+from simonides.records.source import Source
+from simonides.records.trace import Attempt, StageTrace, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Answer = Mapping[str, Any]
+
+UNKNOWN_ORDINAL = -1
+_TIMES = ("event_time", "event_precision", "valid_from", "valid_to", "ingested_at", "expired_at")
+
+
+def memory_of(answer: Answer) -> Memory:
+    """One version of a memory."""
+    same = {name: value for name, value in answer.items() if name not in {*_TIMES, "kind", "layer"}}
+    start = answer["event_time"]
+    occurred = None
+    if start is not None:
+        at = _micros(start, BEGINNING)
+        occurred = Interval(at, at, Precision(answer["event_precision"]))
+    return Memory(
+        **{**same, "tags": tuple(answer["tags"]), "acl": tuple(answer["acl"])},
+        kind=Kind(answer["kind"]),
+        layer=Layer(answer["layer"]),
+        ordinal=UNKNOWN_ORDINAL,
+        valid_from_micros=_micros(answer["valid_from"], BEGINNING),
+        valid_to_micros=_micros(answer["valid_to"], FOREVER),
+        ingested_at_micros=_micros(answer["ingested_at"], BEGINNING),
+        expired_at_micros=_micros(answer["expired_at"], FOREVER),
+        occurred=occurred,
+    )
+
+
+def _micros(time: str | None, otherwise: int) -> int:
+    return otherwise if time is None else to_micros(datetime.fromisoformat(time))
+
+
+def recall_of(answer: Answer) -> Recall:
+    """The answer to a recall; its trace must be in it."""
+    return Recall(
+        hits=tuple(_hit_of(hit) for hit in answer["hits"]),
+        context=answer["context"],
+        omitted=tuple(Omitted(**each) for each in answer["omitted"]),
+        no_match=answer["no_match"],
+        trace=trace_of(answer["trace"]),
+        chunks=tuple(
+            Chunk(**{**each, "memories": tuple(each["memories"])}) for each in answer.get("chunks", ())
+        ),
+        explanations=tuple(_explanation_of(each) for each in answer.get("explanations", ())),
+        no_match_reasons=tuple(answer["no_match_reasons"]),
+        id=answer["id"],
+    )
+
+
+def _hit_of(answer: Answer) -> Hit:
+    same = {name: value for name, value in answer.items() if name not in {"id", "text", "kind", "memory"}}
+    return Hit(memory=memory_of(answer["memory"]), **same)
+
+
+def _verdicts(answer: Answer) -> tuple[StageVerdict, ...]:
+    return tuple(StageVerdict(**each) for each in answer["verdicts"])
+
+
+def _explanation_of(answer: Answer) -> Explanation:
+    return Explanation(**{**answer, "verdicts": _verdicts(answer)})
+
+
+def why_not_of(answer: Answer) -> WhyNot:
+    """Where a memory was lost."""
+    return WhyNot(**{**answer, "verdicts": _verdicts(answer)})
+
+
+def trace_of(answer: Answer) -> Trace:
+    """What each stage did."""
+    same = {
+        name: answer[name]
+        for name in (
+            "query", "profile", "seed", "sequence", "rows", "visible", "eligible", "milliseconds", "counters",
+            "fell_back_to_bm25", "token_counter", "skipped",
+        )
+    }  # fmt: skip
+    rungs = tuple(Attempt(**each) for each in answer["ladder"])
+    stages = [
+        StageTrace(**{**each, "no_match": tuple(each.get("no_match", ()))}) for each in answer["stages"]
+    ]
+    if rungs and stages:
+        # Which of them tried the rungs is not told; all of them together are.
+        first = next((at for at, stage in enumerate(stages) if stage.shape == "channel"), 0)
+        stages[first] = StageTrace(
+            **{name: getattr(stages[first], name) for name in StageTrace.__slots__} | {"attempts": rungs}
+        )
+    return Trace(
+        **same,
+        as_of=answer["as_of_micros"],
+        known_at=answer["known_at_micros"],
+        stages=tuple(stages),
+        degraded=tuple(answer["degraded"]),
+        settings=tuple(answer["settings"]),
+    )
+
+
+def reflection_of(answer: Answer, query: str) -> Reflection:
+    """An answer in words; of what was recalled for it a server tells the context alone."""
+    trace = Trace(query, "", 0, 0, 0, 0, 0, 0, 0, (), 0.0)
+    recall = Recall(
+        (),
+        answer["context"],
+        (),
+        answer["no_match"],
+        trace,
+        no_match_reasons=tuple(answer["no_match_reasons"]),
+        id=answer["id"],
+    )
+    same = {name: answer[name] for name in ("answer", "removed", "no_match", "model", "note", "context")}
+    return Reflection(
+        **same, citations=tuple(Citation(**each) for each in answer["citations"]), recall=recall
+    )
+
+
+def source_of(answer: Answer) -> Source:
+    """The raw text behind a memory."""
+    return Source(**{**answer, "recorded_at": datetime.fromisoformat(answer["recorded_at"])})
+
+
+def diff_of(answer: Answer) -> Diff:
+    """What was believed at two moments."""
+    return Diff(
+        ended=tuple(memory_of(each) for each in answer["ended"]),
+        begun=tuple(memory_of(each) for each in answer["begun"]),
+        changed=tuple(
+            Change(memory_of(each["before"]), memory_of(each["after"])) for each in answer["changed"]
+        ),
+    )
+
+
+def entity_of(answer: Answer) -> EntityCount:
+    """An entity and how often it is mentioned."""
+    return EntityCount(**{**answer, "aliases": tuple(answer["aliases"])})
+
+
+def report_of(answer: Answer) -> VerifyReport:
+    """What a verification found."""
+    return VerifyReport(answer["checked"], tuple(answer["problems"]), tuple(answer["notes"]))
+
+
+def restored_of(answer: Answer) -> Restored:
+    """What an import did."""
+    return Restored(Counts(**answer["added"]), answer["present"])

@@ -1,0 +1,368 @@
+"""A store behind `simonides serve`: the methods of ``Store`` and ``Bank``, over HTTP.
+
+    with simonides.connect("http://127.0.0.1:8765", token=token) as store:
+        bank = store.bank("assistant")
+        bank.retain("Odalys moved the weekly review to Thursday.")
+        print(bank.recall("When is the review?").context)
+
+Parameters are those of ``Bank``; the server refuses by name what it does not know. Requests that may be
+repeated without harm are repeated once when the connection breaks; retaining is not, unless it has an
+idempotency key. Nothing is pickled and nothing is executed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote, urlsplit
+
+from simonides.errors import InputError, MissingExtraError, UnavailableError
+from simonides.records.exchange import Counts
+from simonides.records.hygiene import shown
+from simonides.surfaces.client import records
+from simonides.surfaces.client.problems import error_of
+from simonides.surfaces.operations.table import OPERATIONS
+from simonides.surfaces.rest.paths import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import IO
+
+    import httpx
+
+    from simonides.backends.embedded.reading import EntityCount
+    from simonides.backends.embedded.verification import VerifyReport
+    from simonides.records.diff import Diff
+    from simonides.records.exchange import Restored
+    from simonides.records.explanation import WhyNot
+    from simonides.records.memory import Memory
+    from simonides.records.recall import Recall
+    from simonides.records.reflection import Reflection
+    from simonides.records.source import Source
+
+_LINES = "application/x-ndjson"
+_NULL_MEANS = frozenset({"max_tokens"})
+"""Parameters for which ``None`` is a value and not "not given"."""
+
+
+def connect(url: str, *, token: str, timeout: float = 60.0) -> RemoteStore:
+    """A store that a server serves.
+
+    Args:
+        url: address of the server, such as ``http://127.0.0.1:8765``.
+        token: as `simonides token create` prints it.
+        timeout: seconds for one request.
+
+    Raises:
+        InputError: the address or the token cannot be one.
+        MissingExtraError: the package ``httpx`` is not installed.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InputError("url", f"{shown(url)} is no address; give one such as http://127.0.0.1:8765")
+    if not token.isascii() or not token.isprintable() or not token.strip():
+        raise InputError("token", "is none; `simonides token create` prints one")
+    try:
+        http = importlib.import_module("httpx")
+    except ImportError as error:
+        raise MissingExtraError(
+            "a store elsewhere needs the package httpx; install it with: pip install 'simonides[client]'"
+        ) from error
+    headers = {"Authorization": f"Bearer {token.strip()}"}
+    return RemoteStore(http.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout))
+
+
+class RemoteStore:
+    """Banks of a server; made by ``connect``. A context manager; usable from several threads.
+
+    Args:
+        http: client with the server's address and a token.
+    """
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._wire = _Wire(http)
+
+    def bank(self, name: str = "default") -> RemoteBank:
+        """A bank by name; whether it is there the first call tells."""
+        return RemoteBank(name, self._wire)
+
+    def banks(self) -> list[str]:
+        """Names of the banks that the token may use, sorted."""
+        return list(self._wire.call("list_banks", None, {})["banks"])
+
+    def create_bank(self, name: str) -> RemoteBank:
+        """A bank that is made when it is missing."""
+        self._wire.call("create_bank", None, {"name": name})
+        return self.bank(name)
+
+    def delete_bank(self, name: str) -> None:
+        """Erase a bank with all that it holds, for good; see ``Store.delete_bank``."""
+        self._wire.call("delete_bank", None, {"name": name, "confirm": name})
+
+    def close(self) -> None:
+        """Close the connections; may be called again."""
+        self._wire.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class RemoteBank:
+    """A bank of a server: every method takes what that of ``Bank`` takes, and gives the same record.
+
+    Args:
+        name: of the bank.
+        wire: to the server.
+    """
+
+    def __init__(self, name: str, wire: _Wire) -> None:
+        self.name = name
+        self._wire = wire
+
+    def _call(self, operation: str, **values: Any) -> Any:
+        return self._wire.call(operation, self.name, values)
+
+    def retain(self, items: Any, **options: Any) -> list[str]:
+        """See ``Bank.retain``."""
+        given = items if isinstance(items, str | Mapping) else list(items)
+        return list(self._call("retain", items=given, **options)["ids"])
+
+    def retain_document(self, text: str, *, document_id: str, **options: Any) -> list[str]:
+        """See ``Bank.retain_document``."""
+        return list(self._call("retain_document", text=text, document_id=document_id, **options)["ids"])
+
+    def retain_conversation(
+        self, turns: Iterable[Mapping[str, Any]], *, session: str, **options: Any
+    ) -> list[str]:
+        """See ``Bank.retain_conversation``."""
+        return list(self._call("retain_conversation", turns=list(turns), session=session, **options)["ids"])
+
+    def recall(self, query: str, **options: Any) -> Recall:
+        """See ``Bank.recall``."""
+        return records.recall_of(self._call("recall", query=query, trace=True, **options))
+
+    def reflect(
+        self, query: str, *, on_text: Callable[[str], object] | None = None, **options: Any
+    ) -> Reflection:
+        """See ``Bank.reflect``; the server's language model answers."""
+        if on_text is None:
+            return records.reflection_of(self._call("reflect", query=query, **options), query)
+        for line in self._wire.lines("reflect", self.name, {"query": query, **options}):
+            if "text" in line:
+                on_text(line["text"])
+            elif "reflection" in line:
+                return records.reflection_of(line["reflection"], query)
+            elif "problem" in line:
+                raise UnavailableError(str(line["problem"].get("detail", "the answer broke off")))
+        raise UnavailableError("the answer broke off; try again")
+
+    def why_not(self, memory: str, query: str, **options: Any) -> WhyNot:
+        """See ``Bank.why_not``."""
+        return records.why_not_of(self._call("why_not", memory=memory, query=query, **options))
+
+    def get(self, memory: str) -> Memory:
+        """See ``Bank.get``."""
+        return records.memory_of(self._call("get_memory", memory=memory)["memory"])
+
+    def memories(self, *, after: str | None = None, **options: Any) -> list[Memory]:
+        """See ``Bank.memories``."""
+        page = self._call("list_memories", cursor=after, **options)
+        return [records.memory_of(each) for each in page["memories"]]
+
+    def update(self, memory: str, **options: Any) -> Memory:
+        """See ``Bank.update``."""
+        return records.memory_of(self._call("update_memory", memory=memory, **options)["memory"])
+
+    def invalidate(self, memory: str, *, at: datetime | str | None = None) -> None:
+        """See ``Bank.invalidate``."""
+        self._call("invalidate", memory=memory, at=at)
+
+    def forget(self, ids: str | Iterable[str]) -> int:
+        """See ``Bank.forget``."""
+        wanted = _listed(ids)
+        return int(self._call("forget", ids=wanted)["forgotten"]) if wanted else 0
+
+    def used(self, ids: str | Iterable[str], *, recall_id: str | None = None) -> int:
+        """See ``Bank.used``."""
+        wanted = _listed(ids)
+        return int(self._call("used", ids=wanted, recall_id=recall_id)["recorded"]) if wanted else 0
+
+    def history(self, memory: str) -> list[Memory]:
+        """See ``Bank.history``."""
+        return [records.memory_of(each) for each in self._call("history", memory=memory)["versions"]]
+
+    def source(self, memory: str) -> Source:
+        """See ``Bank.source``."""
+        return records.source_of(self._call("source", memory=memory)["source"])
+
+    def diff(self, earlier: datetime | str, later: datetime | str | None = None) -> Diff:
+        """See ``Bank.diff``."""
+        return records.diff_of(self._call("diff", earlier=earlier, later=later))
+
+    def entities(self, limit: int = 100) -> list[EntityCount]:
+        """See ``Bank.entities``."""
+        return [records.entity_of(each) for each in self._call("entities", limit=limit)["entities"]]
+
+    def add_alias(self, entity: int, name: str) -> None:
+        """See ``Bank.add_alias``."""
+        self._call("add_alias", entity=entity, name=name)
+
+    def merge_entities(self, entity: int, into: int) -> int:
+        """See ``Bank.merge_entities``."""
+        return int(self._call("merge_entities", entity=entity, into=into)["merge"])
+
+    def undo_merge(self, merge: int) -> None:
+        """See ``Bank.undo_merge``."""
+        self._call("undo_merge", merge=merge)
+
+    def settle(self, most: int | None = None) -> int:
+        """See ``Bank.settle``."""
+        return int(self._call("settle", most=most)["compared"])
+
+    def stats(self) -> Mapping[str, Any]:
+        """See ``Bank.stats``."""
+        return dict(self._call("stats"))
+
+    def verify(self) -> VerifyReport:
+        """See ``Bank.verify``."""
+        return records.report_of(self._call("verify"))
+
+    def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
+        """See ``Bank.export``; the file is written as it comes."""
+        if isinstance(target, str | os.PathLike):
+            with Path(target).open("wb") as file:
+                return self.export(file)
+        header = b""
+        for part in self._wire.parts("export", self.name):
+            if b"\n" not in header:
+                header += part
+            target.write(part)
+        return Counts(**json.loads(header.partition(b"\n")[0])["counts"])
+
+    def import_bank(self, path: str | os.PathLike[str]) -> Restored:
+        """See ``Bank.import_bank``."""
+        with Path(path).open("rb") as file:
+            return records.restored_of(self._wire.upload("import", self.name, file))
+
+
+def _listed(ids: str | Iterable[str]) -> list[str]:
+    return [ids] if isinstance(ids, str) else list(ids)
+
+
+class _Wire:
+    """Requests to one server."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+
+    def call(self, name: str, bank: str | None, values: Mapping[str, Any]) -> Any:
+        """One operation, to its answer."""
+        return self._checked(self._send(name, bank, values)).json()
+
+    def lines(self, name: str, bank: str, values: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+        """One operation whose answer comes as lines."""
+        with self._streamed(name, bank, values) as response:
+            for line in response.iter_lines():
+                if line:
+                    yield json.loads(line)
+
+    def parts(self, name: str, bank: str) -> Iterable[bytes]:
+        """One operation whose answer is a file."""
+        with self._streamed(name, bank, {}) as response:
+            yield from response.iter_bytes()
+
+    def upload(self, name: str, bank: str, file: IO[bytes]) -> Any:
+        """One operation whose body is a file."""
+        method, path, _ = _placed(name, bank, {})
+        headers = {"Content-Type": _LINES}
+        return self._checked(self._sent(method, path, content=file, headers=headers)).json()
+
+    def _send(self, name: str, bank: str | None, values: Mapping[str, Any]) -> httpx.Response:
+        method, path, rest = _placed(name, bank, values)
+        carried: dict[str, Any] = {"params": _query(rest)} if method == "GET" else {"json": rest}
+        again = OPERATIONS[name].idempotent or "idempotency_key" in rest
+        return self._sent(method, path, again=again, **carried)
+
+    def _sent(self, method: str, path: str, *, again: bool = False, **carried: Any) -> httpx.Response:
+        errors = importlib.import_module("httpx")
+        try:
+            return self.http.request(method, path, **carried)
+        except errors.TransportError as error:
+            if again and not isinstance(error, errors.TimeoutException):
+                return self._sent(method, path, **carried)
+            raise UnavailableError(
+                f"{self.http.base_url}: no answer ({type(error).__name__}); check that the server runs"
+            ) from error
+
+    def _streamed(self, name: str, bank: str, values: Mapping[str, Any]) -> Any:
+        return _Streamed(self, name, bank, values)
+
+    def _checked(self, response: httpx.Response) -> httpx.Response:
+        if response.status_code >= 400:
+            raise error_of(response)
+        return response
+
+
+class _Streamed:
+    """A response that is read while it comes; closed at the end of its block."""
+
+    def __init__(self, wire: _Wire, name: str, bank: str, values: Mapping[str, Any]) -> None:
+        method, path, rest = _placed(name, bank, values)
+        carried: dict[str, Any] = {} if method == "GET" else {"json": rest}
+        self._context = wire.http.stream(method, path, headers={"Accept": _LINES}, **carried)
+
+    def __enter__(self) -> httpx.Response:
+        response: httpx.Response = self._context.__enter__()
+        if response.status_code >= 400:
+            response.read()
+            raise error_of(response)
+        return response
+
+    def __exit__(self, *_: object) -> None:
+        self._context.__exit__(None, None, None)
+
+
+def _placed(name: str, bank: str | None, values: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """Method, path, and what is left for query or body."""
+    place = place_of(name)
+    rest = {key: _plain(value) for key, value in values.items() if value is not None or key in _NULL_MEANS}
+    path = place.path
+    named = {"bank": bank, **rest}
+    for key in [key for key in named if f"{{{key}}}" in path]:
+        value = named[key]
+        if not isinstance(value, str) or not value:
+            raise InputError(key, f"expected a text that is not empty, got {shown(value)}")
+        path = path.replace(f"{{{key}}}", quote(value, safe=""))
+        rest.pop(key, None)
+    return place.method, path, rest
+
+
+def _query(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a query string: switches in JSON's spelling, what is ``None`` left out."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The same in JSON's own types."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.astimezone()).isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = [_plain(item) for item in value]
+        return sorted(items) if isinstance(value, set | frozenset) else items
+    return value

@@ -1,0 +1,134 @@
+"""What a tool returns: structured content that a model can afford, and the same as text.
+
+A recall gives its context once, as data (``packing.as_data``), and of each memory what is needed to cite,
+show, change or forget it; the whole records would cost several times the budget. Everything else is the
+operation's own answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simonides.recall.packing.as_data import harmless, trust_word
+from simonides.surfaces.operations import results
+
+if TYPE_CHECKING:
+    from simonides.surfaces.operations.schemas import Schema
+    from simonides.surfaces.operations.table import Operation
+
+_TEXT: Schema = {"type": "string"}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_ENTRY: Schema = {
+    "type": "object",
+    "properties": {
+        "n": {**_COUNT, "description": "What the context cites it as."},
+        "id": _TEXT,
+        "kind": _TEXT,
+        "score": {"type": ["number", "null"]},
+        "source": _TEXT,
+        "trust": {"type": "string", "enum": ["high", "middle", "low"]},
+    },
+    "required": ["n", "id", "kind", "score", "source", "trust"],
+    "additionalProperties": False,
+}
+_KEPT = ("id", "no_match", "no_match_reasons", "context")
+RECALLED: Schema = {
+    "title": "Recalled",
+    "type": "object",
+    "properties": {
+        **{name: results.RECALL["properties"][name] for name in _KEPT},
+        "memories": {"type": "array", "items": _ENTRY},
+        "omitted": {**_COUNT, "description": "How many found memories max_tokens left no room for."},
+        **{name: results.RECALL["properties"][name] for name in ("chunks", "explanations", "trace")},
+    },
+    "required": [*_KEPT, "memories", "omitted"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How the answers of an operation are shown: schema, structured content, text."""
+
+    schema: Schema
+    structured: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    text: Callable[[Mapping[str, Any]], str]
+
+
+def shown(operation: Operation) -> Shown:
+    """How the answers of *operation* are shown."""
+    return _SHOWN.get(operation.name) or Shown(operation.result, dict, _json)
+
+
+def finite(value: Any) -> Any:
+    """The same for JSON, which holds no NaN and no infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _json(answer: Mapping[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+
+
+def _recalled(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    shown = {name: answer[name] for name in _KEPT}
+    shown["memories"] = [
+        {
+            "n": number,
+            "id": hit["id"],
+            "kind": hit["kind"],
+            "score": hit["score"],
+            "source": harmless(hit["memory"]["source"] or hit["memory"]["document"]),
+            "trust": trust_word(hit["memory"]["trust"]),
+        }
+        for number, hit in enumerate(() if answer["no_match"] else answer["hits"], 1)
+    ]
+    shown["omitted"] = len(answer["omitted"])
+    if "chunks" in answer:
+        shown["chunks"] = [{**chunk, "text": harmless(chunk["text"])} for chunk in answer["chunks"]]
+    return shown | {name: answer[name] for name in ("explanations", "trace") if name in answer}
+
+
+def _recall_text(answer: Mapping[str, Any]) -> str:
+    lines = [answer["context"]] if answer["context"] else []
+    if answer["no_match"]:
+        lines.append(f"Not in memory: {'; '.join(answer['no_match_reasons']) or 'nothing was found'}.")
+    if answer["omitted"]:
+        lines.append(f"Left out for want of tokens: {answer['omitted']}.")
+    lines += [_json({name: answer[name]}) for name in ("chunks", "explanations", "trace") if name in answer]
+    return "\n".join(lines)
+
+
+def _reflection_text(answer: Mapping[str, Any]) -> str:
+    cited = ", ".join(f"[{each['number']}] {each['id']}" for each in answer["citations"])
+    note = f"Note: {answer['note']}." if answer["note"] else ""
+    said = answer["answer"] or answer["context"]
+    return "\n\n".join(part for part in (said, f"Cited: {cited}" if cited else "", note) if part)
+
+
+def _explained(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without what each stage did: the explanations say it of each hit."""
+    return {name: value for name, value in answer.items() if name != "trace"}
+
+
+def _without(schema: Schema, name: str) -> Schema:
+    properties = {key: value for key, value in schema["properties"].items() if key != name}
+    return {
+        **schema,
+        "properties": properties,
+        "required": [key for key in schema["required"] if key != name],
+    }
+
+
+_SHOWN: Mapping[str, Shown] = {
+    "recall": Shown(RECALLED, _recalled, _recall_text),
+    "reflect": Shown(results.REFLECTION, dict, _reflection_text),
+    "explain": Shown(_without(results.EXPLANATIONS, "trace"), _explained, _json),
+}

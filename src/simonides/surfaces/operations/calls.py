@@ -1,0 +1,210 @@
+"""How each operation is done with a bank or a store: one short function each, no rule of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from simonides.errors import InputError
+from simonides.recall.packing.as_data import pack_as_data
+from simonides.surfaces.operations.fitting import fitted
+from simonides.surfaces.operations.observing import observe
+from simonides.surfaces.operations.parameters import given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from typing import IO
+
+    from simonides.bank import Bank
+    from simonides.recall.packing.as_data import Form
+    from simonides.records.memory import Memory
+    from simonides.store import Store
+    from simonides.surfaces.operations import requests
+
+Answer = dict[str, Any]
+
+
+def retain(bank: Bank, request: requests.Retain) -> Answer:
+    return {"ids": bank.retain(**given(request))}
+
+
+def retain_document(bank: Bank, request: requests.RetainDocument) -> Answer:
+    return {"ids": bank.retain_document(**given(request))}
+
+
+def retain_conversation(bank: Bank, request: requests.RetainConversation) -> Answer:
+    return {"ids": bank.retain_conversation(**given(request))}
+
+
+def _asked(request: requests.Asked) -> dict[str, Any]:
+    """Arguments of ``Bank.recall``; a budget of ``null`` is none, not the default one."""
+    return {**given(request), "max_tokens": request.max_tokens}
+
+
+def recall(bank: Bank, request: requests.Recall) -> Answer:
+    asked = _asked(request)
+    del asked["trace"], asked["form"]
+    answer = bank.recall(**asked)
+    observe(bank.name, answer)
+    if request.form != "plain":
+        pack = pack_as_data(
+            answer, bank.count_tokens, form=cast("Form", request.form), max_tokens=request.max_tokens
+        )
+        # With no match the hits that were found stay, as in the plain form.
+        hits = answer.hits if answer.no_match else pack.hits
+        answer = replace(answer, hits=hits, context=pack.text, omitted=pack.omitted)
+    return answer.to_dict(trace=request.trace)
+
+
+def reflect(bank: Bank, request: requests.Reflect, on_text: Callable[[str], object] | None = None) -> Answer:
+    return bank.reflect(**_asked(request), on_text=on_text).to_dict()
+
+
+def explain(bank: Bank, request: requests.Explain) -> Answer:
+    answer = bank.recall(**_asked(request), explain=True)
+    whole = answer.to_dict()
+    return {
+        "id": answer.id,
+        "no_match": answer.no_match,
+        "no_match_reasons": list(answer.no_match_reasons),
+        "explanations": [each.to_dict() for each in answer.explanations],
+        "omitted": whole["omitted"],
+        "trace": whole["trace"],
+    }
+
+
+def why_not(bank: Bank, request: requests.WhyNot) -> Answer:
+    return bank.why_not(**_asked(request)).to_dict()
+
+
+def get_memory(bank: Bank, request: requests.OneMemory) -> Answer:
+    return _one(bank, bank.get(request.memory), request.max_tokens)
+
+
+def _one(bank: Bank, memory: Memory, budget: int | None) -> Answer:
+    kept, omitted = fitted([memory.to_dict()], bank.count_tokens, budget)
+    return {"memory": kept[0] if kept else None, "omitted": omitted}
+
+
+def list_memories(bank: Bank, request: requests.ListMemories) -> Answer:
+    among = {name: value for name, value in given(request).items() if name not in {"cursor", "max_tokens"}}
+    found = bank.memories(after=request.cursor, **{**among, "limit": request.limit + 1})
+    page = [memory.to_dict() for memory in found[: request.limit]]
+    kept, left_out = fitted(page, bank.count_tokens, request.max_tokens, whole=False)
+    # A budget too small for even one memory moves on over that one, so that paging comes to an end.
+    passed = max(len(kept), 1 if left_out else 0)
+    more = len(found) > passed
+    return {
+        "memories": kept,
+        "omitted": passed - len(kept),
+        "next": page[passed - 1]["id"] if more and page else None,
+    }
+
+
+def update_memory(bank: Bank, request: requests.UpdateMemory) -> Answer:
+    changes = {name: value for name, value in given(request).items() if name != "max_tokens"}
+    return _one(bank, bank.update(**changes), request.max_tokens)
+
+
+def invalidate(bank: Bank, request: requests.Invalidate) -> Answer:
+    bank.invalidate(request.memory, at=request.at)
+    return _one(bank, bank.get(request.memory), request.max_tokens)
+
+
+def forget(bank: Bank, request: requests.Forget) -> Answer:
+    asked = list(dict.fromkeys(request.ids))
+    return {"asked": len(asked), "forgotten": bank.forget(asked)}
+
+
+def used(bank: Bank, request: requests.Used) -> Answer:
+    return {"recorded": bank.used(request.ids, recall_id=request.recall_id)}
+
+
+def history(bank: Bank, request: requests.OneMemory) -> Answer:
+    versions = [memory.to_dict() for memory in bank.history(request.memory)]
+    kept, omitted = fitted(versions, bank.count_tokens, request.max_tokens)
+    return {"id": request.memory, "versions": kept, "omitted": omitted}
+
+
+def source(bank: Bank, request: requests.OneMemory) -> Answer:
+    kept, omitted = fitted([bank.source(request.memory).to_dict()], bank.count_tokens, request.max_tokens)
+    return {"source": kept[0] if kept else None, "omitted": omitted}
+
+
+def diff(bank: Bank, request: requests.Diff) -> Answer:
+    found = bank.diff(request.earlier, request.later).to_dict()
+    # One budget for all three lists, in this order.
+    marked = [(name, each) for name in ("ended", "begun", "changed") for each in found[name]]
+    texts = [{"text": _texts(each)} for _, each in marked]
+    kept, omitted = fitted(
+        [{**text, "at": at} for at, text in enumerate(texts)], bank.count_tokens, request.max_tokens
+    )
+    places = {each["at"] for each in kept}
+    answer: Answer = {"ended": [], "begun": [], "changed": [], "omitted": omitted}
+    for at, (name, each) in enumerate(marked):
+        if at in places:
+            answer[name].append(each)
+    return answer
+
+
+def _texts(change: Mapping[str, Any]) -> str:
+    if "before" in change:
+        return f"{change['before']['text']}\n{change['after']['text']}"
+    return str(change["text"])
+
+
+def entities(bank: Bank, request: requests.Entities) -> Answer:
+    return {"entities": [entity.to_dict() for entity in bank.entities(request.limit)]}
+
+
+def add_alias(bank: Bank, request: requests.AddAlias) -> Answer:
+    bank.add_alias(request.entity, request.name)
+    return {"entity": request.entity, "alias": request.name}
+
+
+def merge_entities(bank: Bank, request: requests.MergeEntities) -> Answer:
+    merge = bank.merge_entities(request.entity, request.into)
+    return {"merge": merge, "entity": request.entity, "into": request.into}
+
+
+def undo_merge(bank: Bank, request: requests.UndoMerge) -> Answer:
+    bank.undo_merge(request.merge)
+    return {"undone": request.merge}
+
+
+def settle(bank: Bank, request: requests.Settle) -> Answer:
+    return {"compared": bank.settle(request.most)}
+
+
+def stats(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 every call has the same shape
+    return dict(bank.stats())
+
+
+def verify(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 see stats
+    return bank.verify().to_dict()
+
+
+def export(bank: Bank, request: requests.Nothing, target: IO[bytes]) -> Answer:  # noqa: ARG001 see stats
+    return {"counts": bank.export(target).to_dict()}
+
+
+def import_bank(bank: Bank, request: requests.Nothing, path: Path) -> Answer:  # noqa: ARG001 see stats
+    return dict(bank.import_bank(path).to_dict())
+
+
+def list_banks(store: Store, request: requests.Nothing) -> Answer:  # noqa: ARG001 see stats
+    return {"banks": store.banks()}
+
+
+def create_bank(store: Store, request: requests.CreateBank) -> Answer:
+    created = request.name not in store.banks()
+    store.bank(request.name).stats()
+    return {"bank": request.name, "created": created}
+
+
+def delete_bank(store: Store, request: requests.DeleteBank) -> Answer:
+    if request.confirm != request.name:
+        raise InputError("confirm", "is not the bank's name; give the name once more to delete the bank")
+    store.delete_bank(request.name)
+    return {"deleted": request.name}

@@ -1,0 +1,180 @@
+"""Checks a value against the part of JSON Schema that ``schemas`` uses, with errors that name the place.
+
+Supported: type, enum, anyOf, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format (date,
+date-time), items, minItems, maxItems, properties, required, additionalProperties, propertyNames,
+maxProperties. A schema with anything else is a fault of this package, and a test finds it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from simonides.errors import InputError, UnknownNameError
+from simonides.records.hygiene import shown
+
+if TYPE_CHECKING:
+    from simonides.surfaces.operations.schemas import Schema
+
+_DATE_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?"
+)
+
+
+def checked(value: object, schema: Schema, place: str) -> Any:
+    """*value*, a whole number that was written as ``5.0`` as ``5``.
+
+    Raises:
+        UnknownNameError: a key or a word that does not exist, with the nearest one that does.
+        InputError: the value is not what the schema says; *place* is its field.
+    """
+    if "anyOf" in schema:
+        return _any_of(value, schema["anyOf"], place)
+    if "enum" in schema:
+        if not isinstance(value, str):
+            raise InputError(place, f"expected one of {', '.join(schema['enum'])}, got {shown(value)}")
+        if value not in schema["enum"]:
+            raise UnknownNameError(place, value, schema["enum"])
+        return value
+    return _TYPES[schema["type"]](value, schema, place) if "type" in schema else value
+
+
+def _any_of(value: object, schemas: list[Schema], place: str) -> Any:
+    problems: list[InputError] = []
+    for schema in schemas:
+        try:
+            return checked(value, schema, place)
+        except InputError as error:
+            # Of the right type, so its error tells most.
+            problems.append(error)
+            if _is_type(value, schema.get("type")) and schema.get("type") in {"object", "array"}:
+                raise
+    telling = [p for p, s in zip(problems, schemas, strict=True) if _is_type(value, s.get("type"))]
+    raise (telling or problems)[0]
+
+
+def _is_type(value: object, name: str | None) -> bool:
+    if name in {"integer", "number"}:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "string": str,
+        "boolean": bool,
+        "null": type(None),
+        "array": (list, tuple),
+        "object": Mapping,
+    }
+    return name in kinds and isinstance(value, kinds[name])
+
+
+def _string(value: object, schema: Schema, place: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(place, f"expected a string, got {shown(value)}")
+    if len(value) > schema.get("maxLength", math.inf):
+        longest = schema["maxLength"]
+        raise InputError(
+            place, f"is {len(value):,} characters long, at most {longest:,} are allowed; shorten it"
+        )
+    if len(value) < schema.get("minLength", 0):
+        raise InputError(place, "is empty; leave it out or fill it")
+    if "pattern" in schema and not re.search(schema["pattern"], value, re.DOTALL):
+        if "\0" in value:
+            raise InputError(place, f"holds a NUL at character {value.find(chr(0))}; remove it")
+        if not value.strip():
+            raise InputError(place, "is blank; leave it out or fill it")
+        raise InputError(
+            place, f"{shown(value)} is not valid; write it like '2026', '2026-03' or '2026-03-10'"
+        )
+    if "format" in schema and not _is_time(value, schema["format"]):
+        raise InputError(
+            place,
+            f"{shown(value)} is not a valid date or time; write it like '2026-03-10' or '2026-03-10T10:00Z'",
+        )
+    return value
+
+
+def _is_time(value: str, name: str) -> bool:
+    try:
+        if name == "date":
+            date.fromisoformat(value)
+            return len(value) == 10
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return bool(_DATE_TIME.fullmatch(value))
+
+
+def _number(value: object, schema: Schema, place: str) -> float:
+    wanted = "a whole number" if schema["type"] == "integer" else "a number"
+    lowest: Any = schema.get("minimum", schema.get("exclusiveMinimum", -math.inf))
+    highest: Any = schema.get("maximum", math.inf)
+    bounds = f"{' above' if 'exclusiveMinimum' in schema else ' from'} {lowest:,} to {highest:,}"
+    problem = InputError(place, f"expected {wanted}{bounds}, got {shown(value)}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise problem
+    # Asked of floats alone, since a whole number can be too large for the question.
+    if isinstance(value, float) and not math.isfinite(value):
+        raise problem
+    if schema["type"] == "integer":
+        if value != int(value):
+            raise problem
+        value = int(value)
+    if not lowest <= value <= highest or value == schema.get("exclusiveMinimum"):
+        raise problem
+    return value
+
+
+def _switch(value: object, _: Schema, place: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(place, f"expected true or false, got {shown(value)}")
+    return value
+
+
+def _null(value: object, _: Schema, place: str) -> None:
+    if value is not None:
+        raise InputError(place, f"expected null, got {shown(value)}")
+
+
+def _array(value: object, schema: Schema, place: str) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise InputError(place, f"expected a list, got {shown(value)}")
+    least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
+    if not least <= len(value) <= most:
+        raise InputError(place, f"holds {len(value):,} entries; {least:,} to {most:,} are allowed")
+    return [checked(entry, schema["items"], f"{place}[{at}]") for at, entry in enumerate(value)]
+
+
+def _object(value: object, schema: Schema, place: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(place, f"expected an object, got {shown(value)}")
+    properties = schema.get("properties", {})
+    other = schema.get("additionalProperties", True)
+    if len(value) > schema.get("maxProperties", math.inf):
+        raise InputError(place, f"holds {len(value):,} keys, at most {schema['maxProperties']:,} are allowed")
+    read: dict[str, Any] = {}
+    for name, entry in value.items():
+        if not isinstance(name, str):
+            raise InputError(place, f"has a key that is no string, {shown(name)}")
+        if name not in properties and other is False:
+            raise UnknownNameError(f"{place}.{name}", name, properties)
+        checked(name, schema.get("propertyNames", {}), place)
+        inner = properties.get(name, other if isinstance(other, dict) else {})
+        read[name] = checked(entry, inner, f"{place}.{name}")
+    # Last, since a key that is misspelt is told with the nearest one.
+    for name in schema.get("required", ()):
+        if name not in value:
+            raise InputError(f"{place}.{name}", "is missing")
+    return read
+
+
+_TYPES: Mapping[str, Any] = {
+    "string": _string,
+    "integer": _number,
+    "number": _number,
+    "boolean": _switch,
+    "null": _null,
+    "array": _array,
+    "object": _object,
+}

@@ -1,0 +1,332 @@
+"""The request of each operation: typed, with schema and help for every parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from simonides.profiles.loader import list_profiles
+from simonides.surfaces.operations import schemas as s
+from simonides.surfaces.operations.parameters import parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PROFILES = list_profiles()
+"""Built-in ones alone: through a door that others use, no path of a file is read."""
+
+_MEMORY_HELP = "Id of a memory, as retain and recall give it."
+_AS_OF_HELP = "Viewpoint in the world's time; a date means its first instant. Default: now."
+_KNOWN_HELP = "Viewpoint in recorded time: only what was stored by then. Default: as_of."
+_TEXT_BUDGET_HELP = "Tokens of memory text at most; what does not fit is left out and counted as omitted."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nothing:
+    """No parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """What may be said about memories that are stored; the same as ``Bank.retain`` takes."""
+
+    kind: str | None = parameter(s.KIND, "What sort of thing it states; by default semantic.", None)
+    layer: str | None = parameter(s.LAYER, "By default it follows the kind.", None)
+    tags: Sequence[str] | None = parameter(s.LABELS, "Labels to filter by.", None)
+    project: str | None = parameter(s.NAME, "The project it belongs to.", None)
+    event_time: str | None = parameter(s.TIME, "When it happened.", None)
+    valid_from: str | None = parameter(s.TIME, "When it became true.", None)
+    valid_to: str | None = parameter(s.TIME, "When it stopped being true, excluded.", None)
+    recorded_at: str | None = parameter(
+        s.TIME, "When it was first recorded, for imports; the owner's only.", None
+    )
+    metadata: Mapping[str, Any] | None = parameter(s.METADATA, "JSON values, kept as they are.", None)
+    acl: Sequence[str] | None = parameter(s.LABELS, "Who may read it; empty = everyone in the bank.", None)
+    source: str | None = parameter(s.PATH, "Where it came from.", None)
+    context: str | None = parameter(s.CONTEXT, "Words it needs to be found alone.", None)
+    relation: str | None = parameter(s.NAME, "Name of the relation it states.", None)
+    path: str | None = parameter(s.PATH, "Document path; breaks ties between equal scores.", None)
+    salience: float | None = parameter(s.SHARE, "How much it matters.", None)
+    confidence: float | None = parameter(s.SHARE, "How sure it is.", None)
+    document_id: str | None = parameter(
+        s.PATH, "The items are the whole of this document: what is not among them ends.", None
+    )
+    session: str | None = parameter(s.NAME, "The conversation they belong to.", None)
+    speaker: str | None = parameter(s.NAME, "Who said it.", None)
+    role: str | None = parameter(s.ROLE, "Decides how far it is trusted.", None)
+    expansion: str | None = parameter(s.CONTEXT, "Questions it answers; searched beside the text.", None)
+    subject: str | None = parameter(s.NAME, "With relation and object: a statement.", None)
+    object: str | None = parameter(s.NAME, "See subject.", None)
+    single_valued: bool = parameter(
+        s.SWITCH, "The subject has one object at a time: a newer statement closes the older.", default=False
+    )
+    deduplicate: bool = parameter(
+        s.SWITCH, "What a current memory says already is not stored again.", default=True
+    )
+
+
+def _properties(request: type, *left_out: str) -> dict[str, s.Schema]:
+    return {
+        each.name: {**each.metadata["schema"], "description": each.metadata["help"]}
+        for each in fields(request)
+        if each.name not in left_out
+    }
+
+
+_ITEM = s.either(
+    s.MEMORY_TEXT,
+    s.mapped({"text": s.MEMORY_TEXT, **_properties(Described)}, required=("text",)),
+)
+_TURN = s.mapped(
+    {
+        "text": s.MEMORY_TEXT,
+        **{
+            name: schema
+            for name, schema in _properties(Described).items()
+            if name in {"speaker", "event_time", "role", "metadata"}
+        },
+    },
+    required=("text",),
+)
+MOST_ITEMS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retain(Described):
+    """Store memories."""
+
+    items: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = parameter(
+        s.either(*_ITEM["anyOf"], s.listed(_ITEM, most=MOST_ITEMS)),
+        "A text, an object with text and any other parameter, or a list of these.",
+    )
+    idempotency_key: str | None = parameter(
+        s.LABEL, "The same key with the same items gives the first answer and stores nothing.", None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetainDocument(Described):
+    """Store a document by paragraphs, in place of what the bank holds of it."""
+
+    text: str = parameter(s.DOCUMENT_TEXT, "Markdown or plain text.")
+    document_id: str = parameter(s.DOCUMENT_ID, "The caller's name; the same again replaces the document.")
+    title: str | None = parameter(s.PATH, "Of the document.", None)
+    idempotency_key: str | None = parameter(
+        s.LABEL, "The same key with the same text gives the first answer and stores nothing.", None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetainConversation(Described):
+    """Store a conversation by turns."""
+
+    turns: Sequence[Mapping[str, Any]] = parameter(
+        s.listed(_TURN, most=MOST_ITEMS), "Objects with text and any of speaker, event_time, role, metadata."
+    )
+    session: str = parameter(s.SESSION, "The caller's name for the conversation.")
+    window: int | None = parameter(s.whole(0, 20), "Turns on either side that become context.", None)
+    idempotency_key: str | None = parameter(
+        s.LABEL, "The same key with the same turns gives the first answer and stores nothing.", None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Among:
+    """What may exclude a memory, and from when it is looked at."""
+
+    kinds: str | Sequence[str] | None = parameter(s.KINDS, "Only these kinds.", None)
+    project: str | None = parameter(s.NAME, "Only this project.", None)
+    tags: Sequence[str] | None = parameter(s.LABELS, "Only by tags, see tags_match.", None)
+    tags_match: str = parameter(
+        s.TAGS_MATCH, "any (one shared; untagged pass), any_strict, all, all_strict or exact.", "any"
+    )
+    as_of: str | None = parameter(s.TIME, _AS_OF_HELP, None)
+    known_at: str | None = parameter(s.TIME, _KNOWN_HELP, None)
+    window: str | Sequence[str | None] | None = parameter(
+        s.WINDOW, "Only what happened inside: [start, end], end excluded, or one date.", None
+    )
+    types: str | Sequence[str] | None = parameter(s.TYPES, "world, experience or observation.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Among):
+    """How to recall; the same as ``Bank.recall`` takes."""
+
+    query: str = parameter(s.QUERY, "What you want to know, in words.")
+    limit: int | None = parameter(s.LIMIT, "Hits at most; by default the profile's number.", None)
+    max_tokens: int | None = parameter(
+        s.optional(s.BUDGET_OF_TOKENS), "Budget of the context, in tokens; null = none.", 4096
+    )
+    profile: str = parameter(s.choice(PROFILES), "Which profile ranks.", "default")
+    seed: int | None = parameter(s.SEED, "Of random parts; by default from the query and the clock.", None)
+    entity_hints: Sequence[str] | None = parameter(
+        s.LABELS, "Names that count as asked about whatever the words say.", None
+    )
+    mode: str | None = parameter(s.MODE, "How jeffs_brain searches.", None)
+    question_date: str | None = parameter(
+        s.TIME, 'When the question is asked, for "last week" in its words. Default: as_of.', None
+    )
+    budget: str | None = parameter(s.BUDGET, "How widely hindsight searches.", None)
+    budget_function: str | None = parameter(s.BUDGET_FUNCTION, "How a level becomes a number.", None)
+    include_chunks: bool = parameter(
+        s.SWITCH, "Also give the raw sources behind the memories.", default=False
+    )
+    max_chunk_tokens: int = parameter(s.CHUNK_TOKENS, "Budget of these sources.", 8192)
+    syntax: str = parameter(s.SYNTAX, "plain, or extended with fields and groups (jeffs_brain).", "plain")
+    aliases: Mapping[str, Sequence[str]] | None = parameter(
+        s.ALIASES, "Word → other words for it (jeffs_brain).", None
+    )
+    deadline_ms: float | None = parameter(s.DEADLINE, "Leave out optional stages that end later.", None)
+    tier: str = parameter(s.choice(("default",)), "No language model is asked in a recall.", "default")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall(Asked):
+    """Find what answers a query."""
+
+    explain: bool = parameter(s.SWITCH, "Also say what every stage made of each hit.", default=False)
+    trace: bool = parameter(s.SWITCH, "Also say what each stage did, and how long it took.", default=False)
+    count_returned: bool = parameter(s.SWITCH, "Count every returned memory as used.", default=False)
+    form: str = parameter(s.FORM, "Of the context: plain, or marked as data: fenced text, or json.", "plain")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflect(Asked):
+    """Have a language model answer from what is recalled."""
+
+    max_answer_tokens: int = parameter(s.whole(1, 100_000), "Tokens of the answer at most.", 1024)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain(Asked):
+    """Why each hit of a recall stands where it does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyNot(Asked):
+    """Why a recall does not return a memory."""
+
+    memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneMemory:
+    """One memory."""
+
+    memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+    max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, _TEXT_BUDGET_HELP, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListMemories(Among):
+    """What the bank holds, page by page."""
+
+    limit: int = parameter(s.whole(1, 1_000), "Memories at most on one page.", 100)
+    cursor: str | None = parameter(s.MEMORY_ID, "Where the page before ended: its next.", None)
+    max_tokens: int | None = parameter(
+        s.BUDGET_OF_TOKENS, "Tokens of memory text at most; the page ends earlier for it.", None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateMemory:
+    """What to change about a memory; what is not given stays."""
+
+    memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+    kind: str | None = parameter(s.KIND, "What sort of thing it states.", None)
+    layer: str | None = parameter(s.LAYER, "How far it has been promoted.", None)
+    tags: Sequence[str] | None = parameter(s.LABELS, "Labels, in place of those it has.", None)
+    project: str | None = parameter(s.NAME, "The project it belongs to.", None)
+    metadata: Mapping[str, Any] | None = parameter(s.METADATA, "In place of what it has.", None)
+    source: str | None = parameter(s.PATH, "Where it came from.", None)
+    path: str | None = parameter(s.PATH, "Document path.", None)
+    salience: float | None = parameter(s.SHARE, "How much it matters.", None)
+    confidence: float | None = parameter(s.SHARE, "How sure it is.", None)
+    max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, _TEXT_BUDGET_HELP, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalidate:
+    """End what a memory states."""
+
+    memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+    at: str | None = parameter(s.TIME, "When it stopped being true, excluded. Default: now.", None)
+    max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, _TEXT_BUDGET_HELP, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forget:
+    """Erase memories."""
+
+    ids: Sequence[str] = parameter(s.MEMORY_IDS, "Ids of memories, at least one.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """Say that memories were of use."""
+
+    ids: Sequence[str] = parameter(s.MEMORY_IDS, "Ids of memories, at least one.")
+    recall_id: str | None = parameter(
+        s.text(longest=64), "The recall that returned them: the id in its answer.", None
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entities:
+    """Who and what is spoken of."""
+
+    limit: int = parameter(s.LIMIT, "Entities at most, the most mentioned first.", 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddAlias:
+    """Let another name stand for an entity."""
+
+    entity: int = parameter(s.ENTITY, "Number of an entity, as entities gives it.")
+    name: str = parameter(s.LABEL, "The other name.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeEntities:
+    """Let one entity count as another."""
+
+    entity: int = parameter(s.ENTITY, "Number of an entity, as entities gives it.")
+    into: int = parameter(s.ENTITY, "Number of the entity that it is.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoMerge:
+    """Tell two entities apart again."""
+
+    merge: int = parameter(s.ENTITY, "Number of the merge, as merge_entities gives it.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """What the bank believed at two moments."""
+
+    earlier: str = parameter(s.TIME, "A moment; a date means its first instant.")
+    later: str | None = parameter(s.TIME, "The other moment. Default: now.", None)
+    max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, _TEXT_BUDGET_HELP, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """Compare what large batches left for later."""
+
+    most: int | None = parameter(s.whole(1, 1_000_000), "Rows at most; by default all that wait.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteBank:
+    """Delete a bank."""
+
+    name: str = parameter(s.BANK, "Name of the bank.")
+    confirm: str = parameter(s.BANK, "The name once more: what is deleted cannot be had back.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateBank:
+    """Make a bank."""
+
+    name: str = parameter(s.BANK, "Name of the bank.")

@@ -1,0 +1,237 @@
+"""The answer of each operation as JSON Schema; a test checks real answers against them."""
+
+from __future__ import annotations
+
+from simonides.records.exchange import Counts
+from simonides.records.kind import Kind, Layer
+from simonides.surfaces.operations.schemas import Schema, choice, optional
+
+_TEXT: Schema = {"type": "string"}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_NUMBER: Schema = {"type": "number"}
+_SWITCH: Schema = {"type": "boolean"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+_TIME: Schema = {"type": ["string", "null"], "description": "ISO 8601 in UTC; null = open."}
+_RANKS: Schema = {"type": "object", "additionalProperties": _COUNT}
+_NUMBERS: Schema = {"type": "object", "additionalProperties": {"type": ["number", "null"]}}
+_OMITTED: Schema = {**_COUNT, "description": "How many are left out because max_tokens is spent."}
+
+
+def _answer(title: str, **properties: Schema) -> Schema:
+    return {
+        "title": title,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _some(schema: Schema, *not_always: str) -> Schema:
+    """The same, some of whose keys may be missing."""
+    return {**schema, "required": [name for name in schema["required"] if name not in not_always]}
+
+
+def _listed(schema: Schema) -> Schema:
+    return {"type": "array", "items": schema}
+
+
+RECORD = _answer(
+    "MemoryRecord",
+    id=_TEXT,
+    text=_TEXT,
+    kind=choice(Kind),
+    layer=choice(Layer),
+    version={"type": "integer", "minimum": 1},
+    event_time=_TIME,
+    event_precision={"type": ["string", "null"]},
+    valid_from=_TIME,
+    valid_to=_TIME,
+    ingested_at=_TIME,
+    expired_at=_TIME,
+    context=_TEXT,
+    relation=_TEXT,
+    expansion=_TEXT,
+    path=_TEXT,
+    project=_TEXT,
+    tags=_TEXTS,
+    acl=_TEXTS,
+    source=_TEXT,
+    metadata={"type": "object"},
+    salience=_NUMBER,
+    confidence=_NUMBER,
+    proof_count=_COUNT,
+    access_count=_COUNT,
+    document=_TEXT,
+    session=_TEXT,
+    speaker=_TEXT,
+    author=_TEXT,
+    trust=_NUMBER,
+    superseded_by=_TEXT,
+)
+_HIT = _answer(
+    "Hit",
+    rank=_COUNT,
+    id=_TEXT,
+    text=_TEXT,
+    kind=choice(Kind),
+    score=_NUMBER,
+    scored_by=_TEXT,
+    tokens=_COUNT,
+    ranks=_RANKS,
+    channel_scores=_NUMBERS,
+    signals=_NUMBERS,
+    memory=RECORD,
+)
+_LEFT_OUT = _answer("Omitted", id=_TEXT, reason=_TEXT, tokens=_COUNT)
+_CHUNK = _answer(
+    "Chunk",
+    text=_TEXT,
+    memories=_TEXTS,
+    whole=_SWITCH,
+    tokens=_COUNT,
+    document=_TEXT,
+    session=_TEXT,
+    speaker=_TEXT,
+)
+_VERDICT = _answer(
+    "StageVerdict",
+    stage=_TEXT,
+    shape=_TEXT,
+    verdict=_TEXT,
+    rank={"type": ["integer", "null"]},
+    score={"type": ["number", "null"]},
+    note=_TEXT,
+)
+_EXPLANATION = _answer(
+    "Explanation",
+    id=_TEXT,
+    rank=_COUNT,
+    tokens=_COUNT,
+    ranks=_RANKS,
+    channel_scores=_NUMBERS,
+    fused_score={"type": ["number", "null"]},
+    signals=_NUMBERS,
+    score=_NUMBER,
+    scored_by=_TEXT,
+    verdicts=_listed(_VERDICT),
+)
+_TRACE: Schema = {"type": "object", "description": "What each stage did, and how long it took."}
+
+IDS = _answer("Ids", ids=_TEXTS)
+RECALL = _some(
+    _answer(
+        "Recall",
+        id=_TEXT,
+        hits=_listed(_HIT),
+        context=_TEXT,
+        omitted=_listed(_LEFT_OUT),
+        no_match=_SWITCH,
+        no_match_reasons=_TEXTS,
+        chunks=_listed(_CHUNK),
+        explanations=_listed(_EXPLANATION),
+        trace=_TRACE,
+    ),
+    "chunks",
+    "explanations",
+    "trace",
+)
+REFLECTION = _answer(
+    "Reflection",
+    id=_TEXT,
+    answer=_TEXT,
+    citations=_listed(_answer("Citation", number=_COUNT, id=_TEXT)),
+    removed=_COUNT,
+    no_match=_SWITCH,
+    no_match_reasons=_TEXTS,
+    model=_TEXT,
+    note=_TEXT,
+    context=_TEXT,
+)
+EXPLANATIONS = _answer(
+    "Explanations",
+    id=_TEXT,
+    no_match=_SWITCH,
+    no_match_reasons=_TEXTS,
+    explanations=_listed(_EXPLANATION),
+    omitted=_listed(_LEFT_OUT),
+    trace=_TRACE,
+)
+WHY_NOT = _answer(
+    "WhyNot",
+    id=_TEXT,
+    returned=_SWITCH,
+    stage=_TEXT,
+    reason=_TEXT,
+    short_by={"type": ["number", "null"]},
+    unit=_TEXT,
+    remedy=_TEXT,
+    verdicts=_listed(_VERDICT),
+)
+MEMORY = _answer("Memory", memory=optional(RECORD), omitted=_OMITTED)
+PAGE = _answer(
+    "Page",
+    memories=_listed(RECORD),
+    omitted=_OMITTED,
+    next={"type": ["string", "null"], "description": "The cursor of the next page; null = this is the last."},
+)
+HISTORY = _answer("History", id=_TEXT, versions=_listed(RECORD), omitted=_OMITTED)
+SOURCE = _answer(
+    "Source",
+    source=optional(
+        _answer(
+            "SourceRecord",
+            text=_TEXT,
+            start=_COUNT,
+            stop=_COUNT,
+            document=_TEXT,
+            session=_TEXT,
+            speaker=_TEXT,
+            author=_TEXT,
+            trust=_NUMBER,
+            recorded_at=_TEXT,
+        )
+    ),
+    omitted=_OMITTED,
+)
+DIFF = _answer(
+    "Diff",
+    ended=_listed(RECORD),
+    begun=_listed(RECORD),
+    changed=_listed(_answer("Change", before=RECORD, after=RECORD)),
+    omitted=_OMITTED,
+)
+FORGOTTEN = _answer("Forgotten", asked=_COUNT, forgotten=_COUNT)
+USED = _answer("Used", recorded=_COUNT)
+ENTITIES = _answer(
+    "Entities",
+    entities=_listed(
+        _answer(
+            "Entity",
+            number=_COUNT,
+            name=_TEXT,
+            kind=_TEXT,
+            qualifier=_TEXT,
+            aliases=_TEXTS,
+            mentions=_COUNT,
+        )
+    ),
+)
+ALIAS = _answer("Alias", entity=_COUNT, alias=_TEXT)
+MERGE = _answer("Merge", merge=_COUNT, entity=_COUNT, into=_COUNT)
+UNDONE = _answer("Undone", undone=_COUNT)
+SETTLED = _answer("Settled", compared=_COUNT)
+STATS: Schema = {**_answer("Stats", bank=_TEXT, current=_COUNT), "additionalProperties": True}
+VERIFIED = _answer(
+    "Verified",
+    ok=_SWITCH,
+    checked={"type": "object", "additionalProperties": _COUNT},
+    problems=_TEXTS,
+    notes=_TEXTS,
+)
+_COUNTS = _answer("CountsByKind", **dict.fromkeys(Counts.__slots__, _COUNT))
+COUNTS = _answer("Exported", counts=_COUNTS)
+RESTORED = _answer("Restored", added=_COUNTS, present=_COUNT)
+BANKS = _answer("Banks", banks=_TEXTS)
+DELETED = _answer("BankDeleted", deleted=_TEXT)
+BANK = _answer("BankMade", bank=_TEXT, created=_SWITCH)

@@ -1,0 +1,372 @@
+"""Each operation once: what it is called, what it takes, what it may do, and how it is done.
+
+The name of an operation is the same at every door, and so are its parameters. ``call`` is handed a bank that
+is opened for the caller's principal already; it can see and change no more than the bank lets it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from simonides.errors import UnknownNameError
+from simonides.surfaces.operations import calls, requests, results
+from simonides.surfaces.operations.parameters import Parameter, bind, parameters_of, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simonides.surfaces.operations.schemas import Schema
+
+
+class Verb(StrEnum):
+    """What a token must allow for an operation."""
+
+    READ = "read"
+    WRITE = "write"
+    FORGET = "forget"
+    ADMIN = "admin"
+
+
+class Scope(StrEnum):
+    """What an operation is about: one bank, or the banks of a store."""
+
+    BANK = "bank"
+    STORE = "store"
+
+
+class Stream(StrEnum):
+    """Whether an operation's body is a stream of lines, and which way it goes."""
+
+    NONE = "none"
+    OUT = "out"
+    IN = "in"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that callers may do.
+
+    Attributes:
+        name: at every door.
+        help: a sentence for people and models.
+        request: dataclass of its parameters.
+        result: JSON Schema of its answer, with a ``title``.
+        verb: what a token must allow.
+        call: does it. Of a bank: (``Bank``, request) → JSON-ready answer. Of a store: (``Store``, request) →
+            the same. A stream out: (``Bank``, request, binary file to write) → answer. A stream in:
+            (``Bank``, request, path of the lines) → answer.
+        scope: what it is about.
+        destructive: whether what it takes away cannot be had back.
+        changes: whether it writes anything at all.
+        idempotent: whether doing it twice is doing it once.
+        stream: whether its body is a stream.
+        owner_only: whether a bank that is opened for a principal refuses it.
+    """
+
+    name: str
+    help: str
+    request: type[Any]
+    result: Schema
+    verb: Verb
+    call: Callable[..., Mapping[str, Any]]
+    scope: Scope = Scope.BANK
+    destructive: bool = False
+    changes: bool = False
+    idempotent: bool = True
+    stream: Stream = Stream.NONE
+    owner_only: bool = False
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """In order."""
+        return parameters_of(self.request)
+
+    @property
+    def schema(self) -> Schema:
+        """JSON Schema of the request."""
+        return schema_of(self.request)
+
+    def bind(self, values: Mapping[str, object]) -> Any:
+        """A request from named values.
+
+        Raises:
+            UnknownNameError: a parameter that does not exist, with the nearest one that does.
+            InputError: one is missing or wrong.
+        """
+        return bind(self.request, values, place=self.name)
+
+
+_READ, _WRITE = Verb.READ, Verb.WRITE
+
+OPERATIONS: Mapping[str, Operation] = {
+    each.name: each
+    for each in (
+        Operation(
+            "retain",
+            "Store memories durably, all of them or none; gives one id per item.",
+            requests.Retain,
+            results.IDS,
+            _WRITE,
+            calls.retain,
+            changes=True,
+            idempotent=False,
+        ),
+        Operation(
+            "retain_document",
+            "Store a document by paragraphs, in place of what the bank holds of it.",
+            requests.RetainDocument,
+            results.IDS,
+            _WRITE,
+            calls.retain_document,
+            changes=True,
+        ),
+        Operation(
+            "retain_conversation",
+            "Store a conversation by turns; turns that are there already are not stored again.",
+            requests.RetainConversation,
+            results.IDS,
+            _WRITE,
+            calls.retain_conversation,
+            changes=True,
+        ),
+        Operation(
+            "recall",
+            "Find the memories that answer a query, best first, with a context for a prompt.",
+            requests.Recall,
+            results.RECALL,
+            _READ,
+            calls.recall,
+        ),
+        Operation(
+            "reflect",
+            "Answer a question from what is recalled, by a language model, with citations that were checked.",
+            requests.Reflect,
+            results.REFLECTION,
+            _READ,
+            calls.reflect,
+            idempotent=False,
+        ),
+        Operation(
+            "explain",
+            "Say of each hit of a recall why it stands where it does, stage by stage.",
+            requests.Explain,
+            results.EXPLANATIONS,
+            _READ,
+            calls.explain,
+        ),
+        Operation(
+            "why_not",
+            "Say which stage of a recall lost a memory, by how much, and what would keep it.",
+            requests.WhyNot,
+            results.WHY_NOT,
+            _READ,
+            calls.why_not,
+        ),
+        Operation(
+            "get_memory",
+            "Show the newest version of one memory.",
+            requests.OneMemory,
+            results.MEMORY,
+            _READ,
+            calls.get_memory,
+        ),
+        Operation(
+            "list_memories",
+            "List what the bank holds at a viewpoint, page by page, in the order of ids.",
+            requests.ListMemories,
+            results.PAGE,
+            _READ,
+            calls.list_memories,
+        ),
+        Operation(
+            "update_memory",
+            "Change what is noted about a memory, as a new version of it; its words stay.",
+            requests.UpdateMemory,
+            results.MEMORY,
+            _WRITE,
+            calls.update_memory,
+            changes=True,
+        ),
+        Operation(
+            "invalidate",
+            "End what a memory states; it is kept, and recall at an earlier moment still finds it.",
+            requests.Invalidate,
+            results.MEMORY,
+            _WRITE,
+            calls.invalidate,
+            changes=True,
+        ),
+        Operation(
+            "forget",
+            "Erase memories with every version and all that was derived from them, for good.",
+            requests.Forget,
+            results.FORGOTTEN,
+            Verb.FORGET,
+            calls.forget,
+            destructive=True,
+            changes=True,
+        ),
+        Operation(
+            "used",
+            "Say that memories were of use: they count as accessed, now.",
+            requests.Used,
+            results.USED,
+            _WRITE,
+            calls.used,
+            changes=True,
+            idempotent=False,
+        ),
+        Operation(
+            "history",
+            "Show every version of one memory, oldest first.",
+            requests.OneMemory,
+            results.HISTORY,
+            _READ,
+            calls.history,
+        ),
+        Operation(
+            "source",
+            "Show the raw text that a memory comes from, and the part of it that the memory tells.",
+            requests.OneMemory,
+            results.SOURCE,
+            _READ,
+            calls.source,
+        ),
+        Operation(
+            "diff",
+            "Show what the bank believed at one moment and at another.",
+            requests.Diff,
+            results.DIFF,
+            _READ,
+            calls.diff,
+        ),
+        Operation(
+            "entities",
+            "List who and what is spoken of, most mentioned first.",
+            requests.Entities,
+            results.ENTITIES,
+            _READ,
+            calls.entities,
+        ),
+        Operation(
+            "add_alias",
+            "Let another name stand for an entity from now on.",
+            requests.AddAlias,
+            results.ALIAS,
+            _WRITE,
+            calls.add_alias,
+            changes=True,
+        ),
+        Operation(
+            "merge_entities",
+            "Let one entity count as another from now on.",
+            requests.MergeEntities,
+            results.MERGE,
+            _WRITE,
+            calls.merge_entities,
+            changes=True,
+            idempotent=False,
+        ),
+        Operation(
+            "undo_merge",
+            "Tell the two entities of a merge apart again.",
+            requests.UndoMerge,
+            results.UNDONE,
+            _WRITE,
+            calls.undo_merge,
+            changes=True,
+            idempotent=False,
+        ),
+        Operation(
+            "settle",
+            "Compare what large batches stored without comparing it; recall works meanwhile.",
+            requests.Settle,
+            results.SETTLED,
+            _WRITE,
+            calls.settle,
+            changes=True,
+        ),
+        Operation(
+            "stats",
+            "Count what the bank holds; sizes and all else for its owner only.",
+            requests.Nothing,
+            results.STATS,
+            _READ,
+            calls.stats,
+        ),
+        Operation(
+            "verify",
+            "Check rows and everything derived from them; changes nothing.",
+            requests.Nothing,
+            results.VERIFIED,
+            _READ,
+            calls.verify,
+        ),
+        Operation(
+            "export",
+            "Write everything in the bank without loss, as it is at one moment, as lines of JSON.",
+            requests.Nothing,
+            results.COUNTS,
+            Verb.ADMIN,
+            calls.export,
+            stream=Stream.OUT,
+            owner_only=True,
+        ),
+        Operation(
+            "import",
+            "Read an export: exactly into an empty bank, what is missing into any other.",
+            requests.Nothing,
+            results.RESTORED,
+            Verb.ADMIN,
+            calls.import_bank,
+            changes=True,
+            stream=Stream.IN,
+            owner_only=True,
+        ),
+        Operation(
+            "list_banks",
+            "List the banks of the store that the caller may use.",
+            requests.Nothing,
+            results.BANKS,
+            _READ,
+            calls.list_banks,
+            scope=Scope.STORE,
+        ),
+        Operation(
+            "create_bank",
+            "Make a bank; one that is there stays as it is.",
+            requests.CreateBank,
+            results.BANK,
+            Verb.ADMIN,
+            calls.create_bank,
+            scope=Scope.STORE,
+            changes=True,
+        ),
+        Operation(
+            "delete_bank",
+            "Delete a bank with everything in it, for good; whoever has it open is told.",
+            requests.DeleteBank,
+            results.DELETED,
+            Verb.ADMIN,
+            calls.delete_bank,
+            scope=Scope.STORE,
+            destructive=True,
+            changes=True,
+            owner_only=True,
+        ),
+    )
+}
+"""By name, in the order of the reference pages."""
+
+
+def find_operation(name: str) -> Operation:
+    """An operation by name.
+
+    Raises:
+        UnknownNameError: there is none; the message offers the nearest one.
+    """
+    if name not in OPERATIONS:
+        raise UnknownNameError("operation", name, OPERATIONS)
+    return OPERATIONS[name]

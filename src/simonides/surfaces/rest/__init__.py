@@ -1,0 +1,1 @@
+"""The HTTP door: routes made from the table of operations. Needs the `server` extra."""

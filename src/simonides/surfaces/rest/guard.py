@@ -1,0 +1,101 @@
+"""What stands before every route: Host, Origin, token. Only liveness needs no token.
+
+Host not in the list            421   (a foreign name server cannot lead a browser here)
+Origin present, not in the list 403
+no token, or none that counts   401
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+
+from simonides.surfaces.rest.problems import RefusedError, problem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from simonides.surfaces.rest.settings import Settings
+    from simonides.surfaces.serving.grants import Grant
+
+LIVE = "/health/live"
+GRANT = "simonides.grant"
+"""Key of the caller's grant in the ASGI scope's state."""
+
+
+class Guard:
+    """ASGI middleware; sets ``scope["state"][GRANT]`` for the app behind it, mounted ones included.
+
+    Args:
+        app: behind it.
+        settings: allow-lists.
+        find: the grant of a token, or ``None``.
+        refused: told the status of each refusal.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        find: Callable[[str], Grant | None],
+        refused: Callable[[int], None],
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._find = find
+        self._refused = refused
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            # No door speaks websockets; refused before the handshake.
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        try:
+            grant = self._check(scope, Headers(scope=scope))
+        except RefusedError as error:
+            self._refused(error.status)
+            await problem_of(error)(scope, receive, send)
+            return
+        scope.setdefault("state", {})[GRANT] = grant
+        await self._app(scope, receive, send)
+
+    def _check(self, scope: Scope, headers: Headers) -> Grant | None:
+        hosts = headers.getlist("host")
+        name = _host_name(hosts[0]) if len(hosts) == 1 else None
+        if name is None or name not in self._settings.hosts:
+            raise RefusedError(421, "the Host header names another server; see the server's allowed hosts")
+        origin = headers.get("origin")
+        if origin is not None and not self._may_come_from(origin, f"{scope['scheme']}://{hosts[0]}"):
+            raise RefusedError(403, "pages of this origin may not ask here; see the server's allowed origins")
+        if scope["path"] == LIVE:
+            return None
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        grant = self._find(token.strip()) if scheme.lower() == "bearer" else None
+        if grant is None:
+            raise RefusedError(
+                401, "give a token that counts: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
+            )
+        return grant
+
+    def _may_come_from(self, origin: str, own: str) -> bool:
+        return origin == own or origin in self._settings.origins
+
+
+def _host_name(host: str) -> str | None:
+    """The name in a Host header, lower case, without port; ``None`` where it is none."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port
+    except ValueError:
+        return None
+    bare = parts.netloc == host and not parts.path and "@" not in host
+    return parts.hostname if bare else None

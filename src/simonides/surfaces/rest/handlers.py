@@ -1,0 +1,195 @@
+"""One handler per operation, all of them made alike: check, read, do, answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
+
+from simonides.errors import InputError
+from simonides.surfaces.operations.table import Stream
+from simonides.surfaces.rest.guard import GRANT
+from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
+from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
+from simonides.surfaces.rest.writing import LINES, file_response, json_response, lines_response
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from starlette.responses import Response
+
+    from simonides.surfaces.operations.table import Operation
+    from simonides.surfaces.rest.metrics import Metrics
+    from simonides.surfaces.rest.paths import Place
+    from simonides.surfaces.serving.dispatching import Dispatcher
+    from simonides.surfaces.serving.grants import Grant
+
+KEY_HEADER = "idempotency-key"
+_IMPORTABLE = frozenset({LINES, "application/jsonl", "application/octet-stream"})
+
+
+def handler_of(
+    operation: Operation, place: Place, dispatcher: Dispatcher, metrics: Metrics
+) -> Callable[[Request], Awaitable[Response]]:
+    """What answers the requests of one operation."""
+    one = _Handler(operation, place, dispatcher)
+
+    async def handle(request: Request) -> Response:
+        started = time.perf_counter()
+        try:
+            response = await one.answer(request)
+        except Exception as error:  # noqa: BLE001 whatever it is, the caller gets a problem that tells of it
+            response = problem_of(error)
+        metrics.count(operation.name, response.status_code, time.perf_counter() - started)
+        return response
+
+    return handle
+
+
+class _Handler:
+    def __init__(self, operation: Operation, place: Place, dispatcher: Dispatcher) -> None:
+        self._operation = operation
+        self._place = place
+        self._dispatcher = dispatcher
+        self._limits = dispatcher.limits
+
+    async def answer(self, request: Request) -> Response:
+        grant: Grant = request.scope["state"][GRANT]
+        bank: str | None = request.path_params.get("bank")
+        # Before anything of the body is read.
+        grant.check(self._operation, bank)
+        if self._operation.stream is Stream.IN:
+            return await self._import(request, grant, bank)
+        values = await self._values(request)
+        bound = self._bind({**values, **self._from_path(request, values)})
+        if self._operation.stream is Stream.OUT:
+            return await self._export(request, grant, bank, bound)
+        if self._operation.name == "list_memories" and LINES in request.headers.get("accept", ""):
+            return await self._lines(request, grant, bank, values)
+        if self._operation.name == "reflect" and LINES in request.headers.get("accept", ""):
+            return await self._spoken(grant, bank, bound)
+        answer = await self._do(request, grant, bank, bound)
+        return json_response(answer)
+
+    async def _values(self, request: Request) -> dict[str, Any]:
+        body = await read_body(request, self._limits.body_bytes, self._limits.seconds)
+        if self._place.method == "GET":
+            if body:
+                raise MalformedError("body", "is not read here; give parameters in the query")
+            return read_query(request, self._operation)
+        if request.query_params:
+            raise MalformedError("query", "is not read here; give parameters in the JSON body")
+        _check_media_type(request, frozenset({"application/json"}), empty=not body)
+        values = read_json(body)
+        key = request.headers.get(KEY_HEADER)
+        if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
+            if values.get("idempotency_key", key) != key:
+                raise MalformedError("idempotency_key", "differs from the Idempotency-Key header")
+            values["idempotency_key"] = key
+        return values
+
+    def _from_path(self, request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
+        named = {name: value for name, value in request.path_params.items() if name != "bank"}
+        for name in named:
+            if name in values:
+                raise MalformedError(name, "stands in the path already; leave it out")
+        return named
+
+    def _bind(self, values: Mapping[str, Any]) -> Any:
+        try:
+            return self._operation.bind(values)
+        except InputError as error:
+            raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
+
+    async def _do(
+        self, request: Request, grant: Grant, bank: str | None, bound: object, *extra: object
+    ) -> Any:
+        async def left() -> None:
+            # The body has been read whole, so the next message can only say that the caller is gone.
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        return await self._dispatcher.do(grant, self._operation, bank, bound, *extra, left=left)
+
+    async def _export(self, request: Request, grant: Grant, bank: str | None, bound: object) -> Response:
+        # Through a file without a name: a slow caller holds no read transaction open, and a failure still
+        # has a status of its own.
+        file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
+        await self._do(request, grant, bank, bound, file)
+        return file_response(file)
+
+    async def _import(self, request: Request, grant: Grant, bank: str | None) -> Response:
+        if request.query_params:
+            raise MalformedError("query", "is not read here; the body is the export")
+        _check_media_type(request, _IMPORTABLE)
+        bound = self._bind({})
+        folder = tempfile.TemporaryDirectory(prefix=".import-", dir=self._dispatcher.store.folder)
+        path = Path(folder.name) / "import.jsonl"
+        try:
+            with path.open("wb") as file:
+                await spool_body(request, self._limits.import_bytes, self._limits.seconds, file)
+            return json_response(await self._do(request, grant, bank, bound, path))
+        finally:
+            await asyncio.to_thread(folder.cleanup)
+
+    async def _spoken(self, grant: Grant, bank: str | None, bound: object) -> Response:
+        """An answer as it comes: lines of text, then one with the whole; the status waits for the first."""
+        loop, pieces = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+
+        def tell(piece: str) -> None:
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+
+        job = asyncio.ensure_future(self._dispatcher.do(grant, self._operation, bank, bound, tell))
+        job.add_done_callback(lambda _: pieces.put_nowait(None))
+        first = await pieces.get()
+        if first is None:
+            # Nothing was said: a failure has a status of its own.
+            job.result()
+
+        async def lines() -> AsyncIterator[Mapping[str, Any]]:
+            piece = first
+            try:
+                while piece is not None:
+                    yield {"text": piece}
+                    piece = await pieces.get()
+                yield {"reflection": await job}
+            except Exception as error:  # noqa: BLE001 the status has been sent; the last line tells
+                yield {"problem": json.loads(bytes(problem_of(error).body))}
+            finally:
+                # A caller who left waits for nothing; what runs is finished, its outcome read by nobody.
+                job.cancel()
+
+        return lines_response(lines())
+
+    async def _lines(
+        self, request: Request, grant: Grant, bank: str | None, values: Mapping[str, Any]
+    ) -> Response:
+        """Every page, one memory a line; the first page is there before the answer begins."""
+        page = await self._do(request, grant, bank, self._bind(values))
+
+        async def lines() -> AsyncIterator[Mapping[str, Any]]:
+            current = page
+            while True:
+                for memory in current["memories"]:
+                    yield memory
+                if current["next"] is None:
+                    return
+                bound = self._bind({**values, "cursor": current["next"]})
+                try:
+                    current = await self._dispatcher.do(grant, self._operation, bank, bound)
+                except Exception as error:  # noqa: BLE001 the status has been sent; the last line tells
+                    yield {"problem": json.loads(bytes(problem_of(error).body))}
+                    return
+
+        return lines_response(lines())
+
+
+def _check_media_type(request: Request, allowed: frozenset[str], *, empty: bool = False) -> None:
+    stated = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if stated not in allowed and not (empty and not stated):
+        raise RefusedError(415, f"the body must be {' or '.join(sorted(allowed))}; state it as Content-Type")

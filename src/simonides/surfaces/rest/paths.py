@@ -1,0 +1,49 @@
+"""Where each operation is found; what is not listed is ``POST /v1/banks/{bank}/its-name``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simonides.surfaces.operations.table import OPERATIONS, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BANKS = "/v1/banks"
+ONE_BANK = "/v1/banks/{bank}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Method and path; parameters that the path names are taken from there."""
+
+    method: str
+    path: str
+
+
+_PLACES: Mapping[str, tuple[str, str]] = {
+    "retain": ("POST", "/memories"),
+    "retain_document": ("POST", "/documents"),
+    "retain_conversation": ("POST", "/conversations"),
+    "list_memories": ("GET", "/memories"),
+    "get_memory": ("GET", "/memories/{memory}"),
+    "update_memory": ("PATCH", "/memories/{memory}"),
+    "history": ("GET", "/memories/{memory}/history"),
+    "source": ("GET", "/memories/{memory}/source"),
+    "invalidate": ("POST", "/memories/{memory}/invalidate"),
+    "entities": ("GET", "/entities"),
+    "diff": ("GET", "/diff"),
+    "stats": ("GET", "/stats"),
+    "verify": ("GET", "/verify"),
+    "export": ("GET", "/export"),
+    "list_banks": ("GET", ""),
+    "create_bank": ("POST", ""),
+    "delete_bank": ("POST", "/{name}/delete"),
+}
+
+
+def place_of(name: str) -> Place:
+    """Where an operation is found."""
+    method, rest = _PLACES.get(name, ("POST", f"/{name.replace('_', '-')}"))
+    return Place(method, (ONE_BANK if OPERATIONS[name].scope is Scope.BANK else BANKS) + rest)

@@ -1,0 +1,118 @@
+"""Errors as problem details (RFC 9457): what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import json
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from simonides.errors import (
+    ConflictError,
+    EmbedderMismatchError,
+    InputError,
+    MissingExtraError,
+    ModelError,
+    NotFoundError,
+    SimonidesError,
+    StoreError,
+    UnavailableError,
+    UnknownNameError,
+)
+from simonides.surfaces.serving.dispatching import BusyError, GoneError, TooSlowError
+from simonides.surfaces.serving.grants import ForbiddenError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_log = logging.getLogger("simonides.server")
+
+MEDIA_TYPE = "application/problem+json"
+_GONE = 499
+"""Nobody reads it; it stands in the metrics."""
+
+
+class RefusedError(SimonidesError):
+    """The request itself is refused, whatever it asks for.
+
+    Attributes:
+        status: of HTTP.
+        headers: of the answer.
+    """
+
+    def __init__(self, status: int, problem: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(problem)
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+class MalformedError(InputError):
+    """The request does not fit the published schema.
+
+    Attributes:
+        valid: names that would do, where one is unknown.
+    """
+
+    def __init__(self, field: str, problem: str, valid: tuple[str, ...] = ()) -> None:
+        super().__init__(field, problem)
+        self.valid = valid
+
+
+def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """A response that tells what is wrong."""
+    title = HTTPStatus(status).phrase if status != _GONE else "Client Closed Request"
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+    # A lone surrogate from the caller comes back as an escape, which JSON allows and UTF-8 does not.
+    return Response(json.dumps(body).encode(), status, dict(headers or {}), MEDIA_TYPE)
+
+
+def problem_of(error: Exception) -> Response:
+    """The response for an error; of a fault of the server it tells no more than that."""
+    if isinstance(error, RefusedError):
+        return problem(error.status, str(error), headers=error.headers)
+    if isinstance(error, BusyError):
+        crowded = HTTPStatus.TOO_MANY_REQUESTS if error.yours else HTTPStatus.SERVICE_UNAVAILABLE
+        return problem(crowded, str(error), headers={"Retry-After": str(error.retry_after)})
+    if isinstance(error, InputError):
+        return _of_input(error)
+    for kinds, status in _STATUSES:
+        if isinstance(error, kinds):
+            headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+            return problem(status, str(error), headers=headers, error=type(error).__name__)
+    _log.error("a request failed: %s", type(error).__name__, exc_info=error)
+    return _of_fault(error)
+
+
+def _of_fault(error: Exception) -> Response:
+    if isinstance(error, UnavailableError):
+        # Its message names folders of this machine, which are not the caller's to know.
+        detail = "the bank cannot be read or written now; the server's log says why"
+        return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": "5"})
+    if isinstance(error, StoreError):
+        detail = "the bank cannot be used; the server's log says why"
+        return problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail)
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this is a fault of the server; its log says more")
+
+
+_STATUSES: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int], ...] = (
+    (ForbiddenError, HTTPStatus.FORBIDDEN),
+    (NotFoundError, HTTPStatus.NOT_FOUND),
+    ((ConflictError, EmbedderMismatchError), HTTPStatus.CONFLICT),
+    (TooSlowError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (GoneError, _GONE),
+    (MissingExtraError, HTTPStatus.NOT_IMPLEMENTED),
+    (ModelError, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+
+
+def _of_input(error: InputError) -> Response:
+    """400 where the schema says so already; 422 where only the engine can know."""
+    more: dict[str, Any] = {"field": error.field}
+    if isinstance(error, UnknownNameError | MalformedError) and error.valid:
+        more["valid"] = list(error.valid)
+    malformed = isinstance(error, MalformedError)
+    return problem(
+        HTTPStatus.BAD_REQUEST if malformed else HTTPStatus.UNPROCESSABLE_ENTITY, str(error), **more
+    )

@@ -1,0 +1,62 @@
+"""From answers to responses: JSON, lines of JSON, files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response, StreamingResponse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import IO
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+_PART = 256 * 1024
+
+
+def to_json(answer: object) -> bytes:
+    """JSON in UTF-8; a number that JSON cannot hold becomes ``null``."""
+    return json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def json_response(answer: Mapping[str, Any], status: int = 200) -> Response:
+    """A whole answer."""
+    return Response(to_json(answer), status, media_type=JSON)
+
+
+def lines_response(lines: AsyncIterator[Mapping[str, Any]]) -> Response:
+    """One object a line, sent as they come."""
+
+    async def written() -> AsyncIterator[bytes]:
+        async for line in lines:
+            yield to_json(line) + b"\n"
+
+    return StreamingResponse(written(), media_type=LINES)
+
+
+def file_response(file: IO[bytes]) -> Response:
+    """What a file holds, read part by part; the file is closed afterwards."""
+    size = file.seek(0, 2)
+    file.seek(0)
+
+    def parts() -> Any:
+        with file:
+            while part := file.read(_PART):
+                yield part
+
+    # Starlette reads a plain iterator in threads of its own.
+    return StreamingResponse(parts(), media_type=LINES, headers={"Content-Length": str(size)})
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,217 @@
+"""Does operations for callers: checks what they may, and works in threads, as many and as long as allowed.
+
+Work never runs on the event loop. What cannot start at once waits; what would wait in too long a queue, or is
+one too many of the same token, is refused with the time after which to try again. A caller who leaves takes
+queued work along; work that has begun is finished, and its place stays taken until it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from simonides.errors import NotFoundError, SimonidesError, StoreError, UnavailableError
+from simonides.surfaces.operations.table import Scope
+from simonides.surfaces.serving.grants import ForbiddenError
+from simonides.surfaces.serving.open_banks import OpenBanks
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from concurrent.futures import Future
+
+    from simonides.store import Store
+    from simonides.surfaces.operations.table import Operation
+    from simonides.surfaces.serving.grants import Grant
+    from simonides.surfaces.serving.limits import Limits
+
+T = TypeVar("T")
+
+
+class BusyError(SimonidesError):
+    """There is no room for the request now.
+
+    Attributes:
+        retry_after: seconds.
+        yours: whether it is the caller's own requests that fill the room.
+    """
+
+    def __init__(self, problem: str, retry_after: int, *, yours: bool) -> None:
+        super().__init__(problem)
+        self.retry_after = retry_after
+        self.yours = yours
+
+
+class TooSlowError(SimonidesError):
+    """The time limit passed. What had begun may still be done; what had not will not."""
+
+
+class GoneError(SimonidesError):
+    """The caller has left; nobody waits for the answer."""
+
+
+class Dispatcher:
+    """Does operations of one store.
+
+    Args:
+        store: stays the caller's to close, after ``close``.
+        limits: of work.
+    """
+
+    def __init__(self, store: Store, limits: Limits) -> None:
+        self.store = store
+        self.limits = limits
+        self.banks = OpenBanks(store, limits.open_banks)
+        self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="simonides-work")
+        self._taken = 0
+        self._by_token: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._closing = False
+
+    @property
+    def taken(self) -> int:
+        """Jobs that run or wait."""
+        return self._taken
+
+    @property
+    def closing(self) -> bool:
+        """Whether new work is refused because the server stops."""
+        return self._closing
+
+    async def perform(
+        self,
+        grant: Grant,
+        operation: Operation,
+        bank: str | None,
+        values: Mapping[str, object],
+        *extra: object,
+        left: Callable[[], Awaitable[object]] | None = None,
+    ) -> Mapping[str, Any]:
+        """One operation, from what the caller wrote to its answer.
+
+        Args:
+            grant: of the caller.
+            operation: to be done.
+            bank: that the caller named where the door takes it from; ``None`` for operations on the store.
+            values: of its parameters.
+            extra: handed to the operation's ``call`` after the request, for streams.
+            left: ends when the caller has left.
+
+        Raises:
+            ForbiddenError: the caller may not.
+            InputError: a parameter does not exist, is missing or wrong.
+            BusyError, TooSlowError, GoneError: see there.
+            SimonidesError: whatever the operation raises.
+        """
+        grant.check(operation, bank)
+        return await self.do(grant, operation, bank, operation.bind(values), *extra, left=left)
+
+    async def do(
+        self,
+        grant: Grant,
+        operation: Operation,
+        bank: str | None,
+        request: object,
+        *extra: object,
+        left: Callable[[], Awaitable[object]] | None = None,
+    ) -> Mapping[str, Any]:
+        """The same with a request that was bound already."""
+        grant.check(operation, bank)
+        if operation.scope is Scope.STORE:
+            self._check_bank_of(grant, request)
+        return await self.work(grant, lambda: self._call(grant, operation, bank, request, extra), left=left)
+
+    def _check_bank_of(self, grant: Grant, request: object) -> None:
+        """A bank that a request to the store names must be in the scope, too."""
+        name = getattr(request, "name", None)
+        if name is not None and not grant.covers(name):
+            raise ForbiddenError("this token is for other banks")
+
+    def _call(
+        self, grant: Grant, operation: Operation, bank: str | None, request: object, extra: tuple[object, ...]
+    ) -> Mapping[str, Any]:
+        if operation.scope is Scope.STORE:
+            answer = operation.call(self.store, request)
+            made = getattr(request, "name", None)
+            if made is not None and operation.destructive:
+                self.banks.drop(made)
+            elif made is not None:
+                # From now on it counts among the banks that are open.
+                with self.banks.use(made, None):
+                    pass
+            if "banks" in answer:
+                answer = {**answer, "banks": [name for name in answer["banks"] if grant.covers(name)]}
+            return answer
+        name = bank or ""
+        with self.banks.use(name, grant.principal) as opened:
+            try:
+                return operation.call(opened, request, *extra)
+            except StoreError as error:
+                # Plain: deleted here or elsewhere. Of a kind of its own: damage, a full disk.
+                if type(error) is not StoreError:
+                    raise
+        self.banks.drop(name)
+        self.store.close_bank(name)
+        if self.store.has_bank(name):
+            raise UnavailableError("the bank was replaced meanwhile; try again")
+        raise NotFoundError("the bank was deleted meanwhile; create_bank makes it anew")
+
+    async def work(
+        self, grant: Grant, job: Callable[[], T], *, left: Callable[[], Awaitable[object]] | None = None
+    ) -> T:
+        """Anything else that takes time, under the same limits."""
+        future = self._submit(grant, job)
+        waiting = asyncio.wrap_future(future)
+        gone: asyncio.Future[object] | None = asyncio.ensure_future(left()) if left else None
+        try:
+            pending: list[asyncio.Future[Any]] = [waiting, gone] if gone else [waiting]
+            await asyncio.wait(
+                pending,
+                timeout=self.limits.seconds,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if waiting.cancelled():
+                raise BusyError("the server is stopping", 10, yours=False)
+            if waiting.done():
+                return waiting.result()
+            if gone and gone.done():
+                raise GoneError("the caller has left")
+            raise TooSlowError(
+                f"not done within {self.limits.seconds:g} s; a write may still be stored: "
+                f"repeat it with its idempotency key"
+            )
+        finally:
+            if gone:
+                gone.cancel()
+            if not waiting.done():
+                # What waits in the queue is taken out; what runs is finished, its outcome read by nobody.
+                waiting.cancel()
+
+    def _submit(self, grant: Grant, job: Callable[[], T]) -> Future[T]:
+        with self._lock:
+            if self._closing:
+                raise BusyError("the server is stopping", 10, yours=False)
+            if self._by_token[grant.name] >= self.limits.per_token:
+                raise BusyError(f"{self.limits.per_token} requests of this token are at work", 1, yours=True)
+            if self._taken >= self.limits.workers + self.limits.queue:
+                raise BusyError(f"{self._taken} requests are at work or wait", 1, yours=False)
+            self._taken += 1
+            self._by_token[grant.name] += 1
+            future = self._pool.submit(job)
+        future.add_done_callback(lambda _: self._release(grant))
+        return future
+
+    def _release(self, grant: Grant) -> None:
+        with self._lock:
+            self._taken -= 1
+            self._by_token[grant.name] -= 1
+            if not self._by_token[grant.name]:
+                del self._by_token[grant.name]
+
+    def close(self) -> None:
+        """Refuse new work and wait for what has begun; queued work is dropped."""
+        with self._lock:
+            self._closing = True
+        self._pool.shutdown(wait=True, cancel_futures=True)

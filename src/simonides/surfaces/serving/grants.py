@@ -1,0 +1,62 @@
+"""What a caller may do: which banks, which verbs, as whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simonides.errors import SimonidesError
+from simonides.surfaces.operations.table import Scope, Verb
+
+if TYPE_CHECKING:
+    from simonides.surfaces.operations.table import Operation
+
+EVERY_BANK = "*"
+
+
+class ForbiddenError(SimonidesError):
+    """The caller's token does not allow it; says nothing about what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a token allows.
+
+    Attributes:
+        name: the token's public part, for logs and limits.
+        principal: who acts; ``None`` = the owner of the banks.
+        banks: names; ``("*",)`` = every bank of the store.
+        verbs: what may be done in them.
+    """
+
+    name: str
+    principal: str | None
+    banks: tuple[str, ...]
+    verbs: frozenset[Verb]
+
+    def covers(self, bank: str) -> bool:
+        """Whether a bank is inside the scope."""
+        return EVERY_BANK in self.banks or bank in self.banks
+
+    def check(self, operation: Operation, bank: str | None) -> None:
+        """Nothing, where the operation is allowed.
+
+        Args:
+            operation: that is asked for.
+            bank: that it is about; ``None`` where it is about the store.
+
+        Raises:
+            ForbiddenError: it is not.
+        """
+        if operation.verb not in self.verbs:
+            raise ForbiddenError(
+                f"this token does not allow to {operation.verb}, which {operation.name} needs"
+            )
+        if operation.scope is Scope.BANK and (bank is None or not self.covers(bank)):
+            raise ForbiddenError("this token is for other banks")
+        if operation.owner_only and self.principal is not None:
+            raise ForbiddenError(f"{operation.name} is for a token of the owner, without a principal")
+
+
+LOCAL = Grant("local", None, (EVERY_BANK,), frozenset(Verb))
+"""Of a process that the owner runs, such as a server on standard input and output."""

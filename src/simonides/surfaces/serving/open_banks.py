@@ -1,0 +1,73 @@
+"""Banks that are open at the moment: as many as memory and file handles allow, least recently used first out.
+
+A bank that is in use is never closed, so for a moment there may be more than the limit; each worker uses one
+at a time, so that is at most one per worker.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from simonides.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.bank import Bank
+    from simonides.store import Store
+
+
+class OpenBanks:
+    """Hands out banks of a store, and closes those that nobody has used for longest.
+
+    Args:
+        store: of the banks.
+        most: that stay open, from 1.
+    """
+
+    def __init__(self, store: Store, most: int) -> None:
+        self._store = store
+        self._most = most
+        self._used: OrderedDict[str, None] = OrderedDict()
+        self._in_use: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._used)
+
+    @contextmanager
+    def use(self, name: str, principal: str | None) -> Iterator[Bank]:
+        """A bank that stays open meanwhile.
+
+        Raises:
+            NotFoundError: there is none of this name.
+        """
+        with self._lock:
+            # Inside the lock, so that it is not closed between being found and being counted.
+            if name not in self._used and not self._store.has_bank(name):
+                raise NotFoundError("there is no such bank; create_bank makes it")
+            self._in_use[name] += 1
+            self._used[name] = None
+            self._used.move_to_end(name)
+        try:
+            yield self._store.bank(name, principal=principal)
+        finally:
+            with self._lock:
+                self._in_use[name] -= 1
+                self._close_idle()
+
+    def drop(self, name: str) -> None:
+        """Forget a bank that is open no more."""
+        with self._lock:
+            self._used.pop(name, None)
+
+    def _close_idle(self) -> None:
+        for name in list(self._used):
+            if len(self._used) <= self._most:
+                break
+            if not self._in_use[name]:
+                del self._used[name], self._in_use[name]
+                self._store.close_bank(name)

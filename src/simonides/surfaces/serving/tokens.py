@@ -1,0 +1,205 @@
+"""Tokens of a store, kept as hashes in a small SQLite file of their own.
+
+A token is ``smn_`` + 16 hex digits of its name + ``_`` + 43 characters of 256 random bits. Only SHA-256 of
+the whole is kept: with that much chance in it there is nothing to guess, so no slow hash is needed.
+Hashes are compared in constant time, and an unknown name costs the same comparison.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import apsw
+
+from simonides.backends.embedded.folder import folder_name
+from simonides.errors import InputError, NotFoundError, UnavailableError
+from simonides.records.hygiene import clean_choice, clean_label
+from simonides.records.interval import from_micros
+from simonides.surfaces.operations.table import Verb
+from simonides.surfaces.serving.grants import EVERY_BANK, Grant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Any, Self
+
+FILE = "tokens.db"
+_FORM = re.compile(r"smn_([0-9a-f]{16})_[A-Za-z0-9_-]{43}")
+_NO_HASH = bytes(32)
+_VERBS = tuple(verb.value for verb in Verb)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS tokens(
+  name TEXT PRIMARY KEY,
+  hash BLOB NOT NULL,
+  principal TEXT,
+  banks TEXT NOT NULL,
+  verbs TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER
+) STRICT
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord:
+    """What is known of a token; not the token. Times in microseconds UTC."""
+
+    grant: Grant
+    created_at: int
+    expires_at: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description; times in ISO 8601 UTC."""
+        created = from_micros(self.created_at)
+        expires = None if self.expires_at is None else from_micros(self.expires_at)
+        return {
+            "name": self.grant.name,
+            "principal": self.grant.principal,
+            "banks": list(self.grant.banks),
+            "verbs": sorted(self.grant.verbs),
+            "created_at": created.isoformat() if created else None,
+            "expires_at": expires.isoformat() if expires else None,
+        }
+
+
+class TokenStore:
+    """The tokens of one store; a context manager. For one thread at a time.
+
+    Args:
+        folder: of the store.
+
+    Raises:
+        UnavailableError: the file cannot be opened or made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / FILE
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._connection = apsw.Connection(str(path))
+            self._connection.set_busy_timeout(5_000)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA secure_delete=ON")
+            self._connection.execute(_SCHEMA)
+        except (OSError, apsw.Error) as error:
+            raise UnavailableError(
+                f"{path}: tokens cannot be kept ({error}); make the folder writable"
+            ) from error
+
+    def create(
+        self,
+        *,
+        banks: Iterable[str],
+        now: int,
+        verbs: Iterable[str] = _VERBS,
+        principal: str | None = None,
+        expires_at: int | None = None,
+    ) -> str:
+        """Make a token; what is returned is shown nowhere again.
+
+        Args:
+            banks: names of banks, or ``*`` for every bank, at least one.
+            now: the clock, microseconds UTC.
+            verbs: what it allows.
+            principal: who acts with it; ``None`` = the owner.
+            expires_at: from when it is worth nothing, microseconds UTC; ``None`` = never.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        names = sorted(dict.fromkeys(banks))
+        if not names:
+            raise InputError("banks", f"are missing; name at least one, or {EVERY_BANK} for every bank")
+        for name in names:
+            if name != EVERY_BANK:
+                folder_name(name)
+        allowed = sorted({clean_choice(verb, "verbs", _VERBS) for verb in verbs})
+        if not allowed:
+            raise InputError("verbs", f"are missing; name at least one of {', '.join(Verb)}")
+        if principal is not None:
+            clean_label(principal, "principal")
+        if expires_at is not None and expires_at <= now:
+            raise InputError("expires_at", "has passed already; give a later time, or none")
+        name = secrets.token_hex(8)
+        token = f"smn_{name}_{secrets.token_urlsafe(32)}"
+        self._connection.execute(
+            "INSERT INTO tokens VALUES (?,?,?,?,?,?,?)",
+            (name, _hash(token), principal, json.dumps(names), json.dumps(allowed), now, expires_at),
+        )
+        return token
+
+    def find(self, token: str, now: int) -> Grant | None:
+        """What a token allows, or ``None`` where it is unknown, revoked or expired."""
+        form = _FORM.fullmatch(token)
+        row = None if form is None else self._row(form[1])
+        kept = _NO_HASH if row is None else bytes(row[1])
+        if not hmac.compare_digest(_hash(token), kept) or row is None:
+            return None
+        record = _record(row)
+        return None if record.expires_at is not None and record.expires_at <= now else record.grant
+
+    def list(self) -> tuple[TokenRecord, ...]:
+        """All that were made and not revoked, oldest first."""
+        rows = self._connection.execute("SELECT * FROM tokens ORDER BY created_at, name").fetchall()
+        return tuple(_record(row) for row in rows)
+
+    def revoke(self, name: str) -> None:
+        """End a token; the next request with it is refused.
+
+        Raises:
+            NotFoundError: there is none of this name.
+        """
+        if self._row(name) is None:
+            raise NotFoundError(f"no token {name!r}; `simonides token list` shows the names")
+        self._connection.execute("DELETE FROM tokens WHERE name=?", (name,))
+
+    def _row(self, name: str) -> tuple[Any, ...] | None:
+        return self._connection.execute("SELECT * FROM tokens WHERE name=?", (name,)).fetchone()
+
+    def close(self) -> None:
+        """May be called again."""
+        with suppress(apsw.ConnectionClosedError):
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _record(row: tuple[Any, ...]) -> TokenRecord:
+    name, _, principal, banks, verbs, created_at, expires_at = row
+    allowed = frozenset(Verb(verb) for verb in json.loads(verbs))
+    return TokenRecord(Grant(name, principal, tuple(json.loads(banks)), allowed), created_at, expires_at)
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def first_token(folder: Path, bank: str, now: int) -> tuple[str, Path] | None:
+    """Where a store has no token yet, one of the owner's for *bank*, also written to a file of mode 0600.
+
+    Returns:
+        the token and its file; ``None`` where there are tokens already.
+    """
+    with TokenStore(folder) as tokens:
+        if tokens.list():
+            return None
+        token = tokens.create(banks=[bank], now=now)
+    path = folder / "token"
+    # Made anew, so that an older file's wider mode is not kept.
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(token + "\n")
+    return token, path

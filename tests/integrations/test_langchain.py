@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("langchain_core")
+
+from simonides.integrations.langchain import BankRetriever
+
+if TYPE_CHECKING:
+    from simonides.bank import Bank
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_documents_are_what_recall_finds(bank: Bank) -> None:
+    memory = bank.retain("Odalys Brenn lives in Norrhav.", source="notes.md", metadata={"page": 3})[0]
+    bank.retain("Figs need water.")
+    retriever = BankRetriever(bank=bank, options={"profile": "lexical", "limit": 1})
+
+    [document] = retriever.invoke("Where does Odalys Brenn live?")
+    assert (document.id, document.page_content) == (memory, "Odalys Brenn lives in Norrhav.")
+    assert document.metadata["source"] == "notes.md"
+    assert document.metadata["page"] == 3
+    assert document.metadata["trust"] == 1.0
+    assert asyncio.run(retriever.ainvoke("Where does Odalys Brenn live?")) == [document]
+    assert retriever.invoke("zzz") == []

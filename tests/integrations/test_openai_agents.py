@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("agents")
+
+from agents.memory import Session
+from agents.tool_context import ToolContext
+
+from simonides.integrations.openai_agents import BankSession, recall_tool
+
+if TYPE_CHECKING:
+    from simonides.bank import Bank
+
+ITEMS: list[Any] = [
+    {"role": "user", "content": "I live in Norrhav."},
+    {"role": "assistant", "content": [{"type": "output_text", "text": "Noted."}]},
+    {"type": "function_call", "call_id": "1", "name": "look", "arguments": "{}"},
+    {"role": "user", "content": "I live in Norrhav."},
+]
+
+
+def test_a_session_keeps_its_items_in_order(bank: Bank) -> None:
+    one, other = BankSession("one", bank), BankSession("other", bank)
+    assert isinstance(one, Session)
+
+    async def work() -> None:
+        await one.add_items(ITEMS[:2])
+        await one.add_items(ITEMS[2:])
+        await other.add_items(ITEMS[:1])
+        assert await one.get_items() == ITEMS
+        assert await one.get_items(2) == ITEMS[2:]
+        assert await one.pop_item() == ITEMS[3]
+        assert await one.get_items() == ITEMS[:3]
+        await one.clear_session()
+        assert await one.get_items() == []
+        assert await one.pop_item() is None
+        assert await other.get_items() == ITEMS[:1]
+
+    asyncio.run(work())
+
+
+def test_an_agent_recalls_by_a_tool(bank: Bank) -> None:
+    bank.retain("Odalys Brenn lives in Norrhav.")
+    tool = recall_tool(bank, profile="lexical")
+    assert "data" in tool.description
+    assert list(tool.params_json_schema["properties"]) == ["query"]
+
+    async def invoke(arguments: str) -> Any:
+        context = ToolContext(None, tool_name="recall", tool_call_id="1", tool_arguments=arguments)
+        return await tool.on_invoke_tool(context, arguments)
+
+    def ask(query: str) -> Any:
+        arguments = json.dumps({"query": query})
+        return asyncio.run(invoke(arguments))
+
+    assert "Norrhav" in ask("Where does Odalys Brenn live?")
+    assert ask("zzz") == "Nothing is remembered about it."

@@ -1,0 +1,241 @@
+"""The same tests over a bank of this process and over the same bank behind a server."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import simonides
+from simonides.bank import Bank
+from simonides.errors import (
+    ConflictError,
+    InputError,
+    ModelUnavailableError,
+    NotFoundError,
+    SimonidesError,
+    UnavailableError,
+    UnknownNameError,
+)
+from simonides.models.llm import LanguageModel
+from simonides.records.memory import Memory
+from simonides.records.recall import Recall
+from simonides.surfaces.client.asynchronous import AsyncBank
+from simonides.surfaces.client.remote import RemoteBank
+from simonides.testing.chat_server import ChatServer, failed, spoken
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simonides.store import Store
+    from simonides.surfaces.client.remote import RemoteStore
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+FACT = "Odalys Brenn lives in Norrhav."
+QUERY = "Where does Odalys Brenn live?"
+
+
+@pytest.mark.spec("ME-11")
+def test_what_is_retained_is_recalled(either: Any, store: Store) -> None:
+    ids = either.retain(
+        [FACT, {"text": "Figs need water.", "tags": ["garden"]}], event_time=datetime(2026, 2, 3, tzinfo=UTC)
+    )
+    found = either.recall(QUERY, profile="lexical", explain=True, include_chunks=True)
+
+    assert isinstance(found, Recall)
+    assert [hit.id for hit in found] == ids[:1]
+    assert isinstance(found[0].memory, Memory)
+    assert found[0].memory.event_time == datetime(2026, 2, 3, tzinfo=UTC)
+    assert found.explanations[0].id == ids[0]
+    assert found.chunks[0].text == FACT
+    assert found.trace.profile == "lexical"
+    here = store.bank("diary").recall(QUERY, profile="lexical", explain=True, include_chunks=True)
+    assert found.to_dict(trace=False) == here.to_dict(trace=False)
+    assert [stage.name for stage in found.trace.stages] == [stage.name for stage in here.trace.stages]
+    assert (
+        either.recall(
+            QUERY, max_tokens=None, tags=["garden"], tags_match="all_strict", profile="lexical"
+        ).hits
+        == ()
+    )
+
+
+def test_a_memory_is_shown_changed_ended_and_erased(either: Any, clock: Any) -> None:
+    [memory] = either.retain(FACT, metadata={"page": 3}, acl=[])
+    shown = either.get(memory)
+    assert (shown.text, shown.version, dict(shown.metadata)) == (FACT, 1, {"page": 3})
+    assert shown.to_dict() == either.memories()[0].to_dict()
+    assert either.memories(after=memory) == []
+    assert either.update(memory, tags=["home"], salience=0.9).tags == ("home",)
+    assert [each.version for each in either.history(memory)] == [1, 2]
+    assert either.source(memory).chunk == FACT
+    assert [each.id for each in either.diff("2020").begun] == [memory]
+    clock.advance(days=1)
+    either.invalidate(memory)
+    assert either.recall(QUERY, profile="lexical").hits == ()
+    assert either.forget(memory) == 1
+    assert either.forget([]) == 0
+    with pytest.raises(NotFoundError, match="no memory"):
+        either.get(memory)
+
+
+def test_documents_conversations_and_entities(either: Any) -> None:
+    assert (
+        len(either.retain_document("# Figs\n\nWater them.\n\nFeed them.", document_id="figs", title="Figs"))
+        == 2
+    )
+    turns = [{"text": f"Ivo Skarn met {FACT}", "speaker": "Ivo"}, {"text": "Bye."}]
+    assert len(either.retain_conversation(turns, session="s", window=1)) == 2
+    people = [each for each in either.entities() if each.kind == "person"]
+    assert len(people) >= 2
+    either.add_alias(people[0].number, "Oda")
+    either.undo_merge(either.merge_entities(people[1].number, people[0].number))
+    assert either.settle() >= 0
+    assert either.stats()["memories"] == 4
+    assert either.verify().ok
+
+
+def test_use_is_recorded_and_a_loss_explained(either: Any) -> None:
+    one, other = either.retain([FACT, "Figs need water."])
+    found = either.recall(QUERY, profile="lexical")
+    assert either.used([one], recall_id=found.id) == 1
+    assert either.why_not(other, QUERY, profile="lexical").returned is False
+
+
+def test_reflection_without_a_model_gives_what_was_recalled(either: Any) -> None:
+    either.retain(FACT)
+    answer = either.reflect(QUERY, profile="lexical")
+    assert FACT in answer.context
+    assert "no language model" in answer.note
+
+
+@pytest.mark.spec("JB-12")
+def test_an_answer_is_heard_as_it_comes(
+    store: Store, remote_store: RemoteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = store.bank("diary")
+    [memory] = bank.retain(FACT)
+    heard: list[str] = []
+    with ChatServer(spoken("In ", "Norrhav [1]", " [8].")) as server:
+        model = LanguageModel("a-model", server.url, max_retries=0)
+        monkeypatch.setattr(bank, "_around", replace(bank._around, answerer=model))
+        answer = remote_store.bank("diary").reflect(QUERY, on_text=heard.append, profile="lexical")
+        same = remote_store.bank("diary").reflect(QUERY, profile="lexical")
+    assert "".join(heard) == answer.answer == "In Norrhav [1]."
+    assert len(heard) > 1
+    assert [each.id for each in answer.citations] == [memory]
+    assert same.answer == answer.answer
+
+    with ChatServer(failed(500)) as server:
+        model = LanguageModel("a-model", server.url, max_retries=0)
+        monkeypatch.setattr(bank, "_around", replace(bank._around, answerer=model))
+        with pytest.raises(ModelUnavailableError):
+            remote_store.bank("diary").reflect(QUERY, on_text=heard.append, profile="lexical")
+
+
+def test_a_bank_goes_out_and_comes_in(either: Any, store: Store, tmp_path: Path) -> None:
+    either.retain(FACT)
+    file = io.BytesIO()
+    counts = either.export(file)
+    assert counts.memories == 1
+    assert either.export(tmp_path / "out") == counts
+    either.forget(either.memories()[0].id)
+    assert either.import_bank(tmp_path / "out").added.memories == 1
+    assert either.recall(QUERY, profile="lexical").hits[0].text == FACT
+
+
+@pytest.mark.fault("F2")
+def test_errors_are_the_same(either: Any) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'semantic'"):
+        either.retain(FACT, kind="semantik")
+    with pytest.raises(InputError, match="limit") as wrong:
+        either.recall(QUERY, limit=0)
+    assert wrong.value.field == "limit"
+    either.retain(FACT, idempotency_key="one")
+    with pytest.raises(ConflictError):
+        either.retain("Figs need water.", idempotency_key="one")
+    with pytest.raises(InputError):
+        either.recall(" ")
+
+
+def test_an_async_bank_awaits_the_same(either: Any) -> None:
+    async def work() -> Any:
+        async with AsyncBank(either, workers=2) as bank:
+            assert bank.name == "diary"
+            await asyncio.gather(*(bank.retain(f"Note {number}.") for number in range(8)))
+            await bank.retain(FACT)
+            with pytest.raises(InputError):
+                await bank.recall(" ")
+            found = await bank.recall(QUERY, profile="lexical")
+            stats = await bank.stats()
+        with pytest.raises(SimonidesError, match="closed"):
+            await bank.stats()
+        return found, stats
+
+    found, stats = asyncio.run(work())
+    assert found.hits[0].text == FACT
+    assert stats["memories"] == 9
+
+
+# Methods of Bank that are about this machine's files, settings or models.
+_HERE = {"adopt_reranker", "samples", "count_tokens", "import_items", "enrich", "queue_enrichment"}
+
+
+@pytest.mark.spec("ME-11")
+@pytest.mark.parametrize("kind", [RemoteBank, AsyncBank])
+def test_nothing_is_missing_and_nothing_written_twice(kind: type) -> None:
+    def methods(of: type) -> set[str]:
+        return {name for name, _ in inspect.getmembers(of, inspect.isfunction) if not name.startswith("_")}
+
+    assert methods(kind) - {"close"} == methods(Bank) - _HERE
+    if kind is AsyncBank:
+        assert inspect.signature(AsyncBank.recall) == inspect.signature(Bank.recall)
+
+
+def test_banks_are_listed_and_made(remote_store: RemoteStore) -> None:
+    remote_store.create_bank("second").retain(FACT)
+    assert remote_store.banks() == ["second"]
+    with pytest.raises(NotFoundError, match="no such bank"):
+        remote_store.bank("third").stats()
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"url": "127.0.0.1"}, {"url": "ftp://x"}, {"token": " "}, {"token": "a\nb"}]
+)
+def test_an_address_or_token_that_cannot_be_one_is_refused(arguments: dict[str, str]) -> None:
+    given: dict[str, Any] = {"url": "http://127.0.0.1:1", "token": "t", **arguments}
+    with pytest.raises(InputError, match=next(iter(arguments))):
+        simonides.connect(**given)
+
+
+def test_a_wrong_token_and_a_server_that_is_gone_are_told(
+    remote_store: RemoteStore, plain_http: None
+) -> None:
+    address = str(remote_store._wire.http.base_url)
+    with (
+        simonides.connect(address, token="wrong") as store,
+        pytest.raises(SimonidesError, match="give a token that counts"),
+    ):
+        store.banks()
+    with (
+        simonides.connect("http://127.0.0.1:9", token="t", timeout=5) as store,
+        pytest.raises(UnavailableError, match="no answer"),
+    ):
+        store.banks()
+
+
+def test_workers_are_bounded(bank: Bank) -> None:
+    with pytest.raises(InputError, match="workers"):
+        AsyncBank(bank, workers=0)
+
+
+def test_a_bank_is_deleted(remote_store: RemoteStore) -> None:
+    remote_store.create_bank("second").retain(FACT)
+    remote_store.delete_bank("second")
+    assert remote_store.banks() == []

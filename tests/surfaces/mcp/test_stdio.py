@@ -1,0 +1,77 @@
+"""`simonides mcp` as a process, spoken to by the SDK's client over its standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.surfaces.conftest import Cli
+
+_PROGRAM = "from simonides.surfaces.cli.main import main; main()"
+
+
+def _server(store: Path, *arguments: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-c", _PROGRAM, "mcp", "--store", str(store), *arguments],
+        env={**os.environ, "SIMONIDES_EMBEDDER": "none"},
+    )
+
+
+@pytest.mark.spec("ME-11")
+def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(tmp_path: Path) -> None:
+    heard: list[str | None] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+
+    async def talk() -> None:
+        async with Client(_server(tmp_path / "store", "--bank", "notes")) as client:
+            assert len((await client.list_tools()).tools) == 9
+            kept = await client.call_tool(
+                "retain", {"items": "Odalys lives in Norrhav."}, progress_callback=hear
+            )
+            memory = kept.structured_content["ids"][0]
+            found = await client.call_tool("recall", {"query": "Where does Odalys live?"})
+            assert found.structured_content["memories"][0]["id"] == memory
+            other = await client.call_tool("recall", {"query": "x", "bank": "other"})
+            assert other.is_error
+            assert (await client.call_tool("forget", {"ids": [memory]})).structured_content["forgotten"] == 1
+
+    asyncio.run(talk())
+    assert heard[-1] == "retain: done"
+
+
+def test_a_reader_neither_writes_nor_forgets(tmp_path: Path) -> None:
+    async def talk() -> Any:
+        async with Client(_server(tmp_path / "store", "--read-only")) as client:
+            return await client.call_tool("retain", {"items": "Odalys lives in Norrhav."})
+
+    assert "does not allow to write" in asyncio.run(talk()).content[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("claude", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")]
+)
+def test_a_configuration_starts_a_server_that_answers(cli: Cli, tmp_path: Path, name: str, key: str) -> None:
+    result = cli("mcp", "--print-config", name, "--store", str(tmp_path / "store"), "--bank", "notes")
+    assert result.exit_code == 0
+    written = json.loads(result.stdout)[key]["simonides"]
+    assert written["args"][:2] == ["mcp", "--store"]
+    assert written["args"][-2:] == ["--bank", "notes"]
+    assert "goes into" in result.stderr
+    assert (written.get("type") == "stdio") is (name == "vscode")
+
+
+def test_an_unknown_client_or_system_is_told_the_nearest(cli: Cli) -> None:
+    assert "did you mean 'cursor'" in cli("mcp", "--print-config", "curser").stderr
+    assert "did you mean 'engram'" in cli("mcp", "--compat", "engrem").stderr

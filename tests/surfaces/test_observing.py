@@ -1,0 +1,90 @@
+"""What an operator sees of a recall: names, ids and numbers, and never a text."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simonides.surfaces.operations import observing
+from simonides.surfaces.operations.table import OPERATIONS
+
+if TYPE_CHECKING:
+    from simonides.bank import Bank
+
+SECRET = "Zephyrine Quillmoor keeps the canary in Tarn Hollow"
+QUERY = "Where does Zephyrine keep the canary?"
+
+
+def _recall(bank: Bank) -> Any:
+    bank.retain(SECRET)
+    operation = OPERATIONS["recall"]
+    return operation.call(bank, operation.bind({"query": QUERY}))
+
+
+@pytest.mark.fault("F5")
+def test_a_recall_is_one_line_without_text(bank: Bank, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        answer = _recall(bank)
+    [line] = [record for record in caplog.records if record.name == "simonides.recall"]
+    assert line.levelno == logging.INFO
+    assert line.__dict__["recall_id"] == answer["id"]
+    assert line.__dict__["bank"] == "diary"
+    whole = json.dumps(line.__dict__, default=str) + line.getMessage()
+    for word in ("Zephyrine", "canary", "Tarn"):
+        assert word not in whole
+
+
+def test_a_slow_recall_is_a_warning_with_its_stages(
+    bank: Bank, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observing, "SLOW_MS", 0.0)
+    _recall(bank)
+    [line] = [record for record in caplog.records if record.name == "simonides.recall"]
+    assert line.levelno == logging.WARNING
+    assert "slow: " in line.getMessage()
+    assert {"stage", "milliseconds", "count"} <= set(line.__dict__["stages"][0])
+    assert "canary" not in json.dumps(line.__dict__, default=str)
+
+
+class _Span:
+    def __init__(self, name: str, start: int, attributes: dict[str, Any]) -> None:
+        self.name, self.start, self.stop, self.attributes = name, start, 0, attributes
+
+    def end(self, end_time: int) -> None:
+        self.stop = end_time
+
+
+class _Tracer:
+    def __init__(self) -> None:
+        self.spans: list[_Span] = []
+
+    def start_span(self, name: str, *, start_time: int, attributes: Any, context: Any = None) -> _Span:
+        assert (context is None) is (name == "recall")
+        self.spans.append(_Span(name, start_time, attributes))
+        return self.spans[-1]
+
+
+def test_there_is_a_span_for_every_stage(bank: Bank) -> None:
+    bank.retain(SECRET)
+    answer = bank.recall(QUERY)
+    tracer, end = _Tracer(), 10**18
+    observing.trace_spans(tracer, "diary", answer, end)
+
+    whole, *stages = tracer.spans
+    assert (whole.name, whole.stop) == ("recall", end)
+    assert [span.name for span in stages] == [f"recall.{stage.name}" for stage in answer.trace.stages]
+    channels = [span for span in stages if span.attributes["shape"] == "channel"]
+    assert len({span.start for span in channels}) == 1
+    assert all(whole.start <= span.start <= span.stop for span in stages)
+    later = [span for span in stages if span.attributes["shape"] == "fuser"]
+    assert later[0].start >= max(span.stop for span in channels)
+    assert "canary" not in json.dumps([span.attributes for span in tracer.spans])
+
+
+def test_without_the_package_nothing_happens(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "_tracer", lambda: None)
+    observing.observe("diary", replace(bank.recall(QUERY), id="x"))
