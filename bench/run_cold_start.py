@@ -1,6 +1,6 @@
 """Measure what a cold ``simonides --help`` costs: processor time of a process of its own, the median of ten.
 
-    python bench/run_cold_start.py --date 2026-11-28
+python bench/run_cold_start.py --date 2026-11-28
 """
 
 from __future__ import annotations
