@@ -148,7 +148,7 @@ def test_every_route_but_liveness_needs_a_token(app: FastAPI, client_for: Client
         async with client_for() as client:
             for path, methods in document["paths"].items():
                 for method in methods:
-                    where = path.format(bank="mine", memory="abc")
+                    where = path.format(bank="mine", memory="abc", name="mine")
                     answer = await client.request(method.upper(), where)
                     wanted = 200 if path == "/health/live" else 401
                     assert answer.status_code == wanted, (method, path)
