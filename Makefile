@@ -13,7 +13,7 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: setup demo test conformance check fix bench bench-peers docs soak clean help
+.PHONY: setup demo test conformance check fix bench bench-peers docs site soak clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
 
@@ -64,6 +64,9 @@ bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibi
 	$(BIN)/python bench/run_quality.py --abstention --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --view-cost 10000 --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/run_cold_start.py --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/run_schemathesis.py --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/soak/load.py --date "$$(date -u +%Y-%m-%d)"
 
 bench-peers: $(READY) ## ask other engines the same questions of DATA; installs each in the cache folder, once
 	PYTHONPATH=. $(BIN)/python -m bench.peers.run --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
@@ -72,11 +75,15 @@ docs: $(READY) ## write docs/reference/ and what guide pages show of the command
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/console.py
 
+site: $(READY) ## build the site of docs/ into site/
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 soak: $(READY) ## the tests that run for minutes
 	$(BIN)/pytest -m soak $(ARGS)
 
 clean: ## remove .venv, caches and build outputs
-	rm -rf $(VENV) dist build .coverage .coverage.* .hypothesis .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf $(VENV) dist build site .coverage .coverage.* .hypothesis .mypy_cache .ruff_cache .pytest_cache \
 	  .import_linter_cache
 	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -2,7 +2,7 @@
 
     python bench/run_schemathesis.py --date 2026-11-28 [--examples 300]
 
-A server of its own, without a model, on a store that is removed afterwards. The exit status is schemathesis's.
+A server of its own, without a model, on a store that is removed afterwards. Exits as schemathesis does.
 """
 
 from __future__ import annotations

@@ -24,6 +24,22 @@ PRINTED = {
         "<</memories …>>",
         "forgotten: 1",
     ],
+    "agent_loop.py": [
+        "user:  Please remember that the greenhouse key hangs behind the blue door.",
+        "agent: Noted.",
+        "user:  I prefer short answers.",
+        "agent: Noted.",
+        "user:  Where does the greenhouse key hang?",
+        "agent: [1] (today) Please remember that the greenhouse key hangs behind the blue door.",
+        "user:  What is the capital of Atlantis?",
+        "agent: I do not know.",
+        "kept:  2",
+    ],
+    "fastapi_app.py": [
+        "without a token: 401",
+        "with a token: 200",
+        "chat: {'known': '[1] (today) Tove waters the figs.'}",
+    ],
     "quickstart.py": [
         "best: Odalys moved the weekly review to Thursday.",
         "context: [1] (2026-02-24) Odalys moved the weekly review to Thursday.",
@@ -48,6 +64,7 @@ PRINTED = {
 def _steady(printed: str) -> str:
     """Without ids, fences and today's date, which differ from run to run."""
     printed = re.sub(r"\b[0-9a-f]{16}\b", "…", printed)
+    printed = re.sub(r"\((?!2026-02)\d{4}-\d\d-\d\d\)", "(today)", printed)
     return re.sub(r"(?m)^(\[\d+\]) \d{4}-\d\d-\d\d;", r"\1 …;", printed)
 
 

@@ -53,7 +53,7 @@ def test_an_idempotency_key_counts_from_header_and_body(client_for: ClientFor) -
             other = await client.post(MEMORIES, json={"items": ["Figs need sun."]}, headers=key)
             assert (other.status_code, other.headers["content-type"]) == (409, "application/problem+json")
             both = await client.post(MEMORIES, json={**body, "idempotency_key": "k2"}, headers=key)
-            assert (both.status_code, both.json()["field"]) == (400, "idempotency_key")
+            assert (both.status_code, both.json()["field"]) == (422, "idempotency_key")
 
     asyncio.run(work())
 
@@ -148,7 +148,7 @@ def test_every_route_but_liveness_needs_a_token(app: FastAPI, client_for: Client
         async with client_for() as client:
             for path, methods in document["paths"].items():
                 for method in methods:
-                    where = path.format(bank="mine", memory="abc")
+                    where = path.format(bank="mine", memory="abc", name="mine")
                     answer = await client.request(method.upper(), where)
                     wanted = 200 if path == "/health/live" else 401
                     assert answer.status_code == wanted, (method, path)
@@ -360,3 +360,16 @@ def test_what_is_not_there_is_a_problem(client_for: ClientFor) -> None:
             assert (await client.delete(MEMORIES)).headers["allow"] == "GET, POST"
 
     asyncio.run(work())
+
+
+def test_two_idempotency_keys_and_a_blank_body_are_refused(client_for: ClientFor) -> None:
+    async def work() -> list[int]:
+        async with client_for("mine") as client:
+            body = {"items": ["Figs need water."], "idempotency_key": "a"}
+            two = await client.post("/v1/banks/mine/memories", json=body, headers={"Idempotency-Key": "b"})
+            sent = {"Content-Type": "application/json"}
+            blank = await client.post("/v1/banks/mine/settle", content=b"\r", headers=sent)
+            none = await client.post("/v1/banks/mine/settle", headers=sent)
+            return [two.status_code, blank.status_code, none.status_code]
+
+    assert asyncio.run(work()) == [422, 400, 200]

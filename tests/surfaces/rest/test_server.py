@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import httpx
@@ -94,40 +93,6 @@ def test_tokens_are_made_listed_and_revoked_while_it_runs(
     assert cli_json("token", "revoke", name, *where) == {"revoked": name}
     assert ask() == 401
     assert cli("token", "revoke", name, *where).exit_code == 1
-
-
-@pytest.mark.fault("O1")
-@pytest.mark.soak
-def test_liveness_answers_at_once_under_load(server: Server) -> None:
-    """8 clients × 200 mixed requests; the 99th of 100 answers of /health/live within 100 ms."""
-    lost: list[str] = []
-    finished = threading.Event()
-
-    def mixed(number: int) -> None:
-        with _client(server) as client:
-            for turn in range(200):
-                body = {"items": [f"Client {number} wrote note {turn}."], "deduplicate": False}
-                for _ in range(100):
-                    stored = client.post("/v1/banks/default/memories", json=body)
-                    if stored.status_code not in {429, 503}:
-                        break
-                    time.sleep(float(stored.headers["retry-after"]) / 10)
-                memory = stored.json()["ids"][0]
-                if client.get(f"/v1/banks/default/memories/{memory}").status_code != 200:
-                    lost.append(memory)
-
-    clients = [threading.Thread(target=mixed, args=(number,)) for number in range(8)]
-    for one in clients:
-        one.start()
-    times: list[float] = []
-    with _client(server) as client:
-        while any(one.is_alive() for one in clients):
-            begun = time.perf_counter()
-            assert client.get("/health/live").status_code == 200
-            times.append(time.perf_counter() - begun)
-            finished.wait(0.02)
-    assert not lost
-    assert sorted(times)[int(len(times) * 0.99)] < 0.1
 
 
 def test_an_address_for_others_needs_a_name(cli: Cli) -> None:

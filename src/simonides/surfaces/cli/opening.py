@@ -1,8 +1,8 @@
 """From --store, --bank and the settings to an open bank.
 
 The setting ``embedder`` names the embedder (``none`` = no model, ``auto`` = the default one); where no
-setting names a store, it lies in the user's data folder. ``SIMONIDES_SPARSE`` names a sparse encoder (unset or
-``none`` = no such model, ``NAME:TERMS`` = with so many terms kept of a text).
+setting names a store, it lies in the user's data folder. ``SIMONIDES_SPARSE`` names a sparse encoder (unset
+or ``none`` = no such model, ``NAME:TERMS`` = with so many terms kept of a text).
 """
 
 from __future__ import annotations

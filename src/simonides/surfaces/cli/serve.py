@@ -1,7 +1,5 @@
 """`simonides serve`: the HTTP door of a store."""
 
-import signal
-import socket
 import sys
 import time
 from typing import Annotated
@@ -102,6 +100,9 @@ def serve(
 
     The first start makes the bank and a token for it, printed once and kept in a file of mode 0600.
     """
+    import signal
+    import socket
+
     try:
         import uvicorn
 

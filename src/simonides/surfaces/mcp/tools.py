@@ -1,7 +1,8 @@
 """Which operations are tools, and what a model is told about each; the rest follows from the table.
 
-A tool takes what its operation takes, and the name of a bank. What a tool returns is bounded: ``max_tokens``
-has a default here even where the operation has none, since a model's context is not a screen.
+A tool takes what its operation takes, and the name of a bank. The schema that is published is shorter than
+the one that is enforced, since a model reads it in every conversation. What a tool returns is bounded:
+``max_tokens`` has a default here even where the operation has none, since a model's context is not a screen.
 """
 
 from __future__ import annotations
@@ -93,7 +94,11 @@ class Tool:
             same = {name: word for name, word in properties[ours].items() if name != "default"}
             properties[theirs] = {**_one_or_many(same), "description": f"Another name of {ours}."}
         required = [name for name in whole["required"] if name not in respelt]
-        return {**whole, "properties": properties, "required": required}
+        return {
+            **whole,
+            "properties": {name: _short(each) for name, each in properties.items()},
+            "required": required,
+        }
 
     def values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by the names of the operation's parameters; what is unknown stays, to be refused by name.
@@ -112,6 +117,20 @@ class Tool:
         if self.operation.name == "recall":
             values.setdefault("form", "fenced")
         return values
+
+
+def _short(schema: Any) -> Any:
+    """The schema without what a model need not read: patterns, and that ``null`` means "not given"."""
+    if isinstance(schema, list):
+        return [_short(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    short = {name: _short(each) for name, each in schema.items() if name != "pattern"}
+    choices = [each for each in short.get("anyOf", ()) if each != {"type": "null"}]
+    if len(choices) == 1:
+        del short["anyOf"]
+        return {**choices[0], **short}
+    return {**short, "anyOf": choices} if choices else short
 
 
 def _one_or_many(schema: Schema) -> Schema:

@@ -89,7 +89,8 @@ class _Handler:
         key = request.headers.get(KEY_HEADER)
         if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
             if values.get("idempotency_key", key) != key:
-                raise MalformedError("idempotency_key", "differs from the Idempotency-Key header")
+                # Each of them fits its description; only together they do not.
+                raise InputError("idempotency_key", "differs from the Idempotency-Key header")
             values["idempotency_key"] = key
         return values
 

@@ -66,7 +66,7 @@ def read_json(body: bytes) -> dict[str, Any]:
     Raises:
         MalformedError: it is no JSON object, or states a key twice.
     """
-    if not body.strip():
+    if not body:
         return {}
     try:
         values = json.loads(body, parse_constant=_no_constant, object_pairs_hook=_once)

@@ -1,0 +1,51 @@
+"""Run the Python snippets of pages, one page after another in folders of their own.
+
+A page's ``python`` blocks are one program. What a block prints is what the ``text`` block below it shows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import simonides
+
+DOCS = Path(__file__).parent
+PAGES = (DOCS / "start.md", *sorted((DOCS / "tasks").glob("*.md")))
+
+_BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Each block's language and text, in order."""
+    return _BLOCK.findall(page)
+
+
+def printed(page: str) -> subprocess.CompletedProcess[str]:
+    """What the page's program prints when it runs in an empty folder."""
+    program = "\n".join(text for language, text in blocks(page) if language == "python")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(simonides.__file__).parents[1]),
+        "PYTHONUTF8": "1",
+        "SIMONIDES_OFFLINE": "1",
+    }
+    with TemporaryDirectory(prefix="simonides-docs-") as folder:
+        return subprocess.run(  # noqa: S603 -- the program is that of our own page
+            [sys.executable, "-W", "error", "-c", program],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+
+def shown(page: str) -> str:
+    """What the page says that is printed."""
+    return "".join(text for language, text in blocks(page) if language == "text")
