@@ -37,12 +37,22 @@ def test_too_few_samples_are_refused(cli: Cli, store_path: Path) -> None:
 
 @pytest.mark.spec("EN-08")
 def test_it_trains_and_a_dry_run_writes_nothing(cli: Cli, cli_json: CliJson, store_path: Path) -> None:
-    use(store_path, 8)
+    use(store_path, 30)
     dry = cli_json("train-reranker", "--dry-run")
-    assert (dry["samples"], dry["used"], dry["path"]) == (48, 8, "")
+    assert (dry["samples"], dry["used"], dry["path"]) == (180, 30, "")
+    assert dry["held_out"] == 6
+    assert dry["right"] > dry["right_before"]
     assert not list(store_path.rglob("reranker*"))
-    assert "48 returned memories, 8 used; written to" in " ".join(cli("train-reranker").stdout.split())
+    assert "180 returned memories, 30 used; written to" in " ".join(cli("train-reranker").stdout.split())
     assert [path.name for path in store_path.rglob("*reranker*")] == ["reranker.npz"]
+
+
+def test_what_cannot_be_compared_is_not_adopted(cli: Cli, store_path: Path) -> None:
+    use(store_path, 8)
+    result = cli("train-reranker")
+    assert result.exit_code == 0
+    assert "not adopted" in result.stdout
+    assert not list(store_path.rglob("reranker*"))
 
 
 def test_a_bank_that_is_not_there(cli: Cli) -> None:

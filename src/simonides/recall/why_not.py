@@ -262,6 +262,11 @@ def _not_visible(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
             remedy = f"known_at before {_shown(memory.expired_at_micros)}"
         return _late(memory, reason, short, remedy)
     memory = known[-1]
+    if memory.consolidated and memory.valid_from_micros <= as_of < memory.valid_to_micros:
+        if recalled.filters.observations:
+            return WhyNot(memory.id, False, VISIBLE, "none of the memories behind it can be seen")
+        reason = "it is an observation that maintenance made, and those were not asked for"
+        return WhyNot(memory.id, False, VISIBLE, reason, remedy="prefer_observations, or its kind in kinds")
     if as_of < memory.valid_from_micros:
         start = memory.valid_from_micros
         reason = f"it holds from {_shown(start)} on, after as_of, {_shown(as_of)}"
@@ -296,6 +301,10 @@ def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
             f"its tags are {list(memory.tags)}, and tags asks for {wanted}",
             "other tags, or another tags_match",
         )
+    if memory.archived and not filters.archived:
+        return "maintenance has put it away", "include_archived, or used, which brings it back"
+    if filters.observations and filters.window is None:
+        return "an observation stands for it", "prefer_observations left out"
     start, end = filters.window or (0, 0)
     happened = "undated" if memory.occurred is None else f"from {_shown(memory.occurred.start)}"
     return (

@@ -47,8 +47,10 @@ class Samples:
         features: float64, shape (samples, 10).
         labels: float64, shape (samples,): 1 = used, 0 = returned and not used.
         memories: ids behind the samples, one each.
+        recalls: number of the recall behind each sample, the later ones higher.
     """
 
     features: NDArray[np.float64]
     labels: NDArray[np.float64]
     memories: tuple[str, ...]
+    recalls: tuple[int, ...] = ()

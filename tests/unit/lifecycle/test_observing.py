@@ -263,3 +263,23 @@ def test_an_export_carries_observations_and_moves(bank: Bank, store: Store, tmp_
 def test_a_switch_is_true_or_false(bank: Bank, name: str) -> None:
     with pytest.raises(InputError, match=name):
         bank.recall("kettle", **{name: "yes"})  # type: ignore[arg-type]
+
+
+def test_why_not_says_that_an_observation_stands_in_or_was_not_asked_for(
+    bank: Bank, clock: FrozenClock
+) -> None:
+    first = told(bank, "The kettle stands on the stove.", "note")
+    told(bank, "The kettle stands on the stove.", "call")
+    (old,) = bank.retain("The kettle boiled on Monday.", kind="episodic", role="user")
+    clock.advance(days=900)
+    bank.maintain()
+    (found,) = observations(bank)
+
+    unasked = bank.why_not(found.id, "kettle", profile="lexical")
+    covered = bank.why_not(first, "kettle", profile="lexical", prefer_observations=True)
+    away = bank.why_not(old, "kettle", profile="lexical")
+
+    assert "those were not asked for" in unasked.reason
+    assert covered.reason == "an observation stands for it"
+    assert away.reason == "maintenance has put it away"
+    assert bank.why_not(old, "kettle", profile="lexical", include_archived=True).returned

@@ -154,13 +154,18 @@ def _numbers(raw: object) -> NDArray[np.float32]:
 def read_samples(connection: apsw.Connection) -> Samples:
     """What was shown in recalls of which something was used, as far as everyone may read it."""
     rows = connection.execute(
-        "SELECT m.id, s.features, s.used FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
+        "SELECT m.id, s.features, s.used, s.impression FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
         " WHERE s.impression IN (SELECT impression FROM shown WHERE used = 1)"
         f" AND {_READ_BY_ALL} ORDER BY s.impression, s.ordinal"
     ).fetchall()
-    features = np.array([_numbers(raw) for _, raw, _ in rows], np.float64)
-    labels = np.array([used for *_, used in rows], np.float64)
-    return Samples(features.reshape(len(rows), FEATURES), labels, tuple(str(memory) for memory, *_ in rows))
+    features = np.array([_numbers(raw) for _, raw, *_ in rows], np.float64)
+    labels = np.array([used for *_, used, _ in rows], np.float64)
+    return Samples(
+        features.reshape(len(rows), FEATURES),
+        labels,
+        tuple(str(memory) for memory, *_ in rows),
+        tuple(int(str(recall)) for *_, recall in rows),
+    )
 
 
 def read_used(connection: apsw.Connection) -> dict[str, tuple[str, ...]]:

@@ -53,6 +53,7 @@ class Network:
         output_bias: float64.
         samples: how many it was trained on.
         embedder: fingerprint of what made the vectors behind the cosines; empty = there were none.
+        evidence: how it did on recalls that it was not trained on, in words; empty = not measured.
     """
 
     hidden: NDArray[np.float64]
@@ -61,6 +62,7 @@ class Network:
     output_bias: float
     samples: int
     embedder: str = ""
+    evidence: str = ""
 
     def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """How likely each row's memory is used, in [0, 1], rounded to 1e-9.
@@ -86,6 +88,7 @@ class Network:
                 output_bias=np.array(self.output_bias),
                 samples=np.array(self.samples),
                 embedder=np.array(self.embedder),
+                evidence=np.array(self.evidence),
             )
 
 
@@ -106,6 +109,7 @@ def load_network(path: Path) -> Network:
                 float(arrays["output_bias"]),
                 int(arrays["samples"]),
                 str(arrays["embedder"]) if "embedder" in arrays else "",
+                str(arrays["evidence"]) if "evidence" in arrays else "",
             )
     except (AttributeError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ModelDamagedError(

@@ -16,7 +16,7 @@ def train_reranker(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Train, and write nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Train the learned reranker on what was said to be of use; needs at least 20 returned memories."""
+    """Train the learned reranker on what was said to be of use; kept if it does better on later recalls."""
     from simonides.evaluation.feedback import train_reranker as train
 
     with open_for_reading(store, bank) as opened:
@@ -26,3 +26,7 @@ def train_reranker(
     else:
         written = f"written to {trained.path}" if trained.path else "nothing written"
         print_text(f"{trained.samples:,} returned memories, {trained.used:,} used; {written}")
+        print_text(
+            f"on {trained.held_out:,} recalls held out: {trained.right:.3f} of pairs in the right order, "
+            f"{trained.right_before:.3f} by cosine alone; {'better' if trained.adopted else 'not adopted'}"
+        )
