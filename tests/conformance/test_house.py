@@ -13,13 +13,10 @@ import numpy as np
 import pytest
 
 import simonides
-from simonides.backends.embedded.change_log import ADD, EXPIRE, log_change, read_meta, write_counters
-from simonides.backends.embedded.connection import write_transaction
 from simonides.bank import Bank
 from simonides.index.quantise import exact_dot, quantise, split_query
 from simonides.profiles.loader import load_profile
 from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
-from simonides.records.interval import to_micros
 from simonides.testing.embedder import StubEmbedder
 from simonides.text.token_count import ApproximateTokenCounter
 
@@ -523,32 +520,6 @@ def test_a_fact_is_seen_inside_both_of_its_half_open_times(
         assert not sees(end - MICROSECOND, T1 - MICROSECOND)
 
 
-def close_in_record(bank: Bank, memory: str, *, valid_to: datetime, recorded: datetime) -> None:
-    """Write a second version that ends at *valid_to*, as superseding will: there is no verb for it yet."""
-    stamp, old = to_micros(recorded), bank.get(memory).ordinal
-    with write_transaction(bank._rows._connections) as connection:
-        meta = read_meta(connection)
-        columns = [row[1] for row in connection.execute("PRAGMA table_info(memories)")]
-        changed = {
-            "ordinal": meta.next_ordinal,
-            "version": 2,
-            "valid_to": to_micros(valid_to),
-            "ingested_at": stamp,
-        }
-        values = ", ".join(f":{name}" if name in changed else name for name in columns)
-        connection.execute(f"INSERT INTO memories SELECT {values} FROM memories WHERE ordinal={old}", changed)
-        connection.execute(
-            "INSERT INTO vectors SELECT ?, embedder, scale, codes FROM vectors WHERE ordinal=?",
-            (meta.next_ordinal, old),
-        )
-        connection.execute("UPDATE memories SET expired_at=? WHERE ordinal=?", (stamp, old))
-        meta = log_change(connection, meta, EXPIRE, old, stamp)
-        moved = replace(
-            meta, next_ordinal=meta.next_ordinal + 1, last_ingested=max(meta.last_ingested, stamp)
-        )
-        write_counters(connection, log_change(connection, moved, ADD, meta.next_ordinal, stamp))
-
-
 @pytest.mark.spec("general settlement 1")
 @pytest.mark.spec("ME-08")
 def test_what_was_learned_later_is_known_only_later(bank: Bank, clock: FrozenClock, dense_only: Path) -> None:
@@ -556,7 +527,8 @@ def test_what_was_learned_later_is_known_only_later(bank: Bank, clock: FrozenClo
     clock.now = datetime(2025, 12, 1, tzinfo=UTC)
     [fact] = bank.retain("Nils is release captain.")
     march = datetime(2026, 3, 5, tzinfo=UTC)
-    close_in_record(bank, fact, valid_to=datetime(2026, 1, 10, tzinfo=UTC), recorded=march)
+    clock.now = march
+    bank.invalidate(fact, at="2026-01-10")
     clock.now = datetime(2026, 3, 20, tzinfo=UTC)
 
     for profile in ("default", "lexical", dense_only):

@@ -20,7 +20,7 @@ from simonides.index.quantise import exact_dot, quantise, split_query
 from simonides.profiles.loader import load_profile
 from simonides.recall.channels.lexical import Lexical
 from simonides.records.interval import parse_time
-from simonides.records.kind import Kind
+from simonides.records.kind import RECALLED
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import FakePostings
@@ -113,7 +113,7 @@ def items() -> st.SearchStrategy[Item]:
         Item,
         text=texts(),
         context=st.one_of(st.just(""), texts()),
-        kind=st.sampled_from([kind.value for kind in Kind]),
+        kind=st.sampled_from([kind.value for kind in RECALLED]),
         tags=st.frozensets(st.sampled_from(TAGS)),
         project=st.sampled_from(["", "atlas", "borea"]),
         path=st.sampled_from(["", "a.md", "b.md"]),
@@ -135,7 +135,8 @@ ASKS = st.builds(
     Ask,
     principal=st.sampled_from([None, None, "ines", "tove", "stranger"]),
     kinds=st.one_of(
-        st.just(frozenset[str]()), st.frozensets(st.sampled_from([kind.value for kind in Kind]), min_size=3)
+        st.just(frozenset[str]()),
+        st.frozensets(st.sampled_from([kind.value for kind in RECALLED]), min_size=3),
     ),
     project=st.sampled_from([None, None, "", "atlas"]),
     tags=st.one_of(st.just(frozenset[str]()), st.frozensets(st.sampled_from(TAGS))),

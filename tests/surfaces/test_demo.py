@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from simonides.records.kind import Kind
+from simonides.records.kind import RECALLED, Kind
 from simonides.retain.items import read_items
 from simonides.surfaces.demo import demo
 from simonides.surfaces.demo.demo import Summary, after_the_journal, read_journal, run_demo
@@ -34,7 +34,7 @@ def printing_into(buffer: io.StringIO) -> Console:
 def test_journal_is_accepted_as_retain_takes_it() -> None:
     drafts = read_items(read_journal(), {})
     assert 200 <= len(drafts) <= 260
-    assert {draft.kind for draft in drafts} == set(Kind) - {Kind.OBSERVATION}
+    assert {draft.kind for draft in drafts} == set(RECALLED) - {Kind.OBSERVATION}
 
 
 def test_journal_is_a_year_in_order_of_time() -> None:
