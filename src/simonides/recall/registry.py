@@ -64,6 +64,7 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
         Shape.CHANNEL,
         "simonides.recall.channels.retrying_lexical:RetryingLexical",
     ),
+    "max_sim": (Shape.CHANNEL, "simonides.recall.channels.max_sim:MaxSim"),
     "sparse": (Shape.CHANNEL, "simonides.recall.channels.sparse:Sparse"),
     "pagerank": (Shape.CHANNEL, "simonides.recall.channels.pagerank:PageRank"),
     "entity_hop": (Shape.CHANNEL, "simonides.recall.channels.entity_hop:EntityHop"),
