@@ -52,7 +52,11 @@ def mutated(chance: random.Random, kept: list[str]) -> str:
         elif how == 2:
             text = text[:to] + text[at:to] + text[to:]
         elif how == 3:
-            text = text[:at] + chr(chance.choice((chance.randint(0, 0x7F), chance.randint(0, 0x10FFFF)))) + text[at + 1 :]
+            text = (
+                text[:at]
+                + chr(chance.choice((chance.randint(0, 0x7F), chance.randint(0, 0x10FFFF))))
+                + text[at + 1 :]
+            )
         else:
             text = text[:at] + chance.choice(kept)[: chance.randint(0, 200)] + text[at:]
     return text[:LONGEST]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import io
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import simonides
-from simonides.errors import SimonidesError
 from simonides.profiles.loader import load_profile
 from simonides.retain.importing.formats import FORMATS, detect
 from simonides.retain.importing.item import NamedFile
@@ -23,7 +21,9 @@ from simonides.text.tokenise import tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
+    from simonides.errors import SimonidesError
     from simonides.store import Store
 
 _ANCHOR = datetime(2027, 3, 10, 10, tzinfo=UTC)
@@ -65,7 +65,9 @@ def importer(name: str) -> Callable[[str], None]:
 
     def run(text: str) -> None:
         skipped: list[SimonidesError] = []
-        for item in FORMATS[name].read(io.StringIO(text), NamedFile("fuzz", "fuzz", "file:fuzz"), skipped.append):
+        for item in FORMATS[name].read(
+            io.StringIO(text), NamedFile("fuzz", "fuzz", "file:fuzz"), skipped.append
+        ):
             assert item.line >= 1
 
     return run
@@ -132,5 +134,12 @@ def targets(disk: OnDisk) -> Mapping[str, Callable[[str], None]]:
     }
 
 
-SHARES = {"recall": 0.1, "recall_extended": 0.1, "retain": 0.05, "export_file": 0.1, "profile": 0.3, "detection": 0.3}
+SHARES = {
+    "recall": 0.1,
+    "recall_extended": 0.1,
+    "retain": 0.05,
+    "export_file": 0.1,
+    "profile": 0.3,
+    "detection": 0.3,
+}
 """Slow targets get fewer strings."""

@@ -68,11 +68,10 @@ class Disk:
     def step(self) -> bool:
         """Count a call; whether it fails."""
         self.calls += 1
-        if self.fail_at and self.calls >= self.fail_at:
-            if self.calls == self.fail_at or self.for_good or self.cut:
-                self.failed = True
-                return True
-        return False
+        stays = self.for_good or self.cut
+        fails = 0 < self.fail_at <= self.calls and (stays or self.calls == self.fail_at)
+        self.failed |= fails
+        return fails
 
     @property
     def dead(self) -> bool:
@@ -184,7 +183,7 @@ class _File(apsw.VFSFile):
         if self.name:
             self.disk.later[self.name].append((-1 - size, b""))
 
-    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802
+    def xSync(self, flags: int) -> None:  # noqa: N802
         # What is synced is remembered; a real sync would only cost time.
         self._step()
         if self.name:
@@ -212,7 +211,7 @@ class FaultySystem(apsw.VFS):
             self.disk.know(file_name)
         return _File(self.disk, name, flags)
 
-    def xDelete(self, name: str, sync_folder: bool) -> None:  # noqa: FBT001, N802
+    def xDelete(self, name: str, sync_folder: bool) -> None:  # noqa: N802
         if self.disk.step():
             raise apsw.IOError("disk I/O error")
         self.disk.know(name)

@@ -84,7 +84,9 @@ class Run:
         return True
 
 
-def fail_each_call(place: Path, *, modes: Iterable[tuple[int, bool, bool]], first: int, step: int) -> Failures:
+def fail_each_call(
+    place: Path, *, modes: Iterable[tuple[int, bool, bool]], first: int, step: int
+) -> Failures:
     """Run the changes once per call and mode.
 
     Args:
@@ -182,5 +184,3 @@ def _judge(folder: Path, run: Run) -> None:
     for texts in run.unsure:
         there = [text for text in texts if text in rest]
         failures.by_halves += len(there) not in {0, len(texts)}
-
-

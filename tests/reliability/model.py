@@ -82,7 +82,11 @@ def passes(tags: frozenset[str], wanted: frozenset[str], mode: str) -> bool:
         return tags == wanted
     if not wanted or (not tags and mode in {"any", "all"}):
         return True
-    return any(tag in tags for tag in wanted) if mode in {"any", "any_strict"} else all(t in tags for t in wanted)
+    return (
+        any(tag in tags for tag in wanted)
+        if mode in {"any", "any_strict"}
+        else all(t in tags for t in wanted)
+    )
 
 
 class Machine(RuleBasedStateMachine):

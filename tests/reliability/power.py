@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import random
 import shutil
-from datetime import UTC, datetime
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import apsw
@@ -177,7 +177,9 @@ def _change(bank: Bank, promises: Promises, chance: random.Random) -> None:
     promises.clock.advance(seconds=1)
     if what == "retain" or not known:
         size = chance.randint(1, 3)
-        texts = tuple(f"Keeper {promises.number + i} read gauge {chance.randint(1, 99)}." for i in range(size))
+        texts = tuple(
+            f"Keeper {promises.number + i} read gauge {chance.randint(1, 99)}." for i in range(size)
+        )
         promises.number += size
         promises.retaining = texts
         ids = bank.retain(list(texts), deduplicate=False)
