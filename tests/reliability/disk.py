@@ -68,11 +68,10 @@ class Disk:
     def step(self) -> bool:
         """Count a call; whether it fails."""
         self.calls += 1
-        reached = self.fail_at and self.calls >= self.fail_at
-        if reached and (self.calls == self.fail_at or self.for_good or self.cut):
-            self.failed = True
-            return True
-        return False
+        stays = self.for_good or self.cut
+        fails = 0 < self.fail_at <= self.calls and (stays or self.calls == self.fail_at)
+        self.failed |= fails
+        return fails
 
     @property
     def dead(self) -> bool:

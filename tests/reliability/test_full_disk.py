@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.reliability.conftest import Say, Start
+    from tests.reliability.conftest import Record, Say, Start
 
 REASON = {
     "disk": "the disk is full; nothing was stored, free some space and retry",
@@ -31,8 +31,9 @@ def test_a_full_disk_loses_nothing(fill: Callable[..., str], means: str, say: Sa
 
 @pytest.mark.soak
 @pytest.mark.parametrize("means", ["disk", "limit"])
-def test_200_full_disks_lose_nothing(fill: Callable[..., str], means: str, say: Say) -> None:
-    say(fill(means, trials=200, seed=5))
+def test_200_full_disks_lose_nothing(fill: Callable[..., str], means: str, record: Record) -> None:
+    # The trials end at the first loss, so whoever gets here lost nothing.
+    record("P4", {"trials": 200, "lost": 0, "found": fill(means, trials=200, seed=5)})
 
 
 @pytest.fixture
