@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from tests.surfaces.conftest import Cli, CliJson
 
-# They answer over a protocol of their own.
-_WITHOUT_JSON = {"serve", "mcp", "claude-code recall", "claude-code retain"}
+# They answer over a protocol of their own, or have nothing to say.
+_WITHOUT_JSON = {"serve", "mcp", "claude-code recall", "claude-code retain", "pin", "unpin", "undo"}
 
 
 def _every(commands: Any, place: str = "") -> Iterator[tuple[str, Any]]:

@@ -17,9 +17,11 @@ from simonides.records.explanation import Explanation, StageVerdict, WhyNot
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros
 from simonides.records.kind import Kind, Layer
 from simonides.records.memory import Memory
+from simonides.records.move import Evidence
 from simonides.records.recall import Chunk, Hit, Omitted, Recall
 from simonides.records.reflection import Citation, Reflection
 from simonides.records.source import Source
+from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
 from simonides.records.trace import Attempt, StageTrace, Trace
 
 if TYPE_CHECKING:
@@ -30,10 +32,13 @@ if TYPE_CHECKING:
 UNKNOWN_ORDINAL = -1
 _TIMES = ("event_time", "event_precision", "valid_from", "valid_to", "ingested_at", "expired_at")
 
+_FLAGS = {"pinned": PINNED, "archived": ARCHIVED, "consolidated": CONSOLIDATED}
+
 
 def memory_of(answer: Answer) -> Memory:
     """One version of a memory."""
-    same = {name: value for name, value in answer.items() if name not in {*_TIMES, "kind", "layer"}}
+    read = {*_TIMES, *_FLAGS, "kind", "layer"}
+    same = {name: value for name, value in answer.items() if name not in read}
     start = answer["event_time"]
     occurred = None
     if start is not None:
@@ -49,6 +54,7 @@ def memory_of(answer: Answer) -> Memory:
         ingested_at_micros=_micros(answer["ingested_at"], BEGINNING),
         expired_at_micros=_micros(answer["expired_at"], FOREVER),
         occurred=occurred,
+        state=sum(flag for name, flag in _FLAGS.items() if answer[name]),
     )
 
 
@@ -70,6 +76,10 @@ def recall_of(answer: Answer) -> Recall:
         explanations=tuple(_explanation_of(each) for each in answer.get("explanations", ())),
         no_match_reasons=tuple(answer["no_match_reasons"]),
         id=answer["id"],
+        evidence={
+            memory: tuple(Evidence(each["stance"], memory_of(each["memory"])) for each in behind)
+            for memory, behind in answer.get("evidence", {}).items()
+        },
     )
 
 

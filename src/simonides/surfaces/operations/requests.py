@@ -158,6 +158,10 @@ class Asked(Among):
         s.optional(s.BUDGET_OF_TOKENS), "Budget of the context, in tokens; null = none.", 4096
     )
     profile: str = parameter(s.choice(PROFILES), "Which profile ranks.", "default")
+    include_archived: bool = parameter(s.SWITCH, "Also find what maintenance has put away.", default=False)
+    prefer_observations: bool = parameter(
+        s.SWITCH, "Let an observation stand for the memories behind it.", default=False
+    )
     seed: int | None = parameter(s.SEED, "Of random parts; by default from the query and the clock.", None)
     entity_hints: Sequence[str] | None = parameter(
         s.LABELS, "Names that count as asked about whatever the words say.", None
@@ -186,6 +190,9 @@ class Recall(Asked):
 
     explain: bool = parameter(s.SWITCH, "Also say what every stage made of each hit.", default=False)
     trace: bool = parameter(s.SWITCH, "Also say what each stage did, and how long it took.", default=False)
+    include_sources: bool = parameter(
+        s.SWITCH, "Also give the memories for and against each observation.", default=False
+    )
     count_returned: bool = parameter(s.SWITCH, "Count every returned memory as used.", default=False)
     form: str = parameter(s.FORM, "Of the context: plain, or marked as data: fenced text, or json.", "plain")
 
@@ -200,6 +207,10 @@ class Reflect(Asked):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explain(Asked):
     """Why each hit of a recall stands where it does."""
+
+    include_sources: bool = parameter(
+        s.SWITCH, "Also give the memories for and against each observation.", default=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,9 @@ RECORD = _answer(
     author=_TEXT,
     trust=_NUMBER,
     superseded_by=_TEXT,
+    pinned=_SWITCH,
+    archived=_SWITCH,
+    consolidated=_SWITCH,
 )
 _HIT = _answer(
     "Hit",
@@ -116,6 +119,7 @@ _EXPLANATION = _answer(
     scored_by=_TEXT,
     verdicts=_listed(_VERDICT),
 )
+_BEHIND = _answer("Evidence", stance=_TEXT, memory=RECORD)
 _TRACE: Schema = {"type": "object", "description": "What each stage did, and how long it took."}
 
 IDS = _answer("Ids", ids=_TEXTS)
@@ -130,10 +134,12 @@ RECALL = _some(
         no_match_reasons=_TEXTS,
         chunks=_listed(_CHUNK),
         explanations=_listed(_EXPLANATION),
+        evidence={"type": "object", "additionalProperties": _listed(_BEHIND)},
         trace=_TRACE,
     ),
     "chunks",
     "explanations",
+    "evidence",
     "trace",
 )
 REFLECTION = _answer(

@@ -14,7 +14,7 @@ from simonides.backends.embedded.connection import (
     translated,
     write_transaction,
 )
-from simonides.errors import (
+from simonides.errors import (, StoreError
     DamagedError,
     ForkedError,
     SqliteVersionError,
@@ -279,7 +279,11 @@ def test_a_file_that_is_no_database_is_named(path: Path, body: bytes) -> None:
 
 
 def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "memory.db"
+    folder.mkdir()
     with pytest.raises(UnavailableError, match="check the folder's permissions"):
+        Connections(folder).get()
+    with pytest.raises(StoreError, match="deleted meanwhile"):
         Connections(tmp_path / "missing" / "memory.db").get()
 
 
