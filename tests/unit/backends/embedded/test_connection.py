@@ -14,7 +14,7 @@ from simonides.backends.embedded.connection import (
     translated,
     write_transaction,
 )
-from simonides.errors import (, StoreError
+from simonides.errors import (
     DamagedError,
     ForkedError,
     SqliteVersionError,
