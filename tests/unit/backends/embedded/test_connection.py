@@ -278,11 +278,7 @@ def test_a_file_that_is_no_database_is_named(path: Path, body: bytes) -> None:
     assert path.read_bytes() == body
 
 
-def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    folder = tmp_path / "memory.db"
-    folder.mkdir()
-    with pytest.raises(UnavailableError, match="check the folder's permissions"):
-        Connections(folder).get()
+def test_a_database_that_is_gone_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="deleted meanwhile"):
         Connections(tmp_path / "missing" / "memory.db").get()
 
