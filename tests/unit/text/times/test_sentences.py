@@ -188,9 +188,12 @@ def test_time_is_linear(text: str) -> None:
         find(text)
         return time.process_time() - start
 
-    part, whole = seconds(long[: len(long) // 5]), seconds(long)
-    assert whole < 10 * part + 0.2
-    assert whole < 3
+    def once() -> tuple[float, float]:
+        return seconds(long[: len(long) // 5]), seconds(long)
+
+    # Five times the text: linear takes five times as long, quadratic 25 times. A busy machine can slow one of
+    # the two down, but hardly three times over.
+    assert any(whole < 10 * part + 0.2 and whole < 3 for part, whole in (once() for _ in range(3)))
 
 
 def test_english_text_of_200_kb_takes_little_time() -> None:
