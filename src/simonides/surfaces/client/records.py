@@ -77,7 +77,7 @@ def recall_of(answer: Answer) -> Recall:
         no_match_reasons=tuple(answer["no_match_reasons"]),
         id=answer["id"],
         evidence={
-            memory: tuple(Evidence(each["stance"], memory_of(each["memory"])) for each in behind)
+            memory: tuple(Evidence(memory_of(each["memory"]), each["stance"]) for each in behind)
             for memory, behind in answer.get("evidence", {}).items()
         },
     )
