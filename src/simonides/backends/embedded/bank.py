@@ -418,8 +418,7 @@ class EmbeddedBank:
                 self._merge_problem = ""
                 return won
             finally:
-                if not connection.get_autocommit():
-                    connection.execute("ROLLBACK")
+                roll_back(connection)
 
     def problems(self) -> list[str]:
         """What is wrong with the index right now; recall works all the same."""
@@ -633,7 +632,7 @@ class EmbeddedBank:
             try:
                 yield connection
             finally:
-                connection.execute("ROLLBACK")
+                roll_back(connection)
 
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """Write everything in the bank at one moment; see ``exporting``."""
@@ -677,7 +676,7 @@ class EmbeddedBank:
             try:
                 return verify(connection, read_meta(connection), None, self._files, self._index)
             finally:
-                connection.execute("ROLLBACK")
+                roll_back(connection)
 
     def close(self) -> None:
         """Close every connection; the bank cannot be used afterwards."""
