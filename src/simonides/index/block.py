@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Block:
         postings: per lexical field.
         tokens: codes of the tokens.
         sparse: learned sparse terms.
+        bounds_found, later_found: what was asked for before; a block never changes.
     """
 
     start: int
@@ -47,6 +48,24 @@ class Block:
     postings: Mapping[str, SealedPostings | FrozenTail]
     tokens: TokenBlock
     sparse: SealedSparse | FrozenSparse
+    bounds_found: dict[str, tuple[int, int]] = field(default_factory=dict, repr=False, compare=False)
+    later_found: list[NDArray[np.int64]] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def later_versions(self) -> NDArray[np.int64]:
+        """Rows, counted from the block's start, that are not the first version of their memory."""
+        if not self.later_found:
+            own = np.arange(self.start, self.stop)
+            later = (self.columns["root"] != own) & (self.columns["expired_at"] != BEGINNING)
+            self.later_found.append(np.flatnonzero(later))
+        return self.later_found[0]
+
+    def bounds(self, name: str) -> tuple[int, int]:
+        """The least and the largest value of a column of whole numbers; both 0 without rows."""
+        if name not in self.bounds_found:
+            column = self.columns[name]
+            self.bounds_found[name] = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+        return self.bounds_found[name]
 
     @property
     def rows(self) -> int:

@@ -20,6 +20,7 @@ _LIMIT = 127
 _QUERY_LIMIT = 32_767
 _EXACT_IN_FLOAT32 = 512
 _LONGEST = 1e19
+_AT_ONCE = 256
 
 
 def quantise(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float] | None:
@@ -62,6 +63,11 @@ def exact_dot(codes: NDArray[np.int8], halves: NDArray[np.float64]) -> NDArray[n
         float64 holding integers, shape (rows,).
     """
     kind = np.float32 if codes.shape[1] <= _EXACT_IN_FLOAT32 else np.float64
-    parts = (codes.astype(kind) @ halves.astype(kind)).astype(np.float64)
-    whole: NDArray[np.float64] = parts[:, 0] * 256.0 + parts[:, 1]
+    turned = np.ascontiguousarray(halves.T, kind)
+    parts = np.empty((2, len(codes)), kind)
+    # A few rows at a time stay in the cache, and are too few for BLAS to wake threads that then spin.
+    for start in range(0, len(codes), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        np.matmul(turned, codes[rows].astype(kind).T, out=parts[:, rows])
+    whole: NDArray[np.float64] = parts[0] * np.float64(256.0) + parts[1]
     return whole

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from simonides.index.block import Block
 
+_NO_ROWS = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True)
 class IndexSnapshot:
@@ -75,6 +77,20 @@ class IndexSnapshot:
         if name == "expired_at" and self.expired:
             whole[list(self.expired)] = list(self.expired.values())
         return whole
+
+    @cached_property
+    def newer_stamps(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows whose ``expired_at`` is newer than their block, ascending, and the stamps."""
+        rows = sorted(self.expired)
+        return np.array(rows, np.int64), np.array([self.expired[row] for row in rows], np.int64)
+
+    @cached_property
+    def later_versions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows that are not the first version of their memory, and their roots, by root, then row."""
+        rows = np.concatenate([_NO_ROWS, *(block.start + block.later_versions for block in self.blocks)])
+        roots = self.gather("root", rows).astype(np.int64)
+        order = np.argsort(roots, kind="stable")
+        return rows[order], roots[order]
 
     def gather(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of a column at *ordinals* (``expired_at`` without the newer stamps)."""

@@ -28,6 +28,10 @@ MOST_TOKENS = 38
 """Tokens of a memory that are kept, the first ones: at most 1.8 kB for 384 dimensions."""
 
 _LEVELS = 127
+_AT_ONCE = 128
+
+_SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).astype(np.float32) * 2 - 1
+"""The eight signs of each byte, shape (256, 8)."""
 
 
 def pack_tokens(centred: NDArray[np.float32]) -> bytes:
@@ -59,13 +63,24 @@ def max_similarities(
     scales = np.abs(query).max(axis=1).astype(np.float64) / _LEVELS
     scales[scales == 0] = 1.0
     levels = np.rint(query / scales[:, None]).astype(np.float32)
-    signs = np.unpackbits(codes, axis=1, count=dimension).astype(np.float32) * 2 - 1
-    products = signs @ levels.T
+    products = _products(codes, np.ascontiguousarray(levels.T))
     starts = np.concatenate([[0], np.cumsum(counts[there])[:-1]])
     best = np.maximum.reduceat(products, starts, axis=0).astype(np.float64)
     # In one order, whatever the memories: numpy sums each row alone along its last axis.
     scores[there] = ((best * scales) / np.sqrt(dimension)).mean(axis=1)
     return scores.round(9)
+
+
+def _products(codes: NDArray[np.uint8], levels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Signs of each code against each column of *levels*, shape (codes, query tokens)."""
+    dimension = len(levels)
+    products = np.empty((len(codes), levels.shape[1]), np.float32)
+    # A few at a time stay in the cache, and are too few for BLAS to wake threads that then spin.
+    for start in range(0, len(codes), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        signs = _SIGNS.take(codes[some], axis=0).reshape(-1, codes.shape[1] * 8)
+        np.matmul(signs[:, :dimension], levels, out=products[some])
+    return products
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ What is quarantined is visible only where that kind is asked for.
 (SPEC, general settlements 1 to 3.) Now is the clock, or the newest stamp on a row that the asker may read
 (for the owner: that the bank ever set) if the clock stands behind it, so that what was retained is seen at
 once also under a clock that does not move.
-Cost: a few comparisons of int64 columns, about 3 ms per million rows.
+Cost: that of ``conditions``; about 0.3 ms per million rows now, 3 ms at a moment that divides every block.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from simonides.index.conditions import above, at_most, listed, narrow, without
 from simonides.index.distinct import distinct
 from simonides.index.quantise import exact_dot, split_query
 from simonides.records.edges import Edges
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.index.accesses import Accesses
+    from simonides.index.block import Block
+    from simonides.index.conditions import Condition
     from simonides.index.snapshot import IndexSnapshot
     from simonides.records.memory import Memory
     from simonides.records.source import Source
@@ -198,26 +201,37 @@ class BankView:
         seen = ordinals[self.visible[ordinals]]
         roots = self.snapshot.gather("root", seen).astype(np.int64)
         edges = self.snapshot.graph.linked(distinct(roots))
-        row_of = self._row_of_root
-        first, second = row_of[edges.first], row_of[edges.second]
+        first, second = self._rows_of_roots(edges.first), self._rows_of_roots(edges.second)
         both = (first >= 0) & (second >= 0)
         return Edges(first, second, edges.kinds, edges.weights).keep(both).ordered()
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> BankView:
         """The same view with fewer eligible rows; memories of no project stay."""
-        mask = _matches(self.snapshot, Filters(kinds=tuple(kinds), archived=True))
+        conditions = _matches(self.snapshot, Filters(kinds=tuple(kinds), archived=True))
         if project is not None:
             wanted = np.array([label in {"", project} for label in self.snapshot.labels], np.bool_)
-            mask &= wanted[self.snapshot.column("project")]
-        return replace(self, eligible=self.eligible & mask)
+            conditions.append(listed("project", wanted))
+        eligible = self.eligible.copy()
+        narrow(eligible, self.snapshot.blocks, conditions)
+        return replace(self, eligible=eligible)
+
+    def _rows_of_roots(self, roots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The visible version of each memory by its root; -1 = none. Cost: that of the roots asked for."""
+        found = np.where(self.visible[roots], roots, -1)
+        rows, of = self._later_versions
+        if len(rows):
+            # The last of several: a memory has one visible version, but damage must not change the order.
+            at = np.searchsorted(of, roots, side="right") - 1
+            later = (at >= 0) & (of[at] == roots)
+            found[later] = rows[at[later]]
+        return found
 
     @cached_property
-    def _row_of_root(self) -> NDArray[np.int64]:
-        """The visible version of each memory by its root; -1 = none."""
-        rows = np.flatnonzero(self.visible)
-        found = np.full(self.snapshot.rows, -1, np.int64)
-        found[self.snapshot.gather("root", rows)] = rows
-        return found
+    def _later_versions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Visible rows that are not the first version of their memory, and their roots, by root."""
+        rows, roots = self.snapshot.later_versions
+        seen = self.visible[rows]
+        return rows[seen], roots[seen]
 
     def _merged(self, edges: Edges) -> Edges:
         whole = self.read.entity_groups(distinct(edges.second).tolist(), self.known_at)
@@ -246,22 +260,34 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
         else _not_before_writes(snapshot, allowed, filters.principal, now)
     )
     known_at = filters.known_at if filters.known_at is not None else as_of
-    visible = (
-        allowed
-        & (snapshot.column("valid_from") <= as_of)
-        & (snapshot.column("valid_to") > as_of)
-        & (snapshot.column("ingested_at") <= known_at)
-        & (snapshot.column("expired_at") > known_at)
-    )
+    conditions = [
+        at_most("valid_from", as_of),
+        above("valid_to", as_of),
+        at_most("ingested_at", known_at),
+    ]
     if Kind.QUARANTINE not in filters.kinds:
         # Out of the statistics, too: what is set aside changes no score.
-        visible &= snapshot.column("kind") != KIND_CODES[Kind.QUARANTINE]
+        conditions.append(listed("kind", _ALL_BUT_QUARANTINE))
     if not filters.observations and Kind.OBSERVATION not in filters.kinds:
         # They repeat what their sources say; who did not ask for them gets the answers of a bank without.
-        visible &= (snapshot.column("state") & CONSOLIDATED) == 0
-    return BankView(
-        snapshot, visible, visible & _matches(snapshot, filters), as_of, known_at, read, filters.principal
-    )
+        conditions.append(without("state", CONSOLIDATED))
+    visible = allowed
+    narrow(visible, snapshot.blocks, conditions)
+    _drop_expired(visible, snapshot, known_at)
+    eligible = visible.copy()
+    narrow(eligible, snapshot.blocks, _matches(snapshot, filters))
+    return BankView(snapshot, visible, eligible, as_of, known_at, read, filters.principal)
+
+
+_ALL_BUT_QUARANTINE = np.arange(256) != KIND_CODES[Kind.QUARANTINE]
+
+
+def _drop_expired(mask: NDArray[np.bool_], snapshot: IndexSnapshot, known_at: int) -> None:
+    """Leave in *mask* what had not expired by *known_at*; newer stamps count instead of the blocks' own."""
+    rows, stamps = snapshot.newer_stamps
+    there = mask[rows]
+    narrow(mask, snapshot.blocks, [above("expired_at", known_at)])
+    mask[rows] = there & (stamps > known_at)
 
 
 def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:
@@ -275,21 +301,25 @@ def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> N
     open_to_them = np.array(
         [not acl or (bool(wanted) and acl >= wanted) for acl in snapshot.label_sets], np.bool_
     )
-    mask: NDArray[np.bool_] = (
-        open_to_them[snapshot.column("acl")]
-        & (snapshot.column("valid_to") > now)
-        & (snapshot.column("expired_at") == FOREVER)
-        & (snapshot.column("kind") != KIND_CODES[Kind.QUARANTINE])
-        & (snapshot.column("state") & (ARCHIVED | CONSOLIDATED) == 0)
-    )
+    mask = np.ones(snapshot.rows, np.bool_)
+    conditions = [
+        listed("acl", open_to_them),
+        above("valid_to", now),
+        listed("kind", _ALL_BUT_QUARANTINE),
+        without("state", ARCHIVED | CONSOLIDATED),
+    ]
+    narrow(mask, snapshot.blocks, conditions)
+    _drop_expired(mask, snapshot, FOREVER - 1)
     return mask
 
 
 def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:
-    if principal is None:
-        return np.ones(snapshot.rows, np.bool_)
-    may_read = np.array([not readers or principal in readers for readers in snapshot.label_sets], np.bool_)
-    mask: NDArray[np.bool_] = may_read[snapshot.column("acl")]
+    mask = np.ones(snapshot.rows, np.bool_)
+    if principal is not None:
+        may_read = np.array(
+            [not readers or principal in readers for readers in snapshot.label_sets], np.bool_
+        )
+        narrow(mask, snapshot.blocks, [listed("acl", may_read)])
     return mask
 
 
@@ -308,27 +338,33 @@ def _not_before_writes(
     return max([now, *(int(part.max()) for part in (ended, written) if len(part))])
 
 
-def _matches(snapshot: IndexSnapshot, filters: Filters) -> NDArray[np.bool_]:
-    mask = np.ones(snapshot.rows, np.bool_)
-    if not filters.archived:
-        mask &= (snapshot.column("state") & ARCHIVED) == 0
+def _matches(snapshot: IndexSnapshot, filters: Filters) -> list[Condition]:
+    conditions = [] if filters.archived else [without("state", ARCHIVED)]
     if filters.kinds:
-        codes = np.array([KIND_CODES[kind] for kind in filters.kinds], np.uint8)
-        mask &= np.isin(snapshot.column("kind"), codes)
+        conditions.append(listed("kind", np.isin(np.arange(256), [KIND_CODES[kind] for kind in filters.kinds])))
     if filters.project is not None:
         wanted = np.array([label == filters.project for label in snapshot.labels], np.bool_)
-        mask &= wanted[snapshot.column("project")]
+        conditions.append(listed("project", wanted))
     if filters.tags or filters.tags_match == "exact":
+        tags = frozenset(filters.tags)
         wanted = np.array(
-            [tags_match(tags, frozenset(filters.tags), filters.tags_match) for tags in snapshot.label_sets],
-            np.bool_,
+            [tags_match(held, tags, filters.tags_match) for held in snapshot.label_sets], np.bool_
         )
-        mask &= wanted[snapshot.column("tags")]
+        conditions.append(listed("tags", wanted))
     if filters.window is not None:
-        start, end = filters.window
-        first, last = snapshot.column("occurred_from"), snapshot.column("occurred_to")
-        mask &= (first < end) & ((last > start) | ((first == last) & (first >= start)))
-    return mask
+        conditions.append(_in_window(*filters.window))
+    return conditions
+
+
+def _in_window(start: int, end: int) -> Condition:
+    def holds(block: Block) -> bool | NDArray[np.bool_]:
+        if block.bounds("occurred_to")[1] < start or block.bounds("occurred_from")[0] >= end:
+            return False
+        first, last = block.columns["occurred_from"], block.columns["occurred_to"]
+        meets: NDArray[np.bool_] = (first < end) & ((last > start) | ((first == last) & (first >= start)))
+        return meets
+
+    return holds
 
 
 def tags_match(tags: frozenset[str], wanted: frozenset[str], mode: str) -> bool:

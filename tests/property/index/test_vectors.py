@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_st
 
 from simonides.index.quantise import exact_dot, quantise, split_query
-from simonides.index.vectors import BlockVectors, VectorBlock, sign_bits
+from simonides.index.vectors import BlockVectors, VectorBlock, sign_bits, survivors
 
 Codes = list[list[int]]
 
@@ -93,11 +93,23 @@ def test_the_scan_keeps_every_row_within_the_smallest_sufficient_distance(
     distances = {row: twin_distance(codes[row], query) for row in rows}
     threshold = sorted(distances.values())[wanted - 1] if len(rows) > wanted else len(query)
     twin = [(row, twin_score(codes[row], scales[row], query)) for row in rows if distances[row] <= threshold]
-    with patch("simonides.index.vectors.ALL_SCORED", 0):
+    vectors = "simonides.index.vectors"
+    with patch(f"{vectors}.ALL_SCORED", 0), patch(f"{vectors}.FULL_SIZE", 1):
         found = pairs(bank_of(codes, scales, cuts, len(query)), query, eligible, wanted)
         whole = pairs(bank_of(codes, scales, [], len(query)), query, eligible, wanted)
     assert found == twin
     assert repr(found) == repr(whole), "where blocks end changes no bit"
+
+
+@pytest.mark.spec("EN-11")
+@given(st.integers(1, 10_000), st.integers(1, 3_000_000))
+def test_fewer_are_rescored_of_fewer_rows(rescore: int, rows: int) -> None:
+    kept = survivors(rescore, rows)
+    assert 1 <= kept <= min(rescore, rows)
+    assert kept == min(rescore, rows) or rescore < rows < 1_000_000
+    if rows > rescore:
+        assert kept <= survivors(rescore, rows + 1), "never fewer of more rows"
+        assert kept**3 >= rescore**3 * min(rows, 1_000_000) // 1_000_000
 
 
 @pytest.mark.spec("EN-11")
