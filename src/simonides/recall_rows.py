@@ -72,17 +72,18 @@ class RecallRows:
         wholes = {self._whole(entity, known_at) for entity in entities}
         groups = {whole: whole for whole in wholes}
         groups |= {entity: self._whole(entity, known_at) for entity in entities}
-        merged = {entity: self._whole(entity, known_at) for entity in self._all_merges(known_at)}
+        merged = {entity: self._whole(entity, known_at) for entity in self.merges(known_at)}
         return groups | {entity: whole for entity, whole in merged.items() if whole in wholes}
 
-    def _all_merges(self, known_at: int) -> dict[int, int]:
+    def merges(self, known_at: int) -> dict[int, int]:
+        """Entities that had been merged into others by *known_at*, each with that other."""
         with self._lock:
             if known_at not in self._merges:
                 self._merges[known_at] = self._reading.merged_entities(known_at)
             return self._merges[known_at]
 
     def _whole(self, entity: int, known_at: int) -> int:
-        merges = self._all_merges(known_at)
+        merges = self.merges(known_at)
         seen = {entity}
         while (into := merges.get(entity)) is not None and into not in seen:
             entity = into

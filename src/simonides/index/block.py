@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +49,10 @@ class Block:
     postings: Mapping[str, SealedPostings | FrozenTail]
     tokens: TokenBlock
     sparse: SealedSparse | FrozenSparse
-    bounds_found: dict[str, tuple[int, int]] = field(default_factory=dict, repr=False, compare=False)
-    later_found: list[NDArray[np.int64]] = field(default_factory=list, repr=False, compare=False)
+    bounds_found: dict[str, tuple[int, int]] = dataclasses.field(
+        default_factory=dict, repr=False, compare=False
+    )
+    later_found: list[NDArray[np.int64]] = dataclasses.field(default_factory=list, repr=False, compare=False)
 
     @property
     def later_versions(self) -> NDArray[np.int64]:

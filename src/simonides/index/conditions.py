@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from simonides.index.block import Block
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def at_most(name: str, limit: int) -> Condition:
-    """column ≤ limit."""
+    """What the column holds is *limit* or less."""
 
     def holds(block: Block) -> bool | NDArray[np.bool_]:
         least, largest = block.bounds(name)
@@ -36,7 +35,7 @@ def at_most(name: str, limit: int) -> Condition:
 
 
 def above(name: str, limit: int) -> Condition:
-    """column > limit."""
+    """What the column holds is more than *limit*."""
     below = at_most(name, limit)
 
     def holds(block: Block) -> bool | NDArray[np.bool_]:
@@ -47,7 +46,7 @@ def above(name: str, limit: int) -> Condition:
 
 
 def listed(name: str, wanted: NDArray[np.bool_]) -> Condition:
-    """wanted[column], for a column of codes, each below ``len(wanted)``."""
+    """What the column holds, a code below ``len(wanted)``, is one of those wanted."""
 
     def holds(block: Block) -> bool | NDArray[np.bool_]:
         least, largest = block.bounds(name)

@@ -160,24 +160,18 @@ class Graph:
     def linked(self, roots: NDArray[np.int64]) -> Edges:
         """Links of *roots*, both ways: first = a root asked for, second = the other end."""
         newer, roots = self.newer_links, distinct(roots)
-        return Edges.join(
-            [
-                self.links.edges(roots),
-                _from(newer, roots),
-                _from(newer.reversed(), roots),
-            ]
-        ).ordered()
+        return _joined(self.links.edges(roots), _from(newer, roots), _from(newer.reversed(), roots))
 
     def entities(self, rows: NDArray[np.int64]) -> Edges:
         """Mentions of *rows*: first = row, second = entity."""
         rows = distinct(rows)
-        return Edges.join([self.by_row.edges(rows), _from(self.newer_mentions, rows)]).ordered()
+        return _joined(self.by_row.edges(rows), _from(self.newer_mentions, rows))
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Mentions of *entities*: first = entity, second = row."""
         entities = distinct(entities)
         newer = _from(self.newer_mentions.reversed(), entities)
-        return Edges.join([self.by_entity.edges(entities), newer]).ordered()
+        return _joined(self.by_entity.edges(entities), newer)
 
     def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of *rows* (a mask) mention each of *entities*."""
@@ -188,9 +182,15 @@ class Graph:
         return counts + np.bincount(wanted, minlength=largest)[entities]
 
 
+def _joined(sealed: Edges, *newer: Edges) -> Edges:
+    """All of them, ordered; the sealed ones are."""
+    newer = tuple(edges for edges in newer if len(edges))
+    return Edges.join([sealed, *newer]).ordered() if newer else sealed
+
+
 def _from(edges: Edges, nodes: NDArray[np.int64]) -> Edges:
     """Those whose first end is one of *nodes*."""
-    # np.isin sorts the nodes even when there is nothing to look up, as after each merge.
+    # np.isin takes its time even when there is nothing to look up, as after each merge.
     return edges.keep(np.isin(edges.first, nodes)) if len(edges) else edges
 
 

@@ -15,6 +15,7 @@ Weakness: no positions, so a phrase scores like its words.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ class Vocabulary(Sequence[bytes]):
     def __init__(self, joined: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
         self.joined = joined
         self.offsets = offsets
+        self._beginnings: NDArray[np.uint64] | None = None
 
     @classmethod
     def of(cls, terms: Iterable[bytes]) -> Vocabulary:
@@ -87,8 +89,26 @@ class Vocabulary(Sequence[bytes]):
 
     def find(self, term: bytes) -> int | None:
         """Position of *term*, or ``None``."""
-        place = bisect_left(self, term)
-        return place if place < len(self) and self[place] == term else None
+        if self._beginnings is None:
+            self._beginnings = self._eight_bytes()
+        key = np.uint64(int.from_bytes(term[:8].ljust(8, b"\0"), "big"))
+        first = int(self._beginnings.searchsorted(key))
+        after = int(self._beginnings.searchsorted(key, side="right"))
+        place = bisect_left(self, term, first, after) if after - first > 1 else first
+        return place if place < after and self[place] == term else None
+
+    def _eight_bytes(self) -> NDArray[np.uint64]:
+        """The first eight bytes of each term as a number, so that one search in them finds a term's place.
+
+        Zeros fill short terms up; terms that then look alike stand together, in their order.
+        """
+        padded = np.concatenate([self.joined, np.zeros(8, np.uint8)])
+        starts, lengths = self.offsets[:-1], np.diff(self.offsets)
+        keys = np.zeros(len(self), np.uint64)
+        for place in range(8):
+            byte = np.where(lengths > place, padded[starts + place], 0).astype(np.uint64)
+            keys = (keys << np.uint64(8)) | byte
+        return keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +155,19 @@ class FieldPostings(Protocol):
         ...
 
     @property
+    def documents(self) -> tuple[int, int]:
+        """How many rows have the field, and the terms of all of them."""
+        ...
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """Every term held."""
         ...
+
+
+def counted(lengths: NDArray[np.int32]) -> tuple[int, int]:
+    """How many rows have the field at all, and the terms of all of them."""
+    return int(np.count_nonzero(lengths)), int(lengths.sum(dtype=np.int64))
 
 
 _NOTHING = (np.empty(0, np.int32), np.empty(0, np.uint8))
@@ -152,6 +182,16 @@ class SealedPostings:
     rows: NDArray[np.int32]
     frequencies: NDArray[np.uint8]
     lengths: NDArray[np.int32]
+    documents_found: list[tuple[int, int]] = dataclasses.field(
+        default_factory=list, repr=False, compare=False
+    )
+
+    @property
+    def documents(self) -> tuple[int, int]:
+        # Counted once: a sealed block never changes.
+        if not self.documents_found:
+            self.documents_found.append(counted(self.lengths))
+        return self.documents_found[0]
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         place = self.vocabulary.find(term.encode())
@@ -180,7 +220,10 @@ class TailPostings:
     def append(self, row: int, terms: Mapping[str, int]) -> None:
         """Add a row; rows come in ascending order."""
         for term, frequency in terms.items():
-            rows, frequencies = self._entries.setdefault(term, ([], []))
+            entry = self._entries.get(term)
+            if entry is None:
+                entry = self._entries[term] = ([], [])
+            rows, frequencies = entry
             # The frequency first: a reader cuts by rows, so it never sees a row without its frequency.
             frequencies.append(min(frequency, _LARGEST_FREQUENCY))
             rows.append(row)
@@ -209,6 +252,10 @@ class FrozenTail:
         found = [self.postings(term) for term in list(self.entries) if term.startswith(prefix)]
         rows, frequencies = zip(_NOTHING, *found, strict=True)
         return _summed(np.concatenate(rows), np.concatenate(frequencies))
+
+    @property
+    def documents(self) -> tuple[int, int]:
+        return counted(self.lengths)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -321,20 +368,27 @@ class BlockPostings:
         found = [(count, *self._gather(field, term)) for term, count in terms]
         if not any(len(ordinals) for _, ordinals, _ in found):
             return
-        lengths = self._lengths(field)
-        counted = visible & (lengths > 0)
-        documents = int(np.count_nonzero(counted))
+        documents, average = self._seen(field, visible)
         if documents == 0:
             return
-        average = int(lengths[counted].sum(dtype=np.int64)) / documents
         for count, ordinals, frequencies in found:
             document_frequency = int(np.count_nonzero(visible[ordinals]))
             mine = eligible[ordinals]
             rows, tf = ordinals[mine], frequencies[mine].astype(np.float64)
             idf = math.log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
-            norm = k1 * (1.0 - b + b * lengths[rows] / average)
+            norm = k1 * (1.0 - b + b * self._lengths(field, rows) / average)
             scores[rows] += weight * count * idf * tf * (k1 + 1.0) / (tf + norm)
             touched[rows] = True
+
+    def _seen(self, field: str, visible: NDArray[np.bool_]) -> tuple[int, float]:
+        """How many visible rows have the field, and its average length in them."""
+        documents = total = 0
+        for start, fields in self.blocks:
+            held = fields[field]
+            mask = visible[start : start + len(held.lengths)]
+            some, length = held.documents if mask.all() else counted(held.lengths[mask])
+            documents, total = documents + some, total + length
+        return documents, total / max(1, documents)
 
     def _gather(self, field: str, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         ordinals: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
@@ -368,12 +422,13 @@ class BlockPostings:
         marked = np.zeros(self.rows, np.bool_)
         for place, term in enumerate(terms):
             found = [self._gather(field, term)[0] for field in FIELDS if field in fields]
-            rows = np.concatenate([np.empty(0, np.int64), *found])
-            marked[rows] = True
+            for rows in found:
+                # A row that another field gave before counts once.
+                frequencies[place] += np.count_nonzero(visible[rows] & ~marked[rows])
+                marked[rows] = True
             held[place] = marked[ordinals]
-            marked[rows] = False
-            rows = rows if len(found) == 1 else np.unique(rows)
-            frequencies[place] = np.count_nonzero(visible[rows])
+            for rows in found:
+                marked[rows] = False
         return frequencies, held
 
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:
@@ -390,7 +445,12 @@ class BlockPostings:
             for term in held[field].vocabulary.with_runs(runs)
         }
 
-    def _lengths(self, field: str) -> NDArray[np.int32]:
-        if not self.blocks:
-            return np.empty(0, np.int32)
-        return np.concatenate([fields[field].lengths for _, fields in self.blocks])
+    def _lengths(self, field: str, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Terms of each of *rows*, which ascend."""
+        parts = [np.empty(0, np.int32)]
+        for start, fields in self.blocks:
+            lengths = fields[field].lengths
+            first, last = np.searchsorted(rows, (start, start + len(lengths)))
+            if first < last:
+                parts.append(lengths[rows[first:last] - start])
+        return np.concatenate(parts)

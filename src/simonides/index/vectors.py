@@ -103,7 +103,7 @@ def survivors(rescore: int, rows: int) -> int:
     """
     if rescore >= rows:
         return rows
-    return min(rescore, math.ceil(rescore * (rows / FULL_SIZE) ** (1 / 3)))
+    return min(rescore, math.ceil(rescore * math.cbrt(rows / FULL_SIZE)))
 
 
 _Eligible = list[tuple[int, VectorBlock, "NDArray[np.bool_]"]]

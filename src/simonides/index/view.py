@@ -29,7 +29,7 @@ from simonides.records.ranking import Ranking
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,6 +59,10 @@ class RowReader(Protocol):
 
     def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
         """The entities and all that were merged with them by *known_at*, each with what it counts as."""
+        ...
+
+    def merges(self, known_at: int) -> Mapping[int, int]:
+        """Entities that had been merged into others by *known_at*, each with that other."""
         ...
 
 
@@ -179,6 +183,9 @@ class BankView:
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Visible rows that mention entities: first = entity, second = row."""
+        if not self.read.merges(self.known_at):
+            edges = self.snapshot.graph.mentioning(entities)
+            return edges.keep(self.visible[edges.second])
         whole = self.read.entity_groups(entities.tolist(), self.known_at)
         members = np.array(sorted(whole), np.int64)
         edges = self.snapshot.graph.mentioning(members)
@@ -188,9 +195,9 @@ class BankView:
 
     def mention_counts(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many visible rows mention each entity."""
-        whole = self.read.entity_groups(entities.tolist(), self.known_at)
-        if all(member == group for member, group in whole.items()):
+        if not self.read.merges(self.known_at):
             return self.snapshot.graph.count_mentioning(entities, self.visible)
+        whole = self.read.entity_groups(entities.tolist(), self.known_at)
         edges = self.mentioning(entities)
         numbers, counts = np.unique(edges.first, return_counts=True)
         found = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
@@ -203,7 +210,9 @@ class BankView:
         edges = self.snapshot.graph.linked(distinct(roots))
         first, second = self._rows_of_roots(edges.first), self._rows_of_roots(edges.second)
         both = (first >= 0) & (second >= 0)
-        return Edges(first, second, edges.kinds, edges.weights).keep(both).ordered()
+        seen_edges = Edges(first, second, edges.kinds, edges.weights).keep(both)
+        # Roots are in order; so are the rows where each is the first of its memory.
+        return seen_edges.ordered() if len(self._later_versions[0]) else seen_edges
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> BankView:
         """The same view with fewer eligible rows; memories of no project stay."""
@@ -234,6 +243,8 @@ class BankView:
         return rows[seen], roots[seen]
 
     def _merged(self, edges: Edges) -> Edges:
+        if not self.read.merges(self.known_at):
+            return edges
         whole = self.read.entity_groups(distinct(edges.second).tolist(), self.known_at)
         second = np.array([whole[entity] for entity in edges.second.tolist()], np.int64)
         return Edges(edges.first, second, edges.kinds, edges.weights).unique()
@@ -341,7 +352,8 @@ def _not_before_writes(
 def _matches(snapshot: IndexSnapshot, filters: Filters) -> list[Condition]:
     conditions = [] if filters.archived else [without("state", ARCHIVED)]
     if filters.kinds:
-        conditions.append(listed("kind", np.isin(np.arange(256), [KIND_CODES[kind] for kind in filters.kinds])))
+        codes = [KIND_CODES[kind] for kind in filters.kinds]
+        conditions.append(listed("kind", np.isin(np.arange(256), codes)))
     if filters.project is not None:
         wanted = np.array([label == filters.project for label in snapshot.labels], np.bool_)
         conditions.append(listed("project", wanted))

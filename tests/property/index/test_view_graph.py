@@ -26,13 +26,16 @@ ENTITIES = range(1, 6)
 class Reader:
     """Knows which entities count as which."""
 
-    merges: dict[int, int]
+    told: dict[int, int]
+
+    def merges(self, known_at: int) -> dict[int, int]:
+        return self.told
 
     def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
-        wholes = {self.merges.get(entity, entity) for entity in entities}
-        members = {entity: self.merges.get(entity, entity) for entity in ENTITIES}
+        wholes = {self.told.get(entity, entity) for entity in entities}
+        members = {entity: self.told.get(entity, entity) for entity in ENTITIES}
         groups = {entity: whole for entity, whole in members.items() if whole in wholes}
-        return groups | {entity: self.merges.get(entity, entity) for entity in entities}
+        return groups | {entity: self.told.get(entity, entity) for entity in entities}
 
 
 def snapshot(graph: Graph) -> IndexSnapshot:

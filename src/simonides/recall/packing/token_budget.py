@@ -71,7 +71,7 @@ class TokenBudget:
         hits: list[Hit] = []
         omitted: list[Omitted] = []
         context, used = "", 0
-        for candidate, memory in _records(view, pool):
+        for candidate, memory in _records(view, pool, query.limit):
             if query.limit is not None and len(hits) >= query.limit:
                 break
             item = render_item(memory, len(hits) + 1, self.label)
@@ -87,9 +87,12 @@ class TokenBudget:
         return Packed(tuple(hits), context, tuple(omitted))
 
 
-def _records(view: View, pool: tuple[Candidate, ...]) -> Iterator[tuple[Candidate, Memory]]:
-    for start in range(0, len(pool), _FETCHED_AT_ONCE):
-        some = pool[start : start + _FETCHED_AT_ONCE]
+def _records(
+    view: View, pool: tuple[Candidate, ...], limit: int | None
+) -> Iterator[tuple[Candidate, Memory]]:
+    at_once = _FETCHED_AT_ONCE if limit is None else min(max(1, limit), _FETCHED_AT_ONCE)
+    for start in range(0, len(pool), at_once):
+        some = pool[start : start + at_once]
         yield from zip(some, view.memories([candidate.ordinal for candidate in some]), strict=True)
 
 
