@@ -68,11 +68,8 @@ class Pairs:
     def edges(self, nodes: NDArray[np.int64]) -> Edges:
         """The edges of *nodes*, in their order."""
         inside = nodes[nodes < len(self.starts) - 1]
-        begin, count = self.starts[inside], self.starts[inside + 1] - self.starts[inside]
-        total = int(count.sum())
-        # Positions of all edges: each node's run, one after the other.
-        offsets = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
-        places = np.repeat(begin, count) + offsets
+        begin, count = self._runs(inside)
+        places = _places(begin, count)
         return Edges(
             np.repeat(inside, count),
             self.ends[places].astype(np.int64),
@@ -81,10 +78,30 @@ class Pairs:
         )
 
     def count(self, nodes: NDArray[np.int64], ends: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How many edges of each node end in the mask *ends*; a node at a time, since few are asked for."""
-        last = len(self.starts) - 1
-        spans = [(self.starts[n], self.starts[n + 1]) if n < last else (0, 0) for n in nodes.tolist()]
-        return np.array([np.count_nonzero(ends[self.ends[a:b]]) for a, b in spans], np.int64)
+        """How many edges of each node end in the mask *ends*."""
+        counts = np.zeros(len(nodes), np.int64)
+        inside = nodes < len(self.starts) - 1
+        begin, count = self._runs(nodes[inside])
+        if ends.all():
+            counts[inside] = count
+            return counts
+        hits = np.cumsum(np.concatenate([_NONE, ends[self.ends[_places(begin, count)]]]))
+        last = np.cumsum(count)
+        counts[inside] = hits[last] - hits[last - count]
+        return counts
+
+    def _runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        begin = self.starts[nodes]
+        return begin, self.starts[nodes + 1] - begin
+
+
+_NONE = np.zeros(1, np.int64)
+
+
+def _places(begin: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of all edges: each node's run, one after the other."""
+    shifts: NDArray[np.int64] = np.repeat(begin - (np.cumsum(count) - count), count)
+    return shifts + np.arange(len(shifts))
 
 
 def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:

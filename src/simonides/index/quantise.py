@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simonides.index.products import rows_at_once
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,7 +22,6 @@ _LIMIT = 127
 _QUERY_LIMIT = 32_767
 _EXACT_IN_FLOAT32 = 512
 _LONGEST = 1e19
-_AT_ONCE = 256
 
 
 def quantise(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float] | None:
@@ -65,9 +66,9 @@ def exact_dot(codes: NDArray[np.int8], halves: NDArray[np.float64]) -> NDArray[n
     kind = np.float32 if codes.shape[1] <= _EXACT_IN_FLOAT32 else np.float64
     turned = np.ascontiguousarray(halves.T, kind)
     parts = np.empty((2, len(codes)), kind)
-    # A few rows at a time stay in the cache, and are too few for BLAS to wake threads that then spin.
-    for start in range(0, len(codes), _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
+    step = rows_at_once(codes.shape[1], 2)
+    for start in range(0, len(codes), step):
+        rows = slice(start, start + step)
         np.matmul(turned, codes[rows].astype(kind).T, out=parts[:, rows])
     whole: NDArray[np.float64] = parts[0] * np.float64(256.0) + parts[1]
     return whole

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.index.columns import Growable
+from simonides.index.products import rows_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,6 @@ MOST_TOKENS = 38
 """Tokens of a memory that are kept, the first ones: at most 1.8 kB for 384 dimensions."""
 
 _LEVELS = 127
-_AT_ONCE = 128
 
 _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).astype(np.float32) * 2 - 1
 """The eight signs of each byte, shape (256, 8)."""
@@ -75,9 +75,9 @@ def _products(codes: NDArray[np.uint8], levels: NDArray[np.float32]) -> NDArray[
     """Signs of each code against each column of *levels*, shape (codes, query tokens)."""
     dimension = len(levels)
     products = np.empty((len(codes), levels.shape[1]), np.float32)
-    # A few at a time stay in the cache, and are too few for BLAS to wake threads that then spin.
-    for start in range(0, len(codes), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
+    step = rows_at_once(*levels.shape)
+    for start in range(0, len(codes), step):
+        some = slice(start, start + step)
         signs = _SIGNS.take(codes[some], axis=0).reshape(-1, codes.shape[1] * 8)
         np.matmul(signs[:, :dimension], levels, out=products[some])
     return products

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
+from simonides.index.products import product
 from simonides.protocols import Refined
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def cosine_table(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
-    table: NDArray[np.float64] = (unit @ unit.T).round(9)
+    table: NDArray[np.float64] = product(unit, unit.T).round(9)
     return table
 
 

@@ -34,6 +34,8 @@ _SIGNATURE_LENGTH = 128
 _MARGIN = 0.18
 """Five standard errors of the similarity that 128 numbers estimate, at 0.8: below that no text is read."""
 
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicates:
@@ -71,7 +73,7 @@ class NearDuplicates:
         signatures = view.signatures(ordinals)
         least = self.threshold - _MARGIN
         partners = {
-            place: {one for one in earlier if float((signatures[one] == signatures[place]).mean()) >= least}
+            place: _alike(signatures, place, earlier, least)
             for place, earlier in banded_pairs(signatures, self.bands, self.rows).items()
         }
         wanted = sorted(
@@ -107,7 +109,7 @@ def banded_pairs(signatures: NDArray[np.uint32], bands: int, rows: int) -> Mappi
     """
     partners: dict[int, set[int]] = {place: set() for place in range(len(signatures))}
     width = rows * signatures.itemsize
-    for band in range(bands):
+    for band in _with_repeats(signatures, bands, rows):
         # One copy per band; slices of bytes are cheap to hash.
         column = np.ascontiguousarray(signatures[:, band * rows : (band + 1) * rows]).tobytes()
         seen: dict[bytes, list[int]] = {}
@@ -116,6 +118,27 @@ def banded_pairs(signatures: NDArray[np.uint32], bands: int, rows: int) -> Mappi
             partners[place].update(same)
             same.append(place)
     return partners
+
+
+def _with_repeats(signatures: NDArray[np.uint32], bands: int, rows: int) -> list[int]:
+    """Bands in which two memories may agree: told by one number per band, which may also agree by chance."""
+    numbers = np.zeros((len(signatures), bands), np.uint64)
+    cut = signatures[:, : bands * rows].reshape(len(signatures), bands, rows)
+    for place in range(rows):
+        numbers = numbers * _MIXER + cut[:, :, place]
+    numbers.sort(axis=0)
+    repeats = (numbers[1:] == numbers[:-1]).any(axis=0)
+    found: list[int] = np.flatnonzero(repeats).tolist()
+    return found
+
+
+def _alike(signatures: NDArray[np.uint32], place: int, earlier: set[int], least: float) -> set[int]:
+    """Those of *earlier* whose signatures agree with that at *place* in at least *least* of their numbers."""
+    if not earlier:
+        return set()
+    ones = sorted(earlier)
+    shares = (signatures[ones] == signatures[place]).mean(axis=1)
+    return {one for one, share in zip(ones, shares.tolist(), strict=True) if share >= least}
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
