@@ -445,19 +445,19 @@ class Bank:
     def _store(
         self, transaction: WriteTransaction, items: tuple[Prepared, ...], key: str | None
     ) -> list[str]:
+        if key is None:
+            return self._write(transaction, items)
         body = b"".join(content_key(item.draft) for item in items)
         body = hashlib.blake2b(body, digest_size=16).digest()
-        if key is not None:
-            claimed = transaction.claimed(self._own_key(key))
-            if claimed is not None:
-                if claimed[0] != body:
-                    raise ConflictError(
-                        f"idempotency_key {key!r} was used with other items; use a new key for new items"
-                    )
-                return claimed[1]
+        claimed = transaction.claimed(self._own_key(key))
+        if claimed is not None:
+            if claimed[0] != body:
+                raise ConflictError(
+                    f"idempotency_key {key!r} was used with other items; use a new key for new items"
+                )
+            return claimed[1]
         ids = self._write(transaction, items)
-        if key is not None:
-            transaction.claim(self._own_key(key), body, ids)
+        transaction.claim(self._own_key(key), body, ids)
         return ids
 
     def _write(self, transaction: WriteTransaction, items: Sequence[Prepared]) -> list[str]:
