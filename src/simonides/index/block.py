@@ -112,7 +112,7 @@ class Tail:
             self._lengths[field].append(sum(terms.values()) if terms else 0)
             if terms:
                 self._postings[field].append(number, terms)
-        self._sparse_scales.append(self._sparse.append(number, row.sparse))
+        self._sparse_scales.append(self._sparse.append(number, row.sparse) if row.sparse else 0.0)
 
     def frozen(self) -> Block:
         """The rows so far, as an immutable block that shares memory with the tail."""

@@ -578,6 +578,15 @@ class WriteTransaction:
         """Whether a row was not erased."""
         return self._one("SELECT 1 FROM memories WHERE ordinal=?", ordinal) is not None
 
+    def versions(self, ordinal: int) -> list[int]:
+        """Ordinals of all versions of the memory that a row is a version of, oldest first."""
+        rows = self._all(
+            "SELECT ordinal FROM memories WHERE id=(SELECT id FROM memories WHERE ordinal=?)"
+            " ORDER BY version",
+            ordinal,
+        )
+        return [int(version) for (version,) in rows]
+
     def vector(self, ordinal: int) -> NDArray[np.float32] | None:
         """A row's vector, or ``None``."""
         row = self._one(
@@ -913,6 +922,13 @@ class WriteTransaction:
         self._connection.execute(
             "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem) VALUES (?, ?, 0, ?, '')",
             (task, ordinal, not_before),
+        )
+
+    def queue_all(self, task: str, ordinals: Iterable[int]) -> None:
+        """Leave the same work for later, for many rows."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem) VALUES (?, ?, 0, 0, '')",
+            ((task, ordinal) for ordinal in ordinals),
         )
 
     def waiting(self, task: str, most: int) -> list[int]:
