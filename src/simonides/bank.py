@@ -179,6 +179,7 @@ class Surroundings:
         sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
         redact: what becomes of secrets in what is retained.
         answerer: the language model that ``reflect`` asks, or ``None``.
+        timer: seconds, for the traces.
     """
 
     clock: Clock
@@ -196,6 +197,7 @@ class Surroundings:
     sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
     redact: Policy = "off"
     answerer: Answerer | None = None
+    timer: Callable[[], float] = time.perf_counter
 
 
 class Bank:
@@ -1226,7 +1228,7 @@ class Bank:
             ),
             tools,
             known_at=view.known_at,
-            timer=time.perf_counter,
+            timer=self._around.timer,
             executor=self._around.executor,
             recording=recording,
         )

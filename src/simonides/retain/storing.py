@@ -367,16 +367,22 @@ def _may_repeat(draft: Draft) -> bool:
     return not (draft.document or is_turn or draft.statement is not None or draft.valid_from is not None)
 
 
-def settle(transaction: WriteTransaction, most: int, extract: Callable[[str, int], Extraction]) -> int:
+def settle(
+    transaction: WriteTransaction,
+    most: int,
+    extract: Callable[[str, int], Extraction],
+    tasks: Sequence[str] = TASKS,
+) -> int:
     """Work off up to *most* tasks that large batches and loads left for later; returns how many were done.
 
     Args:
         transaction: open.
         most: tasks at most.
         extract: reads a text that was said at a moment, microseconds UTC.
+        tasks: those to work off, in this order.
     """
     done = 0
-    for task in TASKS:
+    for task in tasks:
         for ordinal in transaction.waiting(task, most - done):
             if transaction.exists(ordinal):
                 if task == READ:

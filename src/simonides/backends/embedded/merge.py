@@ -38,7 +38,7 @@ SMALLEST_MERGE = 2_000
 """Rows the tail may hold before it is merged, or 2 % of the bank if that is more."""
 
 SMALLEST_EDGE_MERGE = 50_000
-"""Mentions and links that that may wait, or a tenth of the graph if that is more; recalls look through all."""
+"""Mentions and links that may wait, or a tenth of the graph if that is more; recalls look through all."""
 
 
 def merge_due(position: Position) -> bool:

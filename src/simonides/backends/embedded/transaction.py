@@ -800,7 +800,7 @@ class WriteTransaction:
         row = self._connection.execute(
             "INSERT INTO entities(name, folded, kind, scope, qualifier) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT(folded, scope, qualifier) DO UPDATE SET folded=excluded.folded RETURNING number",
-            (name, folded, kind, label_set_code(self._connection, readers), qualifier),
+            (name, folded, kind, self._label_set(tuple(readers)), qualifier),
         ).fetchone()
         return _number(row)
 
