@@ -68,4 +68,6 @@ def _status(path: str) -> dict[str, int]:
     except OSError:
         return {}
     pairs = (line.split(":", 1) for line in lines if ":" in line)
-    return {name: int(value.split()[0]) for name, value in pairs if value.split() and value.split()[0].isdigit()}
+    return {
+        name: int(value.split()[0]) for name, value in pairs if value.split() and value.split()[0].isdigit()
+    }

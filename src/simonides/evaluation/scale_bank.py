@@ -1,8 +1,8 @@
 """Build a bank of any size for ``bench scale``, or use the one that is there.
 
 ``FOLDER/scale-<count>-<digest>/`` holds the store, ``vectors.npy`` (float32, for the exact twin), which tags
-the rows bear, the queries, and ``about.json``, which says how the intake went and is written last: a folder without it is of a run that
-was cut off, and is refused.
+the rows bear, the queries, and ``about.json``, which says how the intake went and is written last: a folder
+without it is of a run that was cut off, and is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -30,6 +29,7 @@ from simonides.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -79,7 +79,16 @@ def scale_bank(
     Raises:
         InputError: the folder is of a run that was cut off.
     """
-    key = [_FORMAT, version("simonides"), count, seed, tokens, real.fingerprint, len(real.vectors), real.invented]
+    key = [
+        _FORMAT,
+        version("simonides"),
+        count,
+        seed,
+        tokens,
+        real.fingerprint,
+        len(real.vectors),
+        real.invented,
+    ]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:8]
     folder = keep / f"scale-{count}-{digest}"
     if (folder / ABOUT).is_file():
@@ -100,7 +109,9 @@ def _check_room(keep: Path, count: int, *, tokens: bool) -> None:
     needed = count * (12_000 if tokens else 9_000)
     free = shutil.disk_usage(keep).free
     if free < needed:
-        raise InputError("keep", f"{needed >> 20:,} MB are needed, {free >> 20:,} MB are free; name another disk")
+        raise InputError(
+            "keep", f"{needed >> 20:,} MB are needed, {free >> 20:,} MB are free; name another disk"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +220,9 @@ def _intake(count: int, before: Usage, after: Usage, given: _Given, folder: Path
         "rows_per_second": round(count / (after.wall - before.wall - made), 1),
         "rows_per_cpu_second": round(count / cpu, 1),
         "own_cpu_us_per_row": round((after.own_cpu - before.own_cpu - made) / count * 1e6, 1),
-        "workers_cpu_us_per_row": round((after.cpu - after.own_cpu - before.cpu + before.own_cpu) / count * 1e6, 1),
+        "workers_cpu_us_per_row": round(
+            (after.cpu - after.own_cpu - before.cpu + before.own_cpu) / count * 1e6, 1
+        ),
         "write_amplification": round((after.written - before.written) / stored, 2) if after.written else 0.0,
         "peak_mb": round(after.peak_mb, 1),
         "load_average": round(after.load, 2),

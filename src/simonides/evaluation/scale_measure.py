@@ -1,10 +1,10 @@
 """Ask a bank of ``bench scale`` its queries and measure; runs in a process of its own.
 
-    python -m simonides.evaluation.scale_measure FOLDER PROFILE
+    python -m simonides.evaluation.scale_measure FOLDER PROFILE [PEER]
 
-A fresh process knows what opening and the first recall cost, and its memory is that of recall alone. A stage's
-CPU is its thread's; what no stage accounts for (the view's masks, the digests of what is returned) is the line
-``outside``. The exact twin is a float32 search over the vectors as they were before they were stored.
+A fresh process knows what opening and the first recall cost, and its memory is that of recall alone. A
+stage's CPU is its thread's; what no stage accounts for (the view's masks, the digests of what is returned) is
+the line ``outside``. The exact twin is a float32 search over the vectors as they were before they were stored.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if __name__ == "__main__":
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,13 +32,14 @@ from simonides.backends.embedded.folder import folder_name
 from simonides.errors import ModelError
 from simonides.evaluation.process_usage import load_average, resident_mb
 from simonides.evaluation.scale_bank import ABOUT, BANK, STORE, TAGGED, VECTORS
+from simonides.evaluation.scale_peer import NAME as PEER
+from simonides.evaluation.scale_peer import SETTINGS, ask_peer
 from simonides.evaluation.scale_queries import load_queries
 from simonides.evaluation.scale_sizes import disk_sizes
 from simonides.evaluation.scale_texts import BLOCK, TAGS, TextMaker
 from simonides.evaluation.scale_vectors import exact_nearest, plain_scan_recall
 from simonides.models.resolve import load_embedder
 from simonides.profiles.loader import load_profile
-from simonides.protocols import TokenEmbedder
 from simonides.records.interval import to_micros
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.extraction.known_names import KnownNames
@@ -47,12 +49,13 @@ from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
     from simonides.evaluation.scale_queries import ScaleQueries, ScaleQuery
+    from simonides.recall.pipeline import Plan
     from simonides.records.extraction import Extraction
     from simonides.records.recall import Recall
 
@@ -60,6 +63,9 @@ DEPTH = 100
 _SANITY_QUERIES = 100
 _SANITY_RESCORED = 1_000
 _SETTLED = 100
+_PEER_QUERIES = 50
+OUTSIDE = "outside"
+PEER_FILE = "peer.db"
 _ALONE = """
 name = "dense-alone"
 limit = {depth}
@@ -75,12 +81,13 @@ label = []
 """
 
 
-def measure(folder: Path, profile: str) -> dict[str, Any]:
+def measure(folder: Path, profile: str, peer: str = "") -> dict[str, Any]:
     """Everything that is measured of one bank with one profile, JSON-ready.
 
     Args:
         folder: of the bank, as ``scale_bank`` made it.
         profile: name or path.
+        peer: another stack that answers the same queries in this run; empty = none.
     """
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     made = load_queries(folder)
@@ -101,7 +108,9 @@ def measure(folder: Path, profile: str) -> dict[str, Any]:
             "first_recall_ms": _ms(ready - opened),
             "first_recall_cpu_ms": _ms(time.process_time() - first_cpu),
         }
-        answer |= _timed(bank, made.queries, profile)
+        costs = [_cost(bank, query, profile) for query in (*_first_of_each(made.queries), *made.queries)]
+        costs = costs[-len(made.queries) :]
+        answer |= _summed(made.queries, costs)
         after = resident_mb()
         answer |= {
             "rss_mb": round(after[0], 1),
@@ -110,10 +119,14 @@ def measure(folder: Path, profile: str) -> dict[str, Any]:
             "load_average": round(load_average(), 2),
         }
         answer |= _agreement(bank, made, profile, folder, about["count"])
+        if peer:
+            answer |= _beside(folder, made, costs, load_profile(profile))
         answer["encoder_cpu_ms"] = _encoder_ms(made)
         answer["settle"] = _settle_rates(store.folder)
     answer["intake"] = about["intake"]
-    answer["about"] = {name: about[name] for name in ("encoder", "real_vectors", "invented_texts", "graph", "tokens")}
+    answer["about"] = {
+        name: about[name] for name in ("encoder", "real_vectors", "invented_texts", "graph", "tokens")
+    }
     return answer
 
 
@@ -125,37 +138,48 @@ def _ask(bank: Bank, query: ScaleQuery, profile: str) -> Recall:
     return bank.recall(query.text, profile=profile, **query.options)
 
 
-def _timed(bank: Bank, queries: Sequence[ScaleQuery], profile: str) -> dict[str, Any]:
-    """CPU and wall time of every query, by stage and by sort; each sort is warmed by its first query."""
-    for sort in sorted({query.sort for query in queries}):
-        _ask(bank, next(query for query in queries if query.sort == sort), profile)
-    cpu: list[float] = []
-    wall: list[float] = []
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """One recall; milliseconds. ``stages`` holds CPU by stage, the last one being all that no stage did."""
+
+    cpu: float
+    wall: float
+    stages: Mapping[str, float]
+    skipped: bool
+
+
+def _cost(bank: Bank, query: ScaleQuery, profile: str) -> _Cost:
+    cpu, wall = time.process_time(), time.perf_counter()
+    trace = _ask(bank, query, profile).trace
+    spent, passed = (time.process_time() - cpu) * 1000, (time.perf_counter() - wall) * 1000
+    stages = {stage.name: stage.milliseconds for stage in trace.stages}
+    return _Cost(
+        spent, passed, stages | {OUTSIDE: max(0.0, spent - sum(stages.values()))}, bool(trace.skipped)
+    )
+
+
+def _first_of_each(queries: Sequence[ScaleQuery]) -> list[ScaleQuery]:
+    """One query of each sort, to warm up with."""
+    return list({query.sort: query for query in reversed(queries)}.values())
+
+
+def _summed(queries: Sequence[ScaleQuery], costs: Sequence[_Cost]) -> dict[str, Any]:
+    """Percentiles over all queries, by stage and by sort."""
+    sorts: dict[str, list[float]] = {}
     stages: dict[str, list[float]] = {}
-    skipped = 0
-    for query in queries:
-        start_cpu, start_wall = time.process_time(), time.perf_counter()
-        found = _ask(bank, query, profile)
-        cpu.append((time.process_time() - start_cpu) * 1000)
-        wall.append((time.perf_counter() - start_wall) * 1000)
-        skipped += bool(found.trace.skipped)
-        for stage in found.trace.stages:
-            stages.setdefault(stage.name, []).append(stage.milliseconds)
-        spent = sum(stage.milliseconds for stage in found.trace.stages)
-        stages.setdefault("outside", []).append(max(0.0, cpu[-1] - spent))
-    sorts = sorted({query.sort for query in queries})
+    for query, cost in zip(queries, costs, strict=True):
+        sorts.setdefault(query.sort, []).append(cost.cpu)
+        for name, spent in cost.stages.items():
+            stages.setdefault(name, []).append(spent)
     return {
         "queries": len(queries),
-        "skipped_by_router": skipped,
-        "cpu_ms": percentiles(cpu),
-        "wall_ms": percentiles(wall),
+        "skipped_by_router": sum(cost.skipped for cost in costs),
+        "cpu_ms": percentiles([cost.cpu for cost in costs]),
+        "wall_ms": percentiles([cost.wall for cost in costs]),
         "stages": {
-            name: {"cpu_p50": _at(times, 50), "cpu_p95": _at(times, 95)} for name, times in stages.items()
+            name: {"cpu_p50": _at(spent, 50), "cpu_p95": _at(spent, 95)} for name, spent in stages.items()
         },
-        "by_sort": {
-            sort: percentiles([c for c, query in zip(cpu, queries, strict=True) if query.sort == sort])
-            for sort in sorts
-        },
+        "by_sort": {sort: percentiles(spent) for sort, spent in sorted(sorts.items())},
     }
 
 
@@ -182,7 +206,9 @@ def _agreement(bank: Bank, made: ScaleQueries, profile: str, folder: Path, count
         for query, wanted in zip(asked, exact, strict=True):
             found = bank.recall(query.text, profile=alone, limit=DEPTH, max_tokens=None, **query.options)
             rows = [hit.memory.ordinal for hit in found]
-            shares.setdefault(query.sort, []).append(len(set(rows) & set(wanted.tolist())) / max(1, len(wanted)))
+            shares.setdefault(query.sort, []).append(
+                len(set(rows) & set(wanted.tolist())) / max(1, len(wanted))
+            )
             short += len(rows) < len(wanted)
     everything = [share for sort in shares.values() for share in sort]
     return {
@@ -232,6 +258,30 @@ def _sanity(made: ScaleQueries, vectors: NDArray[np.float32]) -> float:
     return round(plain_scan_recall(queries, exact, signs, _SANITY_RESCORED), 4)
 
 
+def _beside(folder: Path, made: ScaleQueries, costs: Sequence[_Cost], plan: Plan) -> dict[str, Any]:
+    """The peer's CPU for dense, lexical and fusion, and ours for the same work with all that no stage did."""
+    same = {step.name for step in plan.channels if step.technique in {"dense", "lexical"}}
+    same |= {plan.fuser.name, OUTSIDE, *(s.name for s in plan.understanders if s.technique == "terms")}
+    plain = [(query, cost) for query, cost in zip(made.queries, costs, strict=True) if query.sort == "plain"][
+        :_PEER_QUERIES
+    ]
+    texts = [query.text for query, _ in plain]
+    unit = np.stack([made.embedder.vectors[text] for text in texts])
+    vectors = np.load(folder / VECTORS, mmap_mode="r")
+    exact = exact_nearest(unit, [np.ones(len(vectors), np.bool_)] * len(unit), _mapped(vectors), DEPTH)
+    ours = percentiles([sum(cost.stages.get(name, 0.0) for name in same) for _, cost in plain])
+    answer: dict[str, Any] = {"name": PEER, "queries": len(plain), "ours_cpu_ms": ours}
+    for setting in SETTINGS:
+        theirs = ask_peer(folder / PEER_FILE, texts, unit, exact, setting)
+        cost = percentiles(theirs.cpu_ms)
+        answer[setting] = {
+            "cpu_ms": cost,
+            "recall_at_100": round(float(np.mean(theirs.recall)), 4),
+            "cpu_ratio": round(cost["p50"] / ours["p50"], 2),
+        }
+    return {"against": answer, "cpu_ratio": answer["cheapest"]["cpu_ratio"]}
+
+
 def _settle_rates(store: Path) -> dict[str, float]:
     """How long the queue of the load is, how fast ``settle`` works it off, and what time it would take."""
     rows = EmbeddedBank(store / folder_name(BANK), TextAnalyser(), create=False)
@@ -244,15 +294,18 @@ def _settle_rates(store: Path) -> dict[str, float]:
     answer: dict[str, float] = {}
     try:
         with rows.reading() as reading:
-            waiting = reading.connection.execute("SELECT task, count(*) FROM jobs GROUP BY task").fetchall()
-        answer["waiting"] = sum(int(count) for _, count in waiting)
+            rows_by_task: list[tuple[Any, ...]] = reading.connection.execute(
+                "SELECT task, count(*) FROM jobs GROUP BY task"
+            ).fetchall()
+        waiting = {str(task): int(count) for task, count in rows_by_task}
+        answer["waiting"] = sum(waiting.values())
         seconds = 0.0
         for name, tasks in {"read": (READ,), "link": (REPEAT, LINK)}.items():
             start = time.process_time()
             with rows.writing(to_micros(datetime.now(UTC))) as transaction:
                 done = settle(transaction, _SETTLED, extract, tasks)
             spent = time.process_time() - start
-            left = sum(int(count) for task, count in waiting if task in tasks)
+            left = sum(waiting.get(task, 0) for task in tasks)
             answer[f"{name}_per_cpu_second"] = round(done / spent, 1)
             seconds += left * spent / max(1, done)
         answer["cpu_seconds_to_go"] = round(seconds, 1)
@@ -267,19 +320,18 @@ def _encoder_ms(made: ScaleQueries) -> dict[str, float] | None:
         embedder = load_embedder(made.embedder.name)
     except ModelError:
         return None
-    encode = embedder.encode_query_both if isinstance(embedder, TokenEmbedder) else embedder.encode_query
     spent = []
     for query in made.queries:
         start = time.process_time()
-        encode(query.text)
+        embedder.encode_query_both(query.text)
         spent.append((time.process_time() - start) * 1000)
     return percentiles(spent)
 
 
 def main() -> None:
     """Print what is measured as JSON."""
-    folder, profile = Path(sys.argv[1]), sys.argv[2]
-    sys.stdout.write(json.dumps(measure(folder, profile)))
+    folder, *rest = sys.argv[1:]
+    sys.stdout.write(json.dumps(measure(Path(folder), *rest)))
 
 
 if __name__ == "__main__":

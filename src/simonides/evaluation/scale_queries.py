@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,8 @@ from simonides.evaluation.scale_texts import TAGS
 from simonides.text.dates import MONTHS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from simonides.evaluation.scale_base import RealVectors
@@ -84,10 +84,9 @@ def make_queries(maker: TextMaker, grower: VectorMaker, real: RealVectors, seed:
         start = int(source.integers(0, max(1, len(words) - length)))
         return " ".join(words[start : start + length]).lower()
 
-    made: list[ScaleQuery] = []
-    for sort, count in SHARES.items():
-        for number in range(count):
-            made.append(_query(sort, number, span, maker, source))
+    made = [
+        _query(sort, number, span, maker, source) for sort, count in SHARES.items() for number in range(count)
+    ]
     order = source.permutation(len(made))
     queries: list[ScaleQuery] = []
     vectors, tokens = {}, {}
@@ -103,14 +102,18 @@ def make_queries(maker: TextMaker, grower: VectorMaker, real: RealVectors, seed:
     return ScaleQueries(tuple(queries), embedder)
 
 
-def _query(sort: str, number: int, span: Any, maker: TextMaker, source: np.random.Generator) -> ScaleQuery:
+def _query(
+    sort: str, number: int, span: Callable[[int, int], str], maker: TextMaker, source: np.random.Generator
+) -> ScaleQuery:
     if sort == "multi_hop":
         known = min(len(maker.people), 2_000)
         first, second = (maker.people[int(n)] for n in source.integers(0, known, 2))
         return ScaleQuery(sort, f"how is {first} linked to {second} through {span(2, 4)}")
     if sort == "temporal":
         moment = maker.happened(int(source.integers(maker.count)))
-        return ScaleQuery(sort, f"what happened in {MONTHS[moment.month - 1]} {moment.year} with {span(3, 5)}")
+        return ScaleQuery(
+            sort, f"what happened in {MONTHS[moment.month - 1]} {moment.year} with {span(3, 5)}"
+        )
     text = f"what is the {span(4, 8)}"
     if sort == "filtered":
         return ScaleQuery(sort, text, tag=list(TAGS)[number % len(TAGS)])

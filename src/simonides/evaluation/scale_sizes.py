@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.bank import EmbeddedBank
@@ -16,6 +15,7 @@ from simonides.text.analyser import TextAnalyser
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 HELIX = frozenset({"column", "vector", "text", "expansion", "graph"})
 """Families of arrays that a recall by ``helix`` reads."""

@@ -98,7 +98,9 @@ class TextMaker:
         lasts = [word.capitalize() for word in _syllables(source, 20_000)]
         named: dict[str, None] = {}
         while len(named) < self.name_count:
-            picked = zip(source.choice(firsts, self.name_count), source.choice(lasts, self.name_count), strict=True)
+            picked = zip(
+                source.choice(firsts, self.name_count), source.choice(lasts, self.name_count), strict=True
+            )
             named |= dict.fromkeys(f"{first} {last}" for first, last in picked)
         return list(named)[: self.name_count]
 
@@ -170,11 +172,11 @@ def _extra(share: float, number: int, moment: datetime) -> list[str]:
 def _syllables(source: np.random.Generator, count: int) -> list[str]:
     """Invented words of two to four syllables."""
     parts = source.integers(2, 5, count)
-    onsets, vowels, codas = (
-        source.choice(letters, (count, 4)) for letters in (_ONSETS, _VOWELS, _CODAS)
-    )
+    onsets, vowels, codas = (source.choice(letters, (count, 4)) for letters in (_ONSETS, _VOWELS, _CODAS))
     return [
-        "".join(f"{onsets[i, j]}{vowels[i, j]}{codas[i, j] if j + 1 == parts[i] else ''}" for j in range(parts[i]))
+        "".join(
+            f"{onsets[i, j]}{vowels[i, j]}{codas[i, j] if j + 1 == parts[i] else ''}" for j in range(parts[i])
+        )
         for i in range(count)
     ]
 

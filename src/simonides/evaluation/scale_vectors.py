@@ -27,7 +27,7 @@ HELD_OUT = 600
 """Real vectors that nothing is grown from: the queries."""
 
 NEIGHBOURS = 24
-# At a million rows a plain 1-bit scan with 1,000 (2,000; 8,192) rescored keeps .846 (.923; .985) of the best 100.
+# Of a million rows a plain 1-bit scan with 1,000 (2,000; 8,192) rescored keeps .846 (.923; .985) of the best.
 _RESIDUAL = 0.9
 _NOISE = 0.9
 _STEP = 1_024
