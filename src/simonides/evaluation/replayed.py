@@ -1,4 +1,4 @@
-"""An embedder that knows the vectors of some texts and encodes nothing: recall without the cost of a model."""
+"""An embedder that knows the vectors of some texts and encodes nothing: recall without the model's cost."""
 
 from __future__ import annotations
 

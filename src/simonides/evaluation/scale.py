@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int, int | None], None]
 
 BUDGETS: Mapping[int, float] = {10_000: 9.0, 100_000: 18.0, 1_000_000: 40.0}
-"""CPU milliseconds at the 95th percentile that a recall by ``helix`` may cost without the encoder, by size."""
+"""CPU milliseconds at the 95th percentile that a recall by ``helix`` may cost, less the encoder, by size."""
 
 _FACTORS = {"helix": 1.0, "default": 1.5}
 FEWEST = 1_000

@@ -4,7 +4,7 @@
 
 A fresh process knows what opening and the first recall cost, and its memory is that of recall alone. A
 stage's CPU is its thread's; what no stage accounts for (the view's masks, the digests of what is returned) is
-the line ``outside``. The exact twin is a float32 search over the vectors as they were before they were stored.
+the line ``outside``. The exact twin is a float32 search over the vectors before they were stored.
 """
 
 from __future__ import annotations
