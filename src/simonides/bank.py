@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
     from typing import IO
 
+    from numpy.typing import NDArray
+
     from simonides.backends.embedded.auditing import AuditReport, Entry
     from simonides.backends.embedded.bank import EmbeddedBank, Reading
     from simonides.backends.embedded.reading import EntityCount
@@ -119,6 +121,8 @@ _LONGEST_PATH = 4096
 # Before keys of principals among those of the owner; it is followed by a number, or by itself.
 _MARK = "\x1f"
 _SETTLED_AT_ONCE = 200
+LOADED_AT_ONCE = 16_384
+"""Items per transaction of a load: a sealed block of the index then is written about three times."""
 _MOST_ANSWER_TOKENS = 100_000
 
 _SEARCH_DEFAULTS: Mapping[str, object] = {
@@ -175,6 +179,7 @@ class Surroundings:
         sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
         redact: what becomes of secrets in what is retained.
         answerer: the language model that ``reflect`` asks, or ``None``.
+        timer: seconds, for the traces.
     """
 
     clock: Clock
@@ -192,6 +197,7 @@ class Surroundings:
     sparse: Callable[[], tuple[SparseEncoder | None, str]] = lambda: (None, "")
     redact: Policy = "off"
     answerer: Answerer | None = None
+    timer: Callable[[], float] = time.perf_counter
 
 
 class Bank:
@@ -327,6 +333,61 @@ class Bank:
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             return self._store(transaction, ready, key)
 
+    def load(
+        self,
+        items: Iterable[str | Mapping[str, Any]],
+        vectors: NDArray[Any],
+        *,
+        tokens: Sequence[NDArray[Any]] | None = None,
+        batch: int = LOADED_AT_ONCE,
+        workers: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[str]:
+        """Store very many memories that are embedded already, batch by batch.
+
+        Each batch is one transaction; ``settle`` later reads names and relations out of the texts and links
+        each memory to its neighbours, and recall works meanwhile. A load that broke off can be made again:
+        an item that is there already is not stored anew. What ``retain`` reads out of a text at once stays
+        as the item states it: its kind (semantic), salience, confidence and event time.
+
+        Args:
+            items: as for ``retain``.
+            vectors: float, shape (items, dimension), of the store's embedder; may be mapped from a file.
+            tokens: per item the vectors of its tokens less the embedder's mean, float, shape (tokens,
+                dimension), as ``encode_both`` gives them; for late interaction.
+            batch: items per transaction, from 1.
+            workers: processes that check and analyse items beside this one, which stores; 1 = none. Items
+                then must be what can be sent to a process.
+            progress: told after each batch how many items, from the first on, will survive a power cut.
+
+        Returns:
+            one id per item, in order.
+
+        Raises:
+            InputError: an item or a vector is wrong; the message names it by number. Its batch was not
+                stored; those before it stay.
+            EmbedderMismatchError: the bank's vectors were made by another embedder.
+            UnavailableError: the bank cannot be written.
+        """
+        from simonides.retain.loading import Preparing, batches_of, parts_of  # noqa: PLC0415 rarely used
+
+        embedder, problem = self._around.embedder()
+        if embedder is None:
+            raise InputError(
+                "vectors", f"need the embedder that made them ({problem or 'the store has none'})"
+            )
+        parts = parts_of(items, np.asanyarray(vectors), tokens, embedder.dimension)
+        prepare_part = Preparing(self._around.analyser, self._around.zone, self._around.redact)
+        ids: list[str] = []
+        for rows, found in batches_of(parts, prepare_part, batch=batch, workers=workers):
+            self._warn_of_secrets(found)
+            self._check_recorded([row.draft for row in rows])
+            with self._rows.loading(self._now(), self.principal or "") as transaction:
+                ids += self._write(transaction, rows, unread=True)
+            if progress:
+                progress(len(ids))
+        return ids
+
     def retain_document(
         self, text: str, *, document_id: str, title: str | None = None, **shared: Any
     ) -> list[str]:
@@ -388,10 +449,13 @@ class Bank:
 
     def _screened(self, drafts: list[Draft]) -> list[Draft]:
         drafts, found = screen(drafts, self._around.redact)
+        self._warn_of_secrets(found)
+        return drafts
+
+    def _warn_of_secrets(self, found: Mapping[str, int]) -> None:
         if found:
             listed = ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()))
             _log.warning("secrets were masked before storing: %s", listed)
-        return drafts
 
     def _own_key(self, key: str) -> str:
         """A caller's key as it is kept: no two who act share one; the owner's is kept as it is."""
@@ -445,22 +509,24 @@ class Bank:
     def _store(
         self, transaction: WriteTransaction, items: tuple[Prepared, ...], key: str | None
     ) -> list[str]:
+        if key is None:
+            return self._write(transaction, items)
         body = b"".join(content_key(item.draft) for item in items)
         body = hashlib.blake2b(body, digest_size=16).digest()
-        if key is not None:
-            claimed = transaction.claimed(self._own_key(key))
-            if claimed is not None:
-                if claimed[0] != body:
-                    raise ConflictError(
-                        f"idempotency_key {key!r} was used with other items; use a new key for new items"
-                    )
-                return claimed[1]
+        claimed = transaction.claimed(self._own_key(key))
+        if claimed is not None:
+            if claimed[0] != body:
+                raise ConflictError(
+                    f"idempotency_key {key!r} was used with other items; use a new key for new items"
+                )
+            return claimed[1]
         ids = self._write(transaction, items)
-        if key is not None:
-            transaction.claim(self._own_key(key), body, ids)
+        transaction.claim(self._own_key(key), body, ids)
         return ids
 
-    def _write(self, transaction: WriteTransaction, items: Sequence[Prepared]) -> list[str]:
+    def _write(
+        self, transaction: WriteTransaction, items: Sequence[Prepared], *, unread: bool = False
+    ) -> list[str]:
         embedder, _ = self._around.embedder()
         if embedder is not None and any(item.codes is not None for item in items):
             transaction.use_embedder(embedder)
@@ -468,7 +534,8 @@ class Bank:
         if sparse is not None and any(item.sparse for item in items):
             transaction.use_sparse(sparse)
         author = self.principal or ""
-        return Storing(transaction, items, self._around.analyser, author, self._answers.source).store()
+        analyser, returned = self._around.analyser, self._answers.source
+        return Storing(transaction, items, analyser, author, returned, unread=unread).store()
 
     def import_items(self, items: Iterable[Mapping[str, Any]]) -> Imported:
         """Store items of an import that were not stored by an earlier one; otherwise like ``retain``.
@@ -559,19 +626,26 @@ class Bank:
         return known
 
     def settle(self, most: int | None = None) -> int:
-        """Compare what large batches stored without comparing: semantic and temporal links.
+        """Work off what large batches and loads left for later: names, relations, links, near repeats.
 
         Args:
-            most: rows at most; ``None`` = all that wait.
+            most: tasks at most, one or two per memory; ``None`` = all that wait.
 
         Returns:
-            how many rows were compared. Recall works before, meanwhile and after.
+            how many tasks were done. Recall works before, meanwhile and after.
         """
         done = 0
+        with self._rows.reading() as reading, self._names_lock:
+            # Those that everyone in the bank may know of: they show nobody a name that is not for them.
+            known = self._names_of(reading, ())
+
+        def extract(text: str, anchor: int) -> Extraction:
+            return self._around.extractor.extract(text, anchor=anchor, zone=self._around.zone, known=known)
+
         while most is None or done < most:
             step = _SETTLED_AT_ONCE if most is None else min(_SETTLED_AT_ONCE, most - done)
             with self._rows.writing(self._now(), self.principal or "") as transaction:
-                count = settle(transaction, step)
+                count = settle(transaction, step, extract)
             done += count
             if count < step:
                 break
@@ -1154,7 +1228,7 @@ class Bank:
             ),
             tools,
             known_at=view.known_at,
-            timer=time.perf_counter,
+            timer=self._around.timer,
             executor=self._around.executor,
             recording=recording,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
@@ -88,6 +89,7 @@ def open_store(
     redact: Policy = "off",
     audit_key: bytes | None = None,
     answerer: Answerer | None = None,
+    timer: Callable[[], float] = time.perf_counter,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -127,6 +129,8 @@ def open_store(
         audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
             bank is audited if ``Bank.start_audit`` has made a key beside it.
         answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``.
+        timer: seconds by which traces and deadlines go, on a clock that never goes back; by default wall
+            time. With ``time.thread_time`` a trace says what CPU each stage took in its own thread.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -168,6 +172,7 @@ def open_store(
         redact=redact,
         audit_key=audit_key,
         answerer=answerer,
+        timer=timer,
     )
 
 
@@ -266,6 +271,7 @@ class Store:
         redact: Policy,
         audit_key: bytes | None,
         answerer: Answerer | None,
+        timer: Callable[[], float],
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress, dimension)
@@ -287,6 +293,7 @@ class Store:
             sparse=self._sparse.get,
             redact=redact,
             answerer=answerer,
+            timer=timer,
         )
         self._audit_key = audit_key
         self._create = create

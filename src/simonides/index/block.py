@@ -16,7 +16,7 @@ from simonides.index.vectors import VectorBlock, sign_bits
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -98,25 +98,43 @@ class Tail:
 
     def append(self, row: Row) -> None:
         """Add the next row; gaps left by erased rows are filled with erased ones."""
-        while self.start + self.rows < row.ordinal:
-            self._append(Row(self.start + self.rows, None, {}, None, 0.0))
-        self._append(row)
+        self.extend((row,))
 
-    def _append(self, row: Row) -> None:
-        values = ERASED if row.values is None else row.values
+    def extend(self, rows: Iterable[Row]) -> None:
+        """Add rows, ascending; gaps left by erased rows are filled with erased ones."""
+        added: list[Row] = []
+        expected = self.start + self.rows
+        for row in rows:
+            added += [Row(gap, None, {}, None, 0.0) for gap in range(expected, row.ordinal)]
+            added.append(row)
+            expected = row.ordinal + 1
+        if added:
+            self._extend(added)
+
+    def _extend(self, rows: list[Row]) -> None:
+        values = [ERASED if row.values is None else row.values for row in rows]
         for name, column in self._columns.items():
-            column.append(values[name])
-        codes = row.codes if row.codes is not None and len(row.codes) == self.dimension else None
-        self._codes.append(0 if codes is None else codes)
-        self._scales.append(0.0 if codes is None else row.scale)
-        self._bits.append(0 if codes is None else sign_bits(codes[np.newaxis, :])[:, 0])
-        self._tokens.append(b"" if codes is None else row.tokens)
+            column.extend(np.array([value[name] for value in values], COLUMNS[name]))
+        codes = np.zeros((len(rows), self.dimension), np.int8)
+        scales = np.zeros(len(rows), np.float32)
+        for place, row in enumerate(rows):
+            if row.codes is not None and len(row.codes) == self.dimension:
+                codes[place], scales[place] = row.codes, row.scale
+            self._append_terms(self.rows + place, row)
+        self._codes.extend(codes)
+        self._scales.extend(scales)
+        self._bits.extend(sign_bits(codes).T)
+        self.rows += len(rows)
+
+    def _append_terms(self, number: int, row: Row) -> None:
+        fits = row.codes is not None and len(row.codes) == self.dimension
+        self._tokens.append(row.tokens if fits else b"")
         for field in FIELDS:
-            terms = row.terms.get(field, {})
-            self._lengths[field].append(sum(terms.values()))
-            self._postings[field].append(self.rows, terms)
-        self._sparse_scales.append(self._sparse.append(self.rows, row.sparse))
-        self.rows += 1
+            terms = row.terms.get(field)
+            self._lengths[field].append(sum(terms.values()) if terms else 0)
+            if terms:
+                self._postings[field].append(number, terms)
+        self._sparse_scales.append(self._sparse.append(number, row.sparse) if row.sparse else 0.0)
 
     def frozen(self) -> Block:
         """The rows so far, as an immutable block that shares memory with the tail."""

@@ -75,7 +75,9 @@ _DEFAULTS: Mapping[str, object] = {
 }
 
 
-def read_items(items: object, shared: Mapping[str, object], *, zone: tzinfo = UTC) -> list[Draft]:
+def read_items(
+    items: object, shared: Mapping[str, object], *, zone: tzinfo = UTC, first: int = 0
+) -> list[Draft]:
     """Check what is to be retained.
 
     Args:
@@ -86,6 +88,7 @@ def read_items(items: object, shared: Mapping[str, object], *, zone: tzinfo = UT
             (0 to 1), deduplicate, document_id, session, speaker, role, expansion; and subject, object and
             single_valued, which make *relation* a statement. ``None`` means "not given", here and in an item.
         zone: the zone of times that state none.
+        first: number of the first item of an iterable, for errors.
 
     Returns:
         One draft per item, in order. Tags and acl without repeats and sorted; a date is kept as the whole
@@ -107,7 +110,7 @@ def read_items(items: object, shared: Mapping[str, object], *, zone: tzinfo = UT
         raise InputError(
             "text", f"expected a string, a mapping or a list of them, got {type(items).__name__}"
         )
-    return [_draft(item, f"items[{position}]", common, readers) for position, item in enumerate(items)]
+    return [_draft(item, f"items[{number}]", common, readers) for number, item in enumerate(items, first)]
 
 
 def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping[str, _Reader]) -> Draft:

@@ -101,7 +101,7 @@ def prepare(
         codes, scale = stored or (None, 0.0)
         found = extract(draft)
         questions = expander.expand(draft.text, found) if expander and not draft.expansion else ""
-        terms = field_terms(_fields(draft, questions), occurred(draft, found), analyser)
+        terms = field_terms(searched_fields(draft, questions), occurred(draft, found), analyser)
         signature = sign(terms.get("text", {}))
         kept = tokens if codes is not None else b""
         items.append(
@@ -110,7 +110,7 @@ def prepare(
     return Preparation(tuple(items), tuple(unembedded), unsparse)
 
 
-def _fields(draft: Draft, questions: str) -> dict[str, str]:
+def searched_fields(draft: Draft, questions: str) -> dict[str, str]:
     """The searched texts of a draft, in the order of ``FIELDS``."""
     texts = {
         "text": draft.text,

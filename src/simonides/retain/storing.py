@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.transaction import Placement, WriteTransaction
     from simonides.protocols import Analyser
     from simonides.records.draft import Draft, Prepared
+    from simonides.records.extraction import Extraction
     from simonides.retain.neighbours import Neighbour
 
 LARGEST_COMPARED = 512
@@ -54,6 +55,12 @@ LINK = "link"
 
 REPEAT = "repeat"
 """The same, for a row that may turn out to say again what is there."""
+
+READ = "read"
+"""Before that, the task of reading names and relations out of a row's text that nobody has read."""
+
+TASKS = (READ, REPEAT, LINK)
+"""What ``settle`` works off, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,7 @@ class Storing:
         analyser: for the words of causes.
         author: principal who retains; empty = the owner.
         returned: the memory that a text was just returned from, or ``None`` (the feedback-loop guard).
+        unread: the items come without extraction; it and all comparisons are queued.
     """
 
     def __init__(
@@ -82,17 +90,21 @@ class Storing:
         analyser: Analyser,
         author: str,
         returned: Callable[[str], str | None],
+        *,
+        unread: bool = False,
     ) -> None:
         self._transaction = transaction
         self._items = items
         self._analyser = analyser
         self._author = author
         self._returned = returned
-        self._bulk = len(items) > LARGEST_COMPARED
+        self._unread = unread
+        self._bulk = unread or len(items) > LARGEST_COMPARED
         self._near = Neighbourhood(
             transaction.snapshot, () if self._bulk else items, transaction.next_instant()
         )
         self._facts: dict[int, _Fact] = {}
+        self._later: dict[str, list[int]] = {task: [] for task in TASKS}
         # Per document, what it says according to the items so far.
         self._said: dict[str, set[str]] = {}
 
@@ -110,6 +122,8 @@ class Storing:
                 trusts[key] = min(trust, trusts.get(key, trust))
         for (document, readers), trust in trusts.items():
             self._close_what_left(document, readers, trust, set(ids))
+        for task in TASKS:
+            self._transaction.queue_all(task, self._later[task])
         return ids
 
     def _close_what_left(self, document: str, readers: tuple[str, ...], trust: float, kept: set[str]) -> None:
@@ -129,7 +143,7 @@ class Storing:
             if same is not None:
                 return same
         neighbours = [] if self._bulk else self._near.nearest(position, MOST_SEMANTIC)
-        if draft.deduplicate:
+        if draft.deduplicate and neighbours:
             again = self._said_again(item, neighbours)
             if again is not None:
                 return again
@@ -147,7 +161,9 @@ class Storing:
         self._link_session(item, stored)
         if self._bulk:
             compared = draft.deduplicate and _may_repeat(draft)
-            self._transaction.queue(REPEAT if compared else LINK, stored.ordinal)
+            self._later[REPEAT if compared else LINK].append(stored.ordinal)
+            if self._unread:
+                self._later[READ].append(stored.ordinal)
         else:
             self._link(item, place, stored, neighbours)
         return stored.id
@@ -351,18 +367,52 @@ def _may_repeat(draft: Draft) -> bool:
     return not (draft.document or is_turn or draft.statement is not None or draft.valid_from is not None)
 
 
-def settle(transaction: WriteTransaction, most: int) -> int:
-    """Compare up to *most* rows that a large batch stored without comparing; returns how many were done."""
+def settle(
+    transaction: WriteTransaction,
+    most: int,
+    extract: Callable[[str, int], Extraction],
+    tasks: Sequence[str] = TASKS,
+) -> int:
+    """Work off up to *most* tasks that large batches and loads left for later; returns how many were done.
+
+    Args:
+        transaction: open.
+        most: tasks at most.
+        extract: reads a text that was said at a moment, microseconds UTC.
+        tasks: those to work off, in this order.
+    """
     done = 0
-    for task in (REPEAT, LINK):
+    for task in tasks:
         for ordinal in transaction.waiting(task, most - done):
             if transaction.exists(ordinal):
-                if task == LINK or not _drop_repeat(transaction, ordinal):
+                if task == READ:
+                    _read_stored(transaction, ordinal, extract)
+                elif task == LINK or not _drop_repeat(transaction, ordinal):
                     _link_stored(transaction, ordinal)
                 transaction.linked_later(ordinal)
             transaction.done(task, ordinal)
             done += 1
     return done
+
+
+def _read_stored(
+    transaction: WriteTransaction, ordinal: int, extract: Callable[[str, int], Extraction]
+) -> None:
+    """Note the names and relations in a stored row's text; the row itself stays what it is."""
+    text, occurred, ingested = transaction.columns(ordinal, "text", "occurred_from", "ingested_at")
+    found = extract(text, int(ingested if occurred is None else occurred))
+    readers = tuple(sorted(transaction.frame(ordinal).readers))
+    entities = resolve(transaction, text, found.mentions, found.relations, readers)
+    # The memory may have been changed meanwhile; its words were not.
+    for version in transaction.versions(ordinal):
+        for number in sorted(set(entities.values())):
+            transaction.mention(version, number)
+        for relation in found.relations:
+            subject = entities.get(fold_name(relation.subject))
+            if subject is not None:
+                # It ended no other memory when it was stored, so no later statement ends it, either.
+                obj = fold_name(relation.object)
+                transaction.state(version, relation.name, subject, obj, single_valued=False)
 
 
 def _drop_repeat(transaction: WriteTransaction, ordinal: int) -> bool:

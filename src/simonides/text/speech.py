@@ -45,7 +45,7 @@ def label_of(text: str) -> str:
 
 def speaker_key(name: str) -> int:
     """64 bits that stand for a folded name; 0 where nothing of it is left."""
-    return _key(_words(name))
+    return _key(_words(name)) if name else 0
 
 
 def name_keys(text: str) -> frozenset[int]:

@@ -189,7 +189,7 @@ _HERE = {
     # At the machine that holds the bank, see docs/guide/limits.md.
     "audit_entries", "audit_verify", "start_audit", "backup", "restore", "repair", "forget_where", "purge",
     "quarantine", "release", "maintain", "moves", "undo_move", "pin", "brief", "check_references", "last_write",
-    "used_by_recall",
+    "used_by_recall", "load",
 }  # fmt: skip
 
 

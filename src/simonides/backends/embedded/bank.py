@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from simonides.records.source import Source
 
 _TRIES = 5
+_LOADING_CACHE_KB = 256 * 1024
 MOST_IMPRESSIONS = 1_000
 """Recalls that wait in memory until something is said to be of use; the oldest falls out."""
 
@@ -306,6 +307,23 @@ class EmbeddedBank:
             yield transaction
             transaction.finish()
         self.merge_if_due()
+
+    @contextlib.contextmanager
+    def loading(self, now: int, actor: str = "") -> Iterator[WriteTransaction]:
+        """``writing``, for very many rows.
+
+        New rows lie anywhere in the indexes of ids and contents, so the pages of these stay in memory: with
+        SQLite's usual 2 MB each of them would be written many times over in one transaction.
+        """
+        with translated(self._connections.path):
+            connection = self._connections.get()
+        usual = connection.pragma("cache_size")
+        connection.pragma("cache_size", -_LOADING_CACHE_KB)
+        try:
+            with self.writing(now, actor) as transaction:
+                yield transaction
+        finally:
+            connection.pragma("cache_size", usual)
 
     def _catch_up(self, connection: apsw.Connection, meta: Meta) -> IndexSnapshot:
         """Inside a write transaction no one publishes, so a missing generation is missing for good."""

@@ -9,6 +9,7 @@ that is missing, damaged, or of another bank, epoch or log is rebuilt from rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.accesses import extend_accesses
@@ -24,12 +25,16 @@ from simonides.index.snapshot import IndexSnapshot
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import apsw
 
+    from simonides.index.columns import Row
     from simonides.index.files import FileLayer
     from simonides.index.generation import BlockFile
+
+_CHUNK = 4_096
 
 
 @dataclass
@@ -174,10 +179,19 @@ def _open(
 
 def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None:
     tail = position.tail
-    for row in read_index_rows(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
-        tail.append(row)
+    for rows in _chunks(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
+        tail.extend(rows)
     position.graph = extend_graph(connection, position.graph)
     position.accesses = extend_accesses(connection, position.accesses)
+
+
+def _chunks(
+    connection: apsw.Connection, embedder: int | None, start: int, stop: int
+) -> Iterator[list[Row]]:
+    """Index rows from *start* up to *stop*, some at a time: to append many at once is cheaper."""
+    rows = read_index_rows(connection, embedder, start, stop)
+    while chunk := list(islice(rows, _CHUNK)):
+        yield chunk
 
 
 def _opened_generation(
@@ -209,8 +223,8 @@ def rebuild_blocks(connection: apsw.Connection, meta: Meta, dimension: int) -> t
     blocks = []
     for start in range(0, whole, LARGEST_BLOCK):
         tail = Tail(start, dimension)
-        for row in read_index_rows(connection, meta.embedder, start, start + LARGEST_BLOCK):
-            tail.append(row)
+        for rows in _chunks(connection, meta.embedder, start, start + LARGEST_BLOCK):
+            tail.extend(rows)
         blocks.append(join_blocks([tail.frozen()], {}, dimension))
     return tuple(blocks)
 

@@ -28,9 +28,12 @@ def row_digest(row: Mapping[str, Any], scale: float = 0.0, codes: bytes = b"") -
         scale: factor of the vector that was stored with it; 0 when it has none.
         codes: its int8 codes; empty when it has none.
     """
-    plain = [row[name].hex() if isinstance(row[name], bytes) else row[name] for name in IMMUTABLE]
+    values = [row[name] for name in IMMUTABLE]
+    blobs = [value for value in values if isinstance(value, bytes)]
+    # Of a blob its length stands in the text, and its bytes come after it.
+    plain = [len(value) if isinstance(value, bytes) else value for value in values]
     body = json.dumps([*plain, scale], ensure_ascii=False, separators=(",", ":")).encode()
-    return hashlib.blake2b(body + b"\0" + codes, digest_size=16).digest()
+    return hashlib.blake2b(b"\0".join((body, *blobs, codes)), digest_size=16).digest()
 
 
 def codes_digest(memory: str, codes: bytes) -> bytes:

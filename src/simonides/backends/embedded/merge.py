@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.connection import Connections
     from simonides.index.files import FileLayer
     from simonides.index.generation import BlockFile, Generation
+    from simonides.index.graph import Graph
     from simonides.index.snapshot import IndexSnapshot
 
 SMALLEST_MERGE = 2_000
 """Rows the tail may hold before it is merged, or 2 % of the bank if that is more."""
+
+SMALLEST_EDGE_MERGE = 50_000
+"""Mentions and links that may wait, or a tenth of the graph if that is more; recalls look through all."""
 
 
 def merge_due(position: Position) -> bool:
@@ -44,8 +48,18 @@ def merge_due(position: Position) -> bool:
     waiting = position.tail.rows + sum(block.rows for block in position.rebuilt)
     if waiting > allowed or len(snapshot.expired) > allowed or position.problem:
         return True
+    if _newer_edges(snapshot.graph) > max(SMALLEST_EDGE_MERGE, _sealed_edges(snapshot.graph) // 10):
+        return True
     sealed = position.generation.rows if position.generation else 0
     return any(ordinal < sealed for ordinal in _erased(snapshot))
+
+
+def _newer_edges(graph: Graph) -> int:
+    return len(graph.newer_links) + len(graph.newer_mentions)
+
+
+def _sealed_edges(graph: Graph) -> int:
+    return len(graph.links.ends) + len(graph.by_row.ends)
 
 
 def _allowed(snapshot: IndexSnapshot) -> int:

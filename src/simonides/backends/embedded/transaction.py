@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,6 +176,10 @@ class WriteTransaction:
         self.now = now
         # Episodes of documents that this transaction wrote, by document and text.
         self._episodes: dict[tuple[str, str], int] = {}
+        # Codes that this transaction has looked up or made.
+        self._labels: dict[str, int] = {}
+        self._label_sets: dict[tuple[str, ...], int] = {}
+        self._keyed: tuple[Draft | None, bytes] = (None, b"")
 
     @property
     def connection(self) -> apsw.Connection:
@@ -291,7 +296,7 @@ class WriteTransaction:
         row = self._one(
             "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND state & ?=0"
             " AND (valid_to>? OR valid_to=? OR (? AND superseded_by<>'')) ORDER BY ordinal LIMIT 1",
-            content_key(draft),
+            self._content_key(draft),
             FOREVER,
             ARCHIVED | CONSOLIDATED,
             self.next_instant(),
@@ -318,10 +323,10 @@ class WriteTransaction:
             "context": draft.context,
             "relation": draft.relation,
             "expansion": item.expansion,
-            "path": label_code(self._connection, draft.path),
-            "project": label_code(self._connection, draft.project),
-            "tags": label_set_code(self._connection, draft.tags),
-            "acl": label_set_code(self._connection, draft.acl),
+            "path": self._label(draft.path),
+            "project": self._label(draft.project),
+            "tags": self._label_set(draft.tags),
+            "acl": self._label_set(draft.acl),
             "valid_from": place.valid_from.start,
             "valid_from_precision": place.valid_from.precision.value,
             "valid_to": place.valid_to.start,
@@ -343,7 +348,7 @@ class WriteTransaction:
             "state": place.state,
             "signature": item.signature.astype("<u4").tobytes(),
             "terms": json.dumps(item.terms, ensure_ascii=False, separators=(",", ":")).encode(),
-            "content_key": content_key(draft),
+            "content_key": self._content_key(draft),
         }
         self._insert_row(values, item.scale, codes)
         if item.tokens and codes:
@@ -573,6 +578,15 @@ class WriteTransaction:
         """Whether a row was not erased."""
         return self._one("SELECT 1 FROM memories WHERE ordinal=?", ordinal) is not None
 
+    def versions(self, ordinal: int) -> list[int]:
+        """Ordinals of all versions of the memory that a row is a version of, oldest first."""
+        rows = self._all(
+            "SELECT ordinal FROM memories WHERE id=(SELECT id FROM memories WHERE ordinal=?)"
+            " ORDER BY version",
+            ordinal,
+        )
+        return [int(version) for (version,) in rows]
+
     def vector(self, ordinal: int) -> NDArray[np.float32] | None:
         """A row's vector, or ``None``."""
         row = self._one(
@@ -658,6 +672,24 @@ class WriteTransaction:
             found += [(int(root), int(apart)) for root, apart in rows]
         return sorted(found, key=lambda pair: (pair[1], pair[0]))[:most]
 
+    def _label(self, text: str) -> int:
+        code = self._labels.get(text)
+        if code is None:
+            code = self._labels[text] = label_code(self._connection, text)
+        return code
+
+    def _label_set(self, names: tuple[str, ...]) -> int:
+        code = self._label_sets.get(names)
+        if code is None:
+            code = self._label_sets[names] = label_set_code(self._connection, names)
+        return code
+
+    def _content_key(self, draft: Draft) -> bytes:
+        """The key of *draft*, made once for the look at what is there and for the row."""
+        if self._keyed[0] is not draft:
+            self._keyed = draft, content_key(draft)
+        return self._keyed[1]
+
     def _free_id(self, ingested: int, text: str) -> str:
         attempt = 0
         while True:
@@ -669,9 +701,7 @@ class WriteTransaction:
 
     def _insert_row(self, values: dict[str, Any], scale: float, codes: bytes) -> None:
         values["digest"] = row_digest(values, scale, codes)
-        marks = ", ".join(f":{name}" for name in values)
-        insert = f"INSERT INTO memories({', '.join(values)}) VALUES ({marks})"
-        self._connection.execute(insert, values)
+        self._connection.execute(_insert_into_memories(tuple(values)), tuple(values.values()))
         ordinal, ingested = int(values["ordinal"]), int(values["ingested_at"])
         if codes:
             self._connection.execute(
@@ -770,7 +800,7 @@ class WriteTransaction:
         row = self._connection.execute(
             "INSERT INTO entities(name, folded, kind, scope, qualifier) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT(folded, scope, qualifier) DO UPDATE SET folded=excluded.folded RETURNING number",
-            (name, folded, kind, label_set_code(self._connection, readers), qualifier),
+            (name, folded, kind, self._label_set(tuple(readers)), qualifier),
         ).fetchone()
         return _number(row)
 
@@ -894,6 +924,13 @@ class WriteTransaction:
             (task, ordinal, not_before),
         )
 
+    def queue_all(self, task: str, ordinals: Iterable[int]) -> None:
+        """Leave the same work for later, for many rows."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem) VALUES (?, ?, 0, 0, '')",
+            ((task, ordinal) for ordinal in ordinals),
+        )
+
     def waiting(self, task: str, most: int) -> list[int]:
         """Ordinals with work of one sort, oldest first."""
         rows = self._all(
@@ -974,6 +1011,11 @@ _READABLE = (
     "(m.acl = 0 OR (?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
     " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
 )
+
+
+@lru_cache(maxsize=8)
+def _insert_into_memories(names: tuple[str, ...]) -> str:
+    return f"INSERT INTO memories({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
 def _listed(readers: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from simonides.surfaces.cli.bench_inputs import (
     measured_embedder,
     prepared,
 )
+from simonides.surfaces.cli.bench_scale import scale
 from simonides.surfaces.cli.bench_stages import ablation, leaks
 from simonides.surfaces.cli.opening import embedder_choice, environment_embedder, environment_sparse
 from simonides.surfaces.cli.options import JsonOption, ProfileOption
@@ -257,3 +258,4 @@ def _measures(answer: Mapping[str, Any]) -> "Table":
 bench.command()(compare)
 bench.command()(ablation)
 bench.command()(leaks)
+bench.command()(scale)
