@@ -176,7 +176,7 @@ def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None
     tail = position.tail
     for row in read_index_rows(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
         tail.append(row)
-    position.graph = extend_graph(connection, position.graph)
+    position.graph = extend_graph(connection, position.graph, meta.embedder)
     position.accesses = extend_accesses(connection, position.accesses)
 
 
