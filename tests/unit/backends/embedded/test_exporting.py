@@ -290,7 +290,8 @@ def test_no_embedder_is_needed(tmp_path: Path, export: Path, clock: FrozenClock)
         copy.export(export.with_name("again"))
     assert export.with_name("again").read_bytes() == export.read_bytes()
     with simonides.open(tmp_path / "other", embedder=STUB, clock=clock) as other:
-        assert other.bank("copy").recall("oars").trace.degraded == ()
+        degraded = other.bank("copy").recall("oars", profile="jeffs_brain").trace.degraded
+        assert degraded == ("head_rerank: no_reranker",)
 
 
 def test_terms_of_another_analyser_are_made_anew(tmp_path: Path, export: Path, clock: FrozenClock) -> None:
