@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,11 +21,19 @@ from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.upkeep import read_evidence, read_moves
 from simonides.backends.embedded.verification import VerifyReport
-from simonides.errors import ConflictError, InputError, ModelDamagedError, NotFoundError, UnknownNameError
+from simonides.errors import (
+    ConflictError,
+    EmbedderMismatchError,
+    InputError,
+    ModelDamagedError,
+    NotFoundError,
+    UnknownNameError,
+)
 from simonides.index.view import look
 from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
 from simonides.lifecycle.preferring import prefer_observations
+from simonides.lifecycle.reembedding import abandon, reembed
 from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
 from simonides.lifecycle.thresholds import read_thresholds
 from simonides.lifecycle.undoing import note_stale, undo
@@ -48,6 +56,7 @@ from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
 from simonides.records.interval import FOREVER, from_micros, parse_time, to_micros
 from simonides.records.kind import Kind
+from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.state import PINNED
@@ -81,6 +90,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.transaction import Entity, WriteTransaction
     from simonides.index.view import BankView
     from simonides.lifecycle.briefing import Brief
+    from simonides.lifecycle.reembedding import ReembedReport
     from simonides.lifecycle.staleness import DeadReference
     from simonides.lifecycle.step import MaintenanceReport
     from simonides.profiles.environment import Setting
@@ -112,6 +122,7 @@ if TYPE_CHECKING:
     from simonides.records.receipt import Receipt, Saved
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
+    from simonides.retain.importing.pieces import Piece
     from simonides.retain.secrets import Policy
 
 _log = logging.getLogger("simonides")
@@ -162,6 +173,29 @@ JUDGING = ("llm_judge",)
 _MOST_READERS = 4
 
 
+class Embedders(Protocol):
+    """What a store knows of embedders."""
+
+    def __call__(self, model: ModelIdentity = ...) -> tuple[Embedder | None, str]:
+        """The embedder for a bank whose vectors are of *model* (empty: it has none yet), or ``None`` and why.
+
+        Another one than *model* where the store was opened with that one.
+        """
+        ...
+
+    def at_hand(self, model: ModelIdentity) -> Embedder | None:
+        """That very embedder, if it can be had without fetching it."""
+        ...
+
+    def adopt(self, model: str | Embedder, dimension: int | None) -> Embedder:
+        """The embedder that a bank goes over to; from now on it is at hand.
+
+        Raises:
+            InputError, UnknownNameError, ModelError: see ``open_store``.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a store hands to its banks.
@@ -170,7 +204,7 @@ class Surroundings:
         clock: tells the time.
         zone: of times that state none.
         analyser, tokens, extractor, expander: of the store.
-        embedder: gives the store's embedder (loaded at first use), or ``None`` and why.
+        embedder: gives the embedder of a bank (loaded at first use), or ``None`` and why.
         executor: runs channels side by side.
         reranker: gives the store's reranker (loaded at first use), or ``None`` and why.
         token_codes: whether codes of tokens are stored.
@@ -188,7 +222,7 @@ class Surroundings:
     tokens: TokenCounter
     extractor: Extractor
     expander: Expander | None
-    embedder: Callable[[], tuple[Embedder | None, str]]
+    embedder: Embedders
     executor: Executor
     reranker: Callable[[], tuple[Reranker | None, str]]
     token_codes: bool
@@ -329,9 +363,30 @@ class Bank:
         key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
         if not drafts:
             return []
+        return self._prepare_and_store(drafts, lambda opened, ready: self._store(opened, ready, key))
+
+    def _prepare_and_store(
+        self, drafts: list[Draft], store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]]
+    ) -> list[str]:
+        """Encode outside the transaction; once more if the bank went over to another embedder meanwhile."""
+        ready = self._prepare(drafts)
+        try:
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
+                return store(transaction, ready)
+        except EmbedderMismatchError:
+            if not self._went_over(ready):
+                raise
         ready = self._prepare(drafts)
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            return self._store(transaction, ready, key)
+            return store(transaction, ready)
+
+    def _went_over(self, items: Iterable[Prepared]) -> bool:
+        """Whether the bank has gone over to another embedder that is at hand since *items* were encoded."""
+        with self._rows.reading() as reading:
+            current = reading.embedder()
+        made_by = {item.model.fingerprint for item in items if item.model is not None}
+        embedder, _ = self._around.embedder(current)
+        return embedder is not None and embedder.fingerprint == current.fingerprint not in made_by
 
     def load(
         self,
@@ -371,13 +426,15 @@ class Bank:
         """
         from simonides.retain.loading import Preparing, batches_of, parts_of  # noqa: PLC0415 rarely used
 
-        embedder, problem = self._around.embedder()
+        with self._rows.reading() as reading:
+            embedder, problem = self._around.embedder(reading.embedder())
         if embedder is None:
             raise InputError(
                 "vectors", f"need the embedder that made them ({problem or 'the store has none'})"
             )
         parts = parts_of(items, np.asanyarray(vectors), tokens, embedder.dimension)
-        prepare_part = Preparing(self._around.analyser, self._around.zone, self._around.redact)
+        model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+        prepare_part = Preparing(self._around.analyser, self._around.zone, self._around.redact, model)
         ids: list[str] = []
         for rows, found in batches_of(parts, prepare_part, batch=batch, workers=workers):
             self._warn_of_secrets(found)
@@ -468,7 +525,10 @@ class Bank:
             raise InputError("recorded_at", "only the owner may state it; leave it out")
 
     def _prepare(self, drafts: list[Draft]) -> tuple[Prepared, ...]:
-        embedder, _ = self._around.embedder()
+        with self._rows.reading() as reading:
+            embedder, _ = self._around.embedder(reading.embedder())
+            target = reading.following()
+        following = None if target is None or embedder is None else self._around.embedder.at_hand(target)
         now, known = self._now(), self._known_names(drafts)
 
         def extract(draft: Draft) -> Extraction:
@@ -485,6 +545,7 @@ class Bank:
             expander=self._around.expander,
             token_codes=self._around.token_codes,
             sparse=self._around.sparse()[0],
+            following=following,
         )
         if ready.unsparse:
             position, reason = ready.unsparse[0]
@@ -527,9 +588,11 @@ class Bank:
     def _write(
         self, transaction: WriteTransaction, items: Sequence[Prepared], *, unread: bool = False
     ) -> list[str]:
-        embedder, _ = self._around.embedder()
-        if embedder is not None and any(item.codes is not None for item in items):
-            transaction.use_embedder(embedder)
+        current = transaction.embedder().fingerprint
+        items = [item.gone_over(current) for item in items]
+        made_by = next((item.model for item in items if item.codes is not None), None)
+        if made_by is not None:
+            transaction.use_embedder(made_by)
         sparse, _ = self._around.sparse()
         if sparse is not None and any(item.sparse for item in items):
             transaction.use_sparse(sparse)
@@ -555,19 +618,24 @@ class Bank:
         pieces = gather(drafts, self.principal or "")
         known = self._rows.claimed([piece.key for piece in pieces])
         fresh = [piece for piece in pieces if known.get(piece.key) != piece.body]
-        places = [place for piece in fresh for place in piece.positions]
-        stored: list[str] = []
-        if fresh:
-            ready = dict(zip(places, self._prepare([drafts[place] for place in places]), strict=True))
-            with self._rows.writing(self._now(), self.principal or "") as transaction:
-                # Another process may be importing the same.
-                fresh = [p for p in fresh if (transaction.claimed(p.key) or (b"",))[0] != p.body]
-                places = [place for piece in fresh for place in piece.positions]
-                stored = self._write(transaction, [ready[place] for place in places])
-                ids = dict(zip(places, stored, strict=True))
-                for piece in fresh:
-                    transaction.claim_anew(piece.key, piece.body, [ids[place] for place in piece.positions])
+        stored = self._import(fresh, drafts) if fresh else []
         return Imported(tuple(stored), len(drafts) - len(stored))
+
+    def _import(self, fresh: Sequence[Piece], drafts: Sequence[Draft]) -> list[str]:
+        places = [place for piece in fresh for place in piece.positions]
+
+        def store(transaction: WriteTransaction, prepared: Sequence[Prepared]) -> list[str]:
+            ready = dict(zip(places, prepared, strict=True))
+            # Another process may be importing the same.
+            left = [p for p in fresh if (transaction.claimed(p.key) or (b"",))[0] != p.body]
+            there = [place for piece in left for place in piece.positions]
+            stored = self._write(transaction, [ready[place] for place in there])
+            ids = dict(zip(there, stored, strict=True))
+            for piece in left:
+                transaction.claim_anew(piece.key, piece.body, [ids[place] for place in piece.positions])
+            return stored
+
+        return self._prepare_and_store([drafts[place] for place in places], store)
 
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """Write everything in the bank without loss, as it is at one moment; the owner's only.
@@ -1064,7 +1132,7 @@ class Bank:
             if include_sources:
                 answer = replace(answer, evidence=self._evidence(reading, answer, view.known_at))
             if answer.hits and recording.query is not None:
-                fingerprint = reading.embedder()[2]
+                fingerprint = reading.embedder().fingerprint
                 self._rows.impress(
                     impression_of(
                         view,
@@ -1280,10 +1348,10 @@ class Bank:
         """The embedder for this plan and this bank, or why there is none."""
         if not any(step.technique == "embedding" for step in plan.understanders):
             return None, ""
-        embedder, problem = self._around.embedder()
-        name, dimension, fingerprint = reading.embedder()
-        if embedder is not None and fingerprint not in {"", embedder.fingerprint}:
-            return None, mismatch(name, dimension, embedder)
+        model = reading.embedder()
+        embedder, problem = self._around.embedder(model)
+        if embedder is not None and model.fingerprint not in {"", embedder.fingerprint}:
+            return None, mismatch(model.name, model.dimension, embedder)
         return embedder, problem
 
     def _usable_sparse(self, plan: Plan, reading: Reading) -> tuple[SparseEncoder | None, str]:
@@ -1528,6 +1596,63 @@ class Bank:
         thresholds = read_thresholds(*load_lifecycle(profile))
         return maintain(self._rows, thresholds, self._now, most=most, dry_run=dry_run, progress=progress)
 
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder in use for this bank (loaded now if it was not yet), or ``None``."""
+        with self._rows.reading() as reading:
+            model = reading.embedder()
+        return self._around.embedder(model)[0]
+
+    def reembed(
+        self,
+        model: str | Embedder,
+        *,
+        dimension: int | None = None,
+        dry_run: bool = False,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> ReembedReport:
+        """Let the bank go over to another embedder, or go on with that; the owner's only.
+
+        Recall works by the old one until everything is ready, then by the new one. A run that was cut short
+        is simply made again, and goes on. A store that was opened with the embedder ``"auto"`` uses the new
+        one from then on; one that was opened with another recalls by words until it is opened with it.
+
+        Args:
+            model: name of a catalogued model (fetched when it is missing), or your own
+                ``protocols.Embedder``.
+            dimension: as for ``open_store``; for catalogued models only.
+            dry_run: write nothing, and report what a run would do.
+            progress: told (stage, done, of how many).
+
+        Raises:
+            InputError, UnknownNameError: an argument is wrong.
+            ConflictError: the bank is going over to another model.
+            ModelError: the model cannot be had, or can encode too little; the bank stays with what it has.
+            UnavailableError: another process maintains this bank, or it cannot be written.
+        """
+        self._owners_only("reembed")
+        embedder = self._around.embedder.adopt(model, dimension)
+        return reembed(
+            self._rows,
+            embedder,
+            self._now,
+            token_codes=self._around.token_codes,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def abandon_reembedding(self) -> bool:
+        """Stay with the embedder that the bank has, and drop what another one has made; the owner's only.
+
+        Returns:
+            whether the bank was going over to another.
+
+        Raises:
+            UnavailableError: another process maintains this bank, or it cannot be written.
+        """
+        self._owners_only("abandon_reembedding")
+        return abandon(self._rows, self._now())
+
     def moves(self, memory: str | None = None) -> list[Move]:
         """What maintenance did to one memory, or to all, oldest first, with reasons; the owner's only."""
         self._owners_only("moves")
@@ -1667,7 +1792,7 @@ class Bank:
         """
         self._check_owner("adopt_reranker")
         with self._rows.reading() as reading:
-            network = replace(network, embedder=reading.embedder()[2])
+            network = replace(network, embedder=reading.embedder().fingerprint)
         path = self._rows.reranker_path
         # Two processes may be training at once: each writes a file of its own, and the last one stands.
         partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")

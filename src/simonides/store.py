@@ -26,7 +26,7 @@ from simonides.errors import (
     StoreError,
     UnavailableError,
 )
-from simonides.models.catalogue import DEFAULT_EMBEDDER, find_record, find_reranker
+from simonides.models.catalogue import CATALOGUE, DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.onnx_encoder import checked_dimension
 from simonides.models.resolve import load_embedder, load_reranker, load_sparse, sparse_choice
@@ -34,6 +34,7 @@ from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
 from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
 from simonides.records.interval import to_micros
+from simonides.records.model_identity import ModelIdentity
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.secrets import POLICIES
@@ -64,6 +65,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger("simonides")
 
+_ANY = ModelIdentity()
 _CHANNEL_THREADS = 4
 _LONGEST_PATH = 4096
 
@@ -284,7 +286,7 @@ class Store:
             tokens,
             extractor,
             expander,
-            self._source.get,
+            self._source,
             self._executor,
             _RerankerSource(reranker, progress).get,
             token_codes=token_codes,
@@ -385,7 +387,7 @@ class Store:
     @property
     def embedder(self) -> Embedder | None:
         """The embedder in use (loaded now if it was not yet), or ``None``."""
-        return self._source.get()[0]
+        return self._source()[0]
 
     @property
     def sparse(self) -> SparseEncoder | None:
@@ -432,13 +434,70 @@ class _EmbedderSource:
         self._progress = progress or silent
         self._lock = threading.Lock()
         self._loaded: tuple[Embedder | None, str] | None = None
+        # Others than the one that was asked for, by fingerprint: those that banks have gone over to.
+        self._others: dict[str, tuple[Embedder | None, str]] = {}
+        # Fingerprints that the catalogue's model of the name does not have.
+        self._strangers: set[str] = set()
 
-    def get(self) -> tuple[Embedder | None, str]:
-        """The embedder, or ``None`` and why."""
+    def __call__(self, model: ModelIdentity = _ANY) -> tuple[Embedder | None, str]:
+        """The embedder for a bank whose vectors are of *model*, or ``None`` and why.
+
+        With ``"auto"`` that is *model* wherever it is catalogued. Another one than *model* where there is no
+        way to it; its caller then says so.
+        """
         with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
+            if self._wanted is None or not model.fingerprint:
+                return self._default()
+            others = self._others.get(model.fingerprint)
+            if others is None and self._wanted == "auto" and model.name != DEFAULT_EMBEDDER:
+                others = self._catalogued(model, offline=None)
+            return others or self._default()
+
+    def at_hand(self, model: ModelIdentity) -> Embedder | None:
+        """That very embedder, if it can be had without fetching it."""
+        with self._lock:
+            found = self._others.get(model.fingerprint) or self._catalogued(model, offline=True)
+            return found[0] if found else None
+
+    def adopt(self, model: str | Embedder, dimension: int | None) -> Embedder:
+        """The embedder that a bank goes over to; see ``Bank.reembed``."""
+        _check_parts(tokens="approximate", expander=None, embedder=model)
+        _check_models(model, dimension, None, None)
+        if isinstance(model, str):
+            name = DEFAULT_EMBEDDER if model == "auto" else model
+            embedder: Embedder = load_embedder(name, progress=self._progress, dimension=dimension)
+        else:
+            embedder = model
+        with self._lock:
+            self._others[embedder.fingerprint] = embedder, ""
+        return embedder
+
+    def _catalogued(
+        self, model: ModelIdentity, *, offline: bool | None
+    ) -> tuple[Embedder | None, str] | None:
+        """A bank's embedder by its name; ``None`` where the catalogue's one makes other vectors."""
+        known = model.name in {record.name for record in CATALOGUE}
+        if not known or model.fingerprint in self._strangers:
+            return None
+        cut = None if find_record(model.name).dimension == model.dimension else model.dimension
+        try:
+            found = load_embedder(model.name, progress=self._progress, offline=offline, dimension=cut)
+        except (ModelError, InputError) as error:
+            if offline:
+                return None
+            _log.warning("no embedder, recall goes by words alone: %s", error)
+            self._others[model.fingerprint] = None, str(error)
+            return self._others[model.fingerprint]
+        if found.fingerprint != model.fingerprint:
+            self._strangers.add(model.fingerprint)
+            return None
+        self._others[model.fingerprint] = found, ""
+        return self._others[model.fingerprint]
+
+    def _default(self) -> tuple[Embedder | None, str]:
+        if self._loaded is None:
+            self._loaded = self._load()
+        return self._loaded
 
     @property
     def problem(self) -> str:

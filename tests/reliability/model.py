@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -104,12 +105,17 @@ class Machine(RuleBasedStateMachine):
         self.documents: dict[str, dict[str, str]] = {}
         self.statements: dict[str, str] = {}
         self.number = 0
+        self.dimension = 8
         self.store: Store
         self.open()
 
     def open(self) -> None:
         self.store = simonides.open(
-            self.folder, clock=self.clock, embedder=StubEmbedder(dimension=8), expander=None, environ={}
+            self.folder,
+            clock=self.clock,
+            embedder=StubEmbedder(dimension=self.dimension),
+            expander=None,
+            environ={},
         )
 
     def bank(self, reader: str | None = None) -> Bank:
@@ -234,6 +240,28 @@ class Machine(RuleBasedStateMachine):
         self.tick()
         self.bank()
         self.bank()._rows.merge_if_due(force=True)
+
+    @rule(step=st.integers(0, 3))
+    def reembed(self, step: int) -> None:
+        """To the other of two embedders; from the first step on it may be interrupted, and then goes on."""
+        self.tick()
+        self.dimension = 20 - self.dimension
+        steps = 0
+
+        def interrupt(stage: str, done: int, total: int | None) -> None:
+            nonlocal steps
+            steps += 1
+            if steps == step:
+                raise InterruptedError(stage)
+
+        embedder = StubEmbedder(dimension=self.dimension)
+        with suppress(InterruptedError):
+            self.bank().reembed(embedder, progress=interrupt)
+        if 0 < step <= steps:
+            assert self.bank().verify().ok
+        self.bank().reembed(embedder)
+        stats = self.bank().stats()
+        assert (stats["dimension"], stats["with_vector"]) == (self.dimension, stats["versions"])
 
     @rule()
     def verify(self) -> None:

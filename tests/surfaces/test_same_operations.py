@@ -25,7 +25,7 @@ LOCAL = {
 # What the owner does at the machine that holds the bank; no other door offers it yet (docs/guide/limits.md).
 AT_THE_MACHINE = {
     "audit", "backup", "restore", "brief", "check", "maintain", "moves", "undo", "pin", "unpin", "quarantine",
-    "release", "tune",
+    "reembed", "release", "tune",
 }  # fmt: skip
 # Parameter → option, where one value of a list is given at a time or the word is shorter.
 OPTIONS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from simonides.records.extraction import Extraction, Relation
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind, Layer
+    from simonides.records.model_identity import ModelIdentity
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,25 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Encoding:
+    """What one embedder made of a text.
+
+    Attributes:
+        model: the embedder.
+        codes: int8 vector, shape (dimension,), or ``None`` when there is none.
+        scale: factor that turns ``codes`` back into a unit vector.
+        tokens: codes of the text's tokens as stored (``index.token_codes``); empty = none.
+        problem: why there is no vector; empty when there is one.
+    """
+
+    model: ModelIdentity
+    codes: NDArray[np.int8] | None
+    scale: float = 0.0
+    tokens: bytes = b""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
     """A draft with everything that needs no look at the store.
 
@@ -69,6 +89,9 @@ class Prepared:
         tokens: codes of the text's tokens as stored (``index.token_codes``); empty = none.
         sparse: learned sparse terms of the text as stored (``index.sparse_postings``); empty = none.
         questions: that the text answers, for the expansion field, where the draft gives none.
+        model: the embedder that made ``codes`` and ``tokens``; ``None`` = none was asked.
+        following: what the embedder made of it to which the bank is going over; ``None`` = it is not, or
+            that embedder was not at hand.
     """
 
     draft: Draft
@@ -80,8 +103,27 @@ class Prepared:
     questions: str = ""
     tokens: bytes = b""
     sparse: bytes = b""
+    model: ModelIdentity | None = None
+    following: Encoding | None = None
 
     @property
     def expansion(self) -> str:
         """What the expansion field holds: the caller's words, else the questions."""
         return self.draft.expansion or self.questions
+
+    def gone_over(self, current: str) -> Prepared:
+        """The item as a bank stores it whose embedder has the fingerprint *current*.
+
+        The bank may have gone over to the following embedder after the item was encoded.
+        """
+        other = self.following
+        if other is None or other.model.fingerprint != current:
+            return self
+        return replace(
+            self,
+            codes=other.codes,
+            scale=other.scale,
+            tokens=other.tokens,
+            model=other.model,
+            following=None,
+        )

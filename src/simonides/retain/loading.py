@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.protocols import Analyser
+    from simonides.records.model_identity import ModelIdentity
     from simonides.retain.secrets import Policy
 
 _PART = 1_024
@@ -74,11 +75,13 @@ class Preparing:
         analyser: cuts the fields into terms.
         zone: of times that state none.
         redact: what becomes of secrets.
+        model: the embedder that made the vectors.
     """
 
     analyser: Analyser
     zone: tzinfo
     redact: Policy
+    model: ModelIdentity
 
     def __call__(self, part: Part) -> tuple[list[Prepared], Counter[str]]:
         """The rows of a part, and how many secrets of each kind were masked.
@@ -94,7 +97,16 @@ class Preparing:
             tokens = b"" if part.tokens is None else _packed(part, place)
             signature = sign(terms.get("text", {}))
             rows.append(
-                Prepared(draft, terms, codes[place], float(scales[place]), _UNREAD, signature, tokens=tokens)
+                Prepared(
+                    draft,
+                    terms,
+                    codes[place],
+                    float(scales[place]),
+                    _UNREAD,
+                    signature,
+                    tokens=tokens,
+                    model=self.model,
+                )
             )
         return rows, Counter(found)
 

@@ -20,9 +20,10 @@ from simonides.index.postings import FIELDS
 from simonides.index.quantise import quantise
 from simonides.index.token_codes import pack_tokens
 from simonides.protocols import TokenEmbedder
-from simonides.records.draft import Prepared
+from simonides.records.draft import Encoding, Prepared
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
+from simonides.records.model_identity import ModelIdentity
 from simonides.retain.placing import occurred
 from simonides.retain.signature import sign
 from simonides.retain.sparse import in_context, sparse_terms
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
     from simonides.protocols import Analyser, Embedder, Expander, SparseEncoder
     from simonides.records.draft import Draft
 
-_Encoded: TypeAlias = "tuple[NDArray[np.float32] | str | None, bytes]"
-_NOTHING: _Encoded = (None, b"")
+_Encoded: TypeAlias = "tuple[NDArray[np.float32] | str, bytes]"
 _UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
 
 
@@ -65,6 +65,7 @@ def prepare(
     expander: Expander | None = None,
     token_codes: bool = False,
     sparse: SparseEncoder | None = None,
+    following: Embedder | None = None,
 ) -> Preparation:
     """Extract from, analyse and encode *drafts*.
 
@@ -76,6 +77,7 @@ def prepare(
         expander: asks the questions that a text answers, for drafts without an expansion of their own.
         token_codes: whether codes of the tokens are made, too, where the embedder offers their vectors.
         sparse: gives the texts learned sparse terms; ``None`` = none, and none are missed.
+        following: encodes the texts, too, for a bank that is going over to it; none of its vectors is missed.
 
     Returns:
         The drafts with terms and vectors, and what has no vector.
@@ -85,27 +87,32 @@ def prepare(
         ModelError: the embedder's files are missing or damaged.
     """
     texts = [draft.text for draft in drafts]
-    encoder = None if embedder is None else _Encoder(embedder, token_codes)
-    rows = [_NOTHING] * len(drafts) if encoder is None else encoder.encode(texts)
+    rows = [None] * len(drafts) if embedder is None else encode(texts, embedder, token_codes=token_codes)
+    others = [None] * len(drafts) if following is None else encode(texts, following, token_codes=token_codes)
     learned, unsparse = sparse_terms([in_context(draft.text, draft.context) for draft in drafts], sparse)
     items: list[Prepared] = []
     unembedded: list[tuple[int, str]] = []
-    for position, (draft, (row, tokens)) in enumerate(zip(drafts, rows, strict=True)):
-        stored = None
-        if isinstance(row, str):
-            unembedded.append((position, row))
-        elif row is not None:
-            stored = quantise(row)
-            if stored is None:
-                unembedded.append((position, _why_no_vector(row)))
-        codes, scale = stored or (None, 0.0)
+    for position, (draft, row) in enumerate(zip(drafts, rows, strict=True)):
+        if row is not None and row.problem:
+            unembedded.append((position, row.problem))
         found = extract(draft)
         questions = expander.expand(draft.text, found) if expander and not draft.expansion else ""
         terms = field_terms(searched_fields(draft, questions), occurred(draft, found), analyser)
         signature = sign(terms.get("text", {}))
-        kept = tokens if codes is not None else b""
         items.append(
-            Prepared(draft, terms, codes, scale, found, signature, questions, kept, learned[position])
+            Prepared(
+                draft,
+                terms,
+                row.codes if row else None,
+                row.scale if row else 0.0,
+                found,
+                signature,
+                questions,
+                row.tokens if row else b"",
+                learned[position],
+                row.model if row else None,
+                others[position],
+            )
         )
     return Preparation(tuple(items), tuple(unembedded), unsparse)
 
@@ -119,6 +126,29 @@ def searched_fields(draft: Draft, questions: str) -> dict[str, str]:
         "expansion": draft.expansion or questions,
     }
     return {field: texts[field] for field in FIELDS}
+
+
+def encode(texts: list[str], embedder: Embedder, *, token_codes: bool) -> list[Encoding]:
+    """What *embedder* makes of each text, in order; one that cannot be encoded costs the others nothing.
+
+    Args:
+        texts: of memories.
+        embedder: encodes them.
+        token_codes: whether codes of the tokens are made, too, where the embedder offers their vectors.
+
+    Raises:
+        EmbedderMismatchError: the embedder's output does not have the shape it states.
+        ModelError: the embedder's files are missing or damaged.
+    """
+    model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+    made = []
+    for row, tokens in _Encoder(embedder, token_codes).encode(texts):
+        stored = None if isinstance(row, str) else quantise(row)
+        if stored is not None:
+            made.append(Encoding(model, *stored, tokens))
+        else:
+            made.append(Encoding(model, None, problem=row if isinstance(row, str) else _why_no_vector(row)))
+    return made
 
 
 @dataclass(frozen=True, slots=True)

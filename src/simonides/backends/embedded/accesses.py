@@ -29,6 +29,9 @@ MOST_STORED = 10_000
 _READ_BY_ALL = "NOT EXISTS (SELECT 1 FROM memories v WHERE v.root = m.root AND v.id = m.id AND v.acl <> 0)"
 
 
+_FINGERPRINT = "coalesce((SELECT fingerprint FROM embedders WHERE number = (SELECT embedder FROM meta)), '')"
+
+
 def extend_accesses(connection: apsw.Connection, accesses: Accesses) -> Accesses:
     """*accesses* with the events that came after its last one."""
     rows = connection.execute(
@@ -155,7 +158,10 @@ def read_samples(connection: apsw.Connection) -> Samples:
     """What was shown in recalls of which something was used, as far as everyone may read it."""
     rows = connection.execute(
         "SELECT m.id, s.features, s.used, s.impression FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
-        " WHERE s.impression IN (SELECT impression FROM shown WHERE used = 1)"
+        " JOIN impressions i ON i.number = s.impression"
+        # Cosines of another embedder mean something else.
+        f" WHERE i.embedder = {_FINGERPRINT} AND s.impression IN"
+        " (SELECT impression FROM shown WHERE used = 1)"
         f" AND {_READ_BY_ALL} ORDER BY s.impression, s.ordinal"
     ).fetchall()
     features = np.array([_numbers(raw) for _, raw, *_ in rows], np.float64)

@@ -11,10 +11,11 @@ import os
 import threading
 import uuid
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
+import numpy as np
 
 from simonides.backends.embedded.accesses import read_samples, read_used
 from simonides.backends.embedded.auditing import (
@@ -27,7 +28,7 @@ from simonides.backends.embedded.auditing import (
     read_entries,
 )
 from simonides.backends.embedded.backup import put_back, write_backup
-from simonides.backends.embedded.catch_up import Position, catch_up
+from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import create_meta, read_meta
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
@@ -42,7 +43,7 @@ from simonides.backends.embedded.forgetting import (
     select,
 )
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
-from simonides.backends.embedded.merge import merge, merge_due
+from simonides.backends.embedded.merge import free_number, merge, merge_due
 from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.reading import (
     EntityCount,
@@ -60,12 +61,20 @@ from simonides.backends.embedded.reading import (
     read_versions,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
+from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
 from simonides.backends.embedded.restoring import restore
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, check_rows, verify
 from simonides.errors import DamagedError, SimonidesError, UnavailableError
+from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
-from simonides.index.generation import read_generation, used_generations
+from simonides.index.generation import (
+    read_generation,
+    remove_unused,
+    used_generations,
+    write_generation,
+)
+from simonides.records.interval import BEGINNING
 from simonides.records.receipt import (
     COMPLETE,
     DRY_RUN,
@@ -77,11 +86,10 @@ from simonides.records.receipt import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from simonides.backends.embedded.change_log import Meta
@@ -90,6 +98,7 @@ if TYPE_CHECKING:
     from simonides.records.exchange import Counts, Restored
     from simonides.records.impression import Impression, Samples
     from simonides.records.memory import Memory
+    from simonides.records.model_identity import ModelIdentity
     from simonides.records.source import Source
 
 _TRIES = 5
@@ -171,12 +180,33 @@ class Reading:
         row = self.connection.execute("SELECT name, fingerprint FROM sparse_encoder").fetchone()
         return (str(row[0]), str(row[1])) if row else ("", "")
 
-    def embedder(self) -> tuple[str, int, str]:
-        """Name, dimension and fingerprint of the bank's embedder; empty before the first vector."""
-        row = self.connection.execute(
-            "SELECT name, dimension, fingerprint FROM embedders WHERE number IS ?", (self.meta.embedder,)
-        ).fetchone()
-        return (str(row[0]), int(row[1]), str(row[2])) if row else ("", 0, "")
+    def embedder(self) -> ModelIdentity:
+        """The bank's embedder; empty before the first vector."""
+        return read_model(self.connection, self.meta.embedder)
+
+    def following(self) -> ModelIdentity | None:
+        """The embedder that the bank is going over to; ``None`` = it stays with the one it has."""
+        run = read_run(self.connection)
+        return None if run is None else run.model
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOver:
+    """One write transaction of a bank that goes over to another embedder.
+
+    Attributes:
+        connection: in the transaction.
+        meta: as it sees it.
+        run: what the bank goes over to.
+        snapshot: the bank by the vectors of that embedder, caught up inside the transaction.
+        auditor: seals a row about the switch; ``None`` = the bank is not audited.
+    """
+
+    connection: apsw.Connection
+    meta: Meta
+    run: Run
+    snapshot: IndexSnapshot
+    auditor: Auditor | None
 
 
 class EmbeddedBank:
@@ -213,6 +243,8 @@ class EmbeddedBank:
         self._lock = threading.Lock()
         self._merging = threading.Lock()
         self._position: Position | None = None
+        # The bank by the vectors of the embedder that this process lets it go over to.
+        self._following: Position | None = None
         self._merge_problem = ""
         self._impressions: deque[Impression] = deque(maxlen=MOST_IMPRESSIONS)
         database = folder / "memory.db"
@@ -451,13 +483,13 @@ class EmbeddedBank:
                 reading.connection.execute(
                     "SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),"
                     " (SELECT count(*) FROM episodes),"
-                    " (SELECT count(*) FROM vectors WHERE embedder IS ?), (SELECT count(*) FROM entities),"
-                    " (SELECT count(*) FROM links), (SELECT count(*) FROM jobs)",
+                    " (SELECT count(*) FROM vectors WHERE embedder IS ?1), (SELECT count(*) FROM entities),"
+                    " (SELECT count(*) FROM links WHERE embedder IN (0, ?1)), (SELECT count(*) FROM jobs)",
                     (reading.meta.embedder,),
                 ).fetchone()
                 or (0,) * 7
             )
-            name, dimension, _ = reading.embedder()
+            model, following = reading.embedder(), reading.following()
             with self._lock:
                 tail = self._position.tail.rows if self._position else 0
             return {
@@ -469,8 +501,9 @@ class EmbeddedBank:
                 "links": counts[5],
                 "waiting": counts[6],
                 "enrichment": described_jobs(reading.connection),
-                "embedder": name,
-                "dimension": dimension,
+                "embedder": model.name,
+                "dimension": model.dimension,
+                "following_embedder": following.name if following else "",
                 "sparse_encoder": reading.sparse_encoder()[0],
                 "sequence": reading.meta.sequence,
                 "generation": reading.meta.generation,
@@ -503,6 +536,71 @@ class EmbeddedBank:
             self.merge_if_due(force=True)
         report = self.verify()
         return VerifyReport(report.checked, report.problems, (*report.notes, "the index was made anew"))
+
+    # -- going over to another embedder
+
+    @contextlib.contextmanager
+    def going_over(self, given_up: Collection[int]) -> Iterator[GoingOver | None]:
+        """Open a write transaction with a snapshot by the vectors of the following embedder.
+
+        ``None`` when the bank does not go over to another, or a row that is not *given_up* has no vector yet.
+
+        Args:
+            given_up: ordinals of rows that the following embedder cannot encode.
+        """
+        with write_transaction(self._connections) as connection:
+            meta, run = read_meta(connection), read_run(connection)
+            if run is None:
+                self._following = None
+                yield None
+                return
+            after = self._following.snapshot.rows - 1 if self._following else -1
+            rows = missing(connection, run.number, after, len(given_up) + 1)
+            if any(row.ordinal not in given_up for row in rows):
+                yield None
+                return
+            ours = replace(meta, embedder=run.number, generation=0)
+            self._following = catch_up(connection, ours, self._following, self._files, self._index, None)
+            yield GoingOver(connection, meta, run, self._following.snapshot, self._auditor())
+
+    def write_following(self, given_up: Collection[int]) -> int:
+        """Write the index of the following embedder ahead of the switch; its generation, 0 = none was."""
+        with self.going_over(given_up) as going:
+            if going is None:
+                return 0
+            origin = origin_of(
+                going.connection, replace(going.meta, embedder=going.run.number), sequence=going.meta.sequence
+            )
+        snapshot = going.snapshot
+        blocks = [join_blocks([block], snapshot.expired, snapshot.dimension) for block in snapshot.blocks]
+        gone = [ordinal for ordinal, stamp in snapshot.expired.items() if stamp == BEGINNING]
+        number = free_number(self._files, self._index, going.meta.generation)
+        try:
+            graph = snapshot.graph.sealed(np.array(gone, np.int64))
+            write_generation(self._files, self._index, number, origin, blocks, {}, graph)
+        except (FileExistsError, FileNotFoundError):
+            # Another writer took the number, or published a higher one and cleaned up.
+            return 0
+        return number
+
+    def is_current(self, going: GoingOver, generation: int) -> bool:
+        """Whether an index that was written ahead can still become the bank's."""
+        if generation <= going.meta.generation:
+            return False
+        try:
+            found = read_generation(self._files, self._index, generation).origin
+        except (FileNotFoundError, DamagedError):
+            return False
+        ours = replace(going.meta, embedder=going.run.number)
+        return found == origin_of(going.connection, ours, sequence=found.sequence)
+
+    def sweep_index(self) -> None:
+        """Delete generations that the bank's own does not use, after it went over to another embedder."""
+        self._following = None
+        with translated(self._connections.path):
+            number = read_meta(self._connections.get()).generation
+        with contextlib.suppress(FileNotFoundError, DamagedError):
+            remove_unused(self._files, self._index, read_generation(self._files, self._index, number))
 
     # -- forgetting
 

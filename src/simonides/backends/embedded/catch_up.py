@@ -181,7 +181,7 @@ def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None
     tail = position.tail
     for rows in _chunks(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
         tail.extend(rows)
-    position.graph = extend_graph(connection, position.graph)
+    position.graph = extend_graph(connection, position.graph, meta.embedder)
     position.accesses = extend_accesses(connection, position.accesses)
 
 

@@ -20,20 +20,24 @@ IMMUTABLE = (
 """Columns of ``memories`` that never change after they were written."""
 
 
-def row_digest(row: Mapping[str, Any], scale: float = 0.0, codes: bytes = b"") -> bytes:
-    """16 bytes over the ``IMMUTABLE`` columns of a row and its vector.
+def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
+    """16 bytes over the ``IMMUTABLE`` columns of a row.
 
     Args:
         row: a row of ``memories`` by column name.
-        scale: factor of the vector that was stored with it; 0 when it has none.
-        codes: its int8 codes; empty when it has none.
+        embedded: whether it has a vector of the bank's embedder, so that a lost one is noticed.
     """
     values = [row[name] for name in IMMUTABLE]
     blobs = [value for value in values if isinstance(value, bytes)]
     # Of a blob its length stands in the text, and its bytes come after it.
     plain = [len(value) if isinstance(value, bytes) else value for value in values]
-    body = json.dumps([*plain, scale], ensure_ascii=False, separators=(",", ":")).encode()
-    return hashlib.blake2b(b"\0".join((body, *blobs, codes)), digest_size=16).digest()
+    body = json.dumps([*plain, bool(embedded)], ensure_ascii=False, separators=(",", ":")).encode()
+    return hashlib.blake2b(b"\0".join((body, *blobs)), digest_size=16).digest()
+
+
+def vector_digest(memory: str, scale: float, codes: bytes) -> bytes:
+    """8 bytes over a memory's id and its int8 vector with its scale."""
+    return hashlib.blake2b(f"{memory} {float(scale)!r} ".encode() + codes, digest_size=8).digest()
 
 
 def codes_digest(memory: str, codes: bytes) -> bytes:

@@ -226,6 +226,7 @@ LINK_FIELDS: Mapping[str, Read] = {
     "target": _id,
     "kind": _one_of(LINK_KINDS),
     "weight": _number(-1.0, 1e6),
+    "embedder": _or_none(_whole(0)),
 }
 KEY: Mapping[str, Read] = {"key": _text, "body": _bytes(), "ids": _texts}
 MEMORY: Mapping[str, Read] = {

@@ -26,6 +26,7 @@ from simonides.backends.embedded.export_format import (
     VERSION,
     encode_line,
 )
+from simonides.backends.embedded.reembedding import read_run
 from simonides.errors import InputError
 from simonides.index.files import FileLayer
 from simonides.records.exchange import Counts
@@ -152,7 +153,7 @@ class _Export:
         ):
             self._embedders.append(int(number))
             embedders.append({"fingerprint": fingerprint, "name": name, "dimension": dimension})
-        current = self._meta.embedder
+        current, run = self._meta.embedder, read_run(self._connection)
         return {
             "record": "header",
             "format": FORMAT,
@@ -161,6 +162,7 @@ class _Export:
             "analyser": self._meta.analyser,
             "embedders": embedders,
             "embedder": None if current is None else self._embedders.index(current),
+            "reembedding": None if run is None else self._embedders.index(run.number),
             "sparse_encoder": next(
                 (
                     {"fingerprint": fingerprint, "name": name}
@@ -294,11 +296,19 @@ class _Export:
         }
 
     def _links(self) -> Iterator[dict[str, Any]]:
-        for source, target, kind, weight in self._all(
-            "SELECT s.id, t.id, l.kind, l.weight FROM links l JOIN memories s ON s.ordinal = l.source"
-            " JOIN memories t ON t.ordinal = l.target ORDER BY l.number"
+        for source, target, kind, weight, embedder in self._all(
+            "SELECT s.id, t.id, l.kind, l.weight, l.embedder FROM links l"
+            " JOIN memories s ON s.ordinal = l.source JOIN memories t ON t.ordinal = l.target"
+            " ORDER BY l.number"
         ):
-            yield {"record": "link", "source": source, "target": target, "kind": kind, "weight": weight}
+            yield {
+                "record": "link",
+                "source": source,
+                "target": target,
+                "kind": kind,
+                "weight": weight,
+                "embedder": self._embedders.index(embedder) if embedder else None,
+            }
 
     def _evidence(self) -> Iterator[dict[str, Any]]:
         for values in self._all(

@@ -97,7 +97,7 @@ def merge(
     graph = snapshot.graph.sealed(np.array(_erased(snapshot), np.int64))
     origin = origin_of(connection, meta, sequence=snapshot.sequence)
     connection.execute("COMMIT")
-    number = _free_number(files, index, meta.generation)
+    number = free_number(files, index, meta.generation)
     try:
         write_generation(files, index, number, origin, parts, expired, graph)
         won = _publish(connections, meta, number)
@@ -148,7 +148,8 @@ def _rows(blocks: Sequence[Block]) -> int:
     return sum(block.rows for block in blocks)
 
 
-def _free_number(files: FileLayer, index: Path, current: int) -> int:
+def free_number(files: FileLayer, index: Path, current: int) -> int:
+    """A number for a new generation, above *current* and every folder there is."""
     taken = [int(name) for name in files.names(index) if name.isdecimal()]
     return max([current, *taken]) + 1
 

@@ -131,16 +131,26 @@ CREATE TABLE vectors(
   embedder INTEGER NOT NULL REFERENCES embedders(number),
   scale REAL NOT NULL,
   codes BLOB NOT NULL,
+  digest BLOB NOT NULL,             -- of the memory's id, the scale and the codes
   PRIMARY KEY(ordinal, embedder)
 ) STRICT, WITHOUT ROWID;
 
+-- The embedder that the bank is going over to; no row = it stays with the one it has.
+CREATE TABLE reembedding(
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  embedder INTEGER NOT NULL REFERENCES embedders(number),
+  begun_at INTEGER NOT NULL,
+  linked INTEGER NOT NULL           -- rows below it have their links by the vectors of that embedder
+) STRICT;
+
 -- Token vectors of a text, for late interaction: a bit per dimension, token after token.
 CREATE TABLE token_codes(
-  ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
   embedder INTEGER NOT NULL REFERENCES embedders(number),
   codes BLOB NOT NULL,
-  digest BLOB NOT NULL              -- of the memory's id and the codes
-) STRICT;
+  digest BLOB NOT NULL,             -- of the memory's id and the codes
+  PRIMARY KEY(ordinal, embedder)
+) STRICT, WITHOUT ROWID;
 
 -- What makes the learned sparse terms of this bank; no row before the first.
 CREATE TABLE sparse_encoder(
@@ -208,7 +218,8 @@ CREATE TABLE links(
   target INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
   kind TEXT NOT NULL CHECK (kind IN ('semantic', 'causal', 'temporal', 'session')),
   weight REAL NOT NULL,
-  UNIQUE(source, target, kind)
+  embedder INTEGER NOT NULL DEFAULT 0,  -- whose vectors found it; 0 = it needs none
+  UNIQUE(source, target, kind, embedder)
 ) STRICT;
 CREATE INDEX links_by_target ON links(target);
 

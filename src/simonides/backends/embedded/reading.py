@@ -274,11 +274,12 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     return Row(ordinal, values, json.loads(terms), vector, scale or 0.0, tokens or b"")
 
 
-def extend_graph(connection: apsw.Connection, graph: Graph) -> Graph:
-    """*graph* with the mentions and links that were written since."""
+def extend_graph(connection: apsw.Connection, graph: Graph, embedder: int | None) -> Graph:
+    """*graph* with the mentions and links that were written since; of links by vectors, *embedder*'s."""
     links: list[tuple[Any, ...]] = connection.execute(
-        "SELECT number, source, target, kind, weight FROM links WHERE number > ? ORDER BY number",
-        (graph.last_link,),
+        "SELECT number, source, target, kind, weight FROM links WHERE number > ? AND embedder IN (0, ?)"
+        " ORDER BY number",
+        (graph.last_link, embedder),
     ).fetchall()
     mentions: list[tuple[Any, ...]] = connection.execute(
         "SELECT number, ordinal, entity FROM mentions WHERE number > ? ORDER BY number",

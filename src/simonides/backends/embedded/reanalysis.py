@@ -22,16 +22,15 @@ def reanalyse(connection: apsw.Connection, analyser: Analyser, epoch: str) -> No
     """Replace the terms of every row inside an open write transaction; the new epoch rebuilds all indexes."""
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT {columns}, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
-        " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) ORDER BY m.ordinal"
+        f"SELECT {columns}, EXISTS (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal"
+        " AND v.embedder = (SELECT embedder FROM meta)) FROM memories m ORDER BY m.ordinal"
     ).fetchall()
     for found in rows:
         row: dict[str, Any] = dict(zip(IMMUTABLE, found, strict=False))
-        scale, codes = found[-2:]
         row["terms"] = analysed(row, analyser)
         connection.execute(
             "UPDATE memories SET terms=?, digest=? WHERE ordinal=?",
-            (row["terms"], row_digest(row, scale or 0.0, codes or b""), row["ordinal"]),
+            (row["terms"], row_digest(row, embedded=bool(found[-1])), row["ordinal"]),
         )
     connection.execute("UPDATE meta SET analyser=?, epoch=?", (analyser.fingerprint, epoch))
 

@@ -29,7 +29,7 @@ from simonides.backends.embedded.change_log import (
     write_counters,
 )
 from simonides.backends.embedded.connection import write_transaction
-from simonides.backends.embedded.digest import codes_digest, row_digest, sparse_digest
+from simonides.backends.embedded.digest import codes_digest, row_digest, sparse_digest, vector_digest
 from simonides.backends.embedded.export_fields import (
     ACCESS,
     ALIAS,
@@ -54,9 +54,18 @@ from simonides.backends.embedded.export_fields import (
 from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_records
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.reanalysis import analysed
+from simonides.backends.embedded.reembedding import (
+    SEMANTIC,
+    begin,
+    end,
+    number_of,
+    read_model,
+    read_run,
+)
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.exchange import Counts, Restored
 from simonides.records.interval import FOREVER
+from simonides.records.model_identity import ModelIdentity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -230,14 +239,18 @@ class _Restoring:
             self._meta = replace(self._meta, bank=bank, epoch=self._epoch, embedder=None)
             self._connection.execute("UPDATE meta SET bank=?, epoch=?, embedder=NULL", (bank, self._epoch))
             self._connection.execute("DELETE FROM sparse_encoder")
+            end(self._connection)
         self._use_sparse()
         current = self._header["embedder"]
+        following = self._header.get("reembedding")
         for place, embedder in enumerate(self._header["embedders"]):
             found = read_fields({"record": "embedder", **embedder}, EMBEDDER)
             number = self._embedder(found["fingerprint"], found["name"], found["dimension"])
             self._embedders.append((number, found["dimension"]))
             if place == current:
                 self._use_embedder(number, found["name"])
+            elif place == following and read_run(self._connection) is None:
+                begin(self._connection, read_model(self._connection, number), self._now)
 
     def _use_sparse(self) -> None:
         stated = self._header.get("sparse_encoder")
@@ -261,13 +274,7 @@ class _Restoring:
         self._add("sparse", insert, ordinal, terms, sparse_digest(memory, terms))
 
     def _embedder(self, fingerprint: str, name: str, dimension: int) -> int:
-        row = self._one("SELECT number FROM embedders WHERE fingerprint=?", fingerprint) or self._one(
-            "INSERT INTO embedders(fingerprint, name, dimension) VALUES (?, ?, ?) RETURNING number",
-            fingerprint,
-            name,
-            dimension,
-        )
-        return int(row[0]) if row else 0
+        return number_of(self._connection, ModelIdentity(name, dimension, fingerprint))
 
     def _use_embedder(self, number: int, name: str) -> None:
         if self._meta.embedder is None:
@@ -426,20 +433,14 @@ class _Restoring:
         if self._header["analyser"] != self._meta.analyser:
             row["terms"] = analysed(row, self._analyser)
         read = [self._vector(vector) for vector in hanging["vectors"]]
-        scale, codes = next(((s, c) for number, s, c in read if number == self._meta.embedder), (0.0, b""))
-        row["digest"] = row_digest(row, scale, codes)
+        row["digest"] = row_digest(row, embedded=any(number == self._meta.embedder for number, *_ in read))
         marks = ", ".join(f":{name}" for name in row)
         self._connection.execute(f"INSERT INTO memories({', '.join(row)}) VALUES ({marks})", row)
         self.added["versions"] += 1
-        for number, vector_scale, vector_codes in read:
-            self._add(
-                "vectors",
-                "INSERT INTO vectors VALUES (?, ?, ?, ?)",
-                ordinal,
-                number,
-                vector_scale,
-                vector_codes,
-            )
+        for number, scale, codes in read:
+            digest = vector_digest(row["id"], scale, codes)
+            insert = "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)"
+            self._add("vectors", insert, ordinal, number, scale, codes, digest)
         for stated in hanging["tokens"]:
             self._tokens(ordinal, row["id"], read_fields(stated, TOKENS))
         if hanging["sparse"]:
@@ -531,8 +532,16 @@ class _Restoring:
         if ends[0] is None or ends[1] is None:
             raise ValueError("links a memory that is not in the file")
         source, target = int(ends[0][0]), int(ends[1][0])
-        insert = "INSERT OR IGNORE INTO links(source, target, kind, weight) VALUES (?, ?, ?, ?)"
-        if source != target and self._add("links", insert, source, target, found["kind"], found["weight"]):
+        place, embedder = found["embedder"], 0
+        if place is not None:
+            if found["kind"] != SEMANTIC:
+                raise ValueError(f"is {found['kind']}, which vectors find no links of")
+            if place >= len(self._embedders):
+                raise ValueError(f"was found by embedder {place}, which is not in the header")
+            embedder = self._embedders[place][0]
+        values = source, target, found["kind"], found["weight"], embedder
+        insert = "INSERT OR IGNORE INTO links(source, target, kind, weight, embedder) VALUES (?, ?, ?, ?, ?)"
+        if source != target and self._add("links", insert, *values):
             linked[source] = None
 
     def _evidence(self, found: dict[str, Any]) -> None:

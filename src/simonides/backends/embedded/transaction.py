@@ -39,14 +39,23 @@ from simonides.backends.embedded.digest import (
     memory_id,
     row_digest,
     sparse_digest,
+    vector_digest,
 )
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.redaction import read_forgotten, redact
+from simonides.backends.embedded.reembedding import (
+    SEMANTIC,
+    copy_encodings,
+    number_of,
+    read_model,
+    write_encoding,
+)
 from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind
+from simonides.records.model_identity import ModelIdentity
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
@@ -255,24 +264,25 @@ class WriteTransaction:
         """The recorded time of the next row: the clock, or just after the last row if the clock stands."""
         return max(self.now, self._meta.last_ingested + 1)
 
-    def use_embedder(self, embedder: Embedder) -> None:
+    def embedder(self) -> ModelIdentity:
+        """What makes the bank's vectors; empty before the first."""
+        return read_model(self._connection, self._meta.embedder)
+
+    def use_embedder(self, embedder: Embedder | ModelIdentity) -> None:
         """Tie the bank to what makes its vectors.
 
         Raises:
             EmbedderMismatchError: its vectors were made by another embedder.
         """
         if self._meta.embedder is None:
-            row = self._connection.execute(
-                "INSERT INTO embedders(fingerprint, name, dimension) VALUES (?, ?, ?) RETURNING number",
-                (embedder.fingerprint, embedder.name, embedder.dimension),
-            ).fetchone()
-            self._meta = replace(self._meta, embedder=_number(row))
+            number = number_of(
+                self._connection, ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+            )
+            self._meta = replace(self._meta, embedder=number)
             return
-        name, dimension, fingerprint = self._connection.execute(
-            "SELECT name, dimension, fingerprint FROM embedders WHERE number=?", (self._meta.embedder,)
-        ).fetchone() or ("", 0, "")
-        if fingerprint != embedder.fingerprint:
-            raise EmbedderMismatchError(mismatch(name, dimension, embedder))
+        held = self.embedder()
+        if held.fingerprint != embedder.fingerprint:
+            raise EmbedderMismatchError(mismatch(held.name, held.dimension, embedder))
 
     def use_sparse(self, encoder: SparseEncoder) -> None:
         """Tie the bank to what makes its learned sparse terms.
@@ -355,6 +365,8 @@ class WriteTransaction:
             digest = codes_digest(values["id"], item.tokens)
             insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
             self._connection.execute(insert, (ordinal, self._meta.embedder, item.tokens, digest))
+        if item.following is not None:
+            write_encoding(self._connection, ordinal, memory, item.following)
         if item.sparse:
             self._connection.execute(
                 "INSERT INTO sparse_terms VALUES (?, ?, ?)",
@@ -379,11 +391,7 @@ class WriteTransaction:
         values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
         stamp = self.next_instant() if learned_at is None else self.instant_after(ordinal, learned_at)
         self.expire(ordinal, stamp)
-        vector = self._connection.execute(
-            "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?",
-            (ordinal, self._meta.embedder),
-        ).fetchone()
-        scale, codes = vector or (0.0, b"")
+        scale, codes = self._vector_of(ordinal)
         values |= {
             **changed,
             "ordinal": self._meta.next_ordinal,
@@ -392,12 +400,8 @@ class WriteTransaction:
             "expired_at": FOREVER,
         }
         fresh = self._meta.next_ordinal
-        self._insert_row(values, float(scale), bytes(codes))
-        self._connection.execute(
-            "INSERT INTO token_codes SELECT ?, embedder, codes, digest FROM token_codes"
-            " WHERE ordinal=? AND embedder IS ?",
-            (fresh, ordinal, self._meta.embedder),
-        )
+        self._insert_row(values, scale, codes)
+        copy_encodings(self._connection, ordinal, fresh, str(values["id"]), self._meta.embedder)
         self._copy_mentions(ordinal, fresh)
         self._connection.execute(
             "INSERT INTO relations SELECT ?, name, subject, object, single_valued FROM relations"
@@ -427,10 +431,7 @@ class WriteTransaction:
         cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
         names = [name for name, _ in cursor.get_description()]
         values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
-        vector = self._one(
-            "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
-        )
-        scale, codes = vector or (0.0, b"")
+        scale, codes = self._vector_of(ordinal)
         fresh, stamp = self._meta.next_ordinal, self.next_instant()
         memory = self._free_id(stamp, str(values["text"]))
         values |= {
@@ -449,22 +450,14 @@ class WriteTransaction:
             "content_key": hashlib.blake2b(memory.encode(), digest_size=16).digest(),
         }
         values["terms"] = analysed(values, self._analyser)
-        self._insert_row(values, float(scale), bytes(codes))
+        self._insert_row(values, scale, codes)
         self._copy_models(ordinal, fresh, memory)
         self._copy_mentions(ordinal, fresh)
         return Stored(memory, fresh, fresh)
 
     def _copy_models(self, ordinal: int, fresh: int, memory: str) -> None:
         """What models made of a row's text, for a new memory in the same words."""
-        row = self._one(
-            "SELECT codes FROM token_codes WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
-        )
-        if row is not None:
-            codes = bytes(row[0])
-            self._connection.execute(
-                "INSERT INTO token_codes VALUES (?, ?, ?, ?)",
-                (fresh, self._meta.embedder, codes, codes_digest(memory, codes)),
-            )
+        copy_encodings(self._connection, ordinal, fresh, memory, self._meta.embedder)
         row = self._one("SELECT terms FROM sparse_terms WHERE ordinal=?", ordinal)
         if row is not None:
             terms = bytes(row[0])
@@ -587,12 +580,17 @@ class WriteTransaction:
         )
         return [int(version) for (version,) in rows]
 
-    def vector(self, ordinal: int) -> NDArray[np.float32] | None:
-        """A row's vector, or ``None``."""
+    def _vector_of(self, ordinal: int) -> tuple[float, bytes]:
+        """Scale and codes of a row's vector; no codes where it has none."""
         row = self._one(
             "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
         )
-        return None if row is None else np.frombuffer(row[1], np.int8).astype(np.float32) * np.float32(row[0])
+        return (float(row[0]), bytes(row[1])) if row else (0.0, b"")
+
+    def vector(self, ordinal: int) -> NDArray[np.float32] | None:
+        """A row's vector, or ``None``."""
+        scale, codes = self._vector_of(ordinal)
+        return np.frombuffer(codes, np.int8).astype(np.float32) * np.float32(scale) if codes else None
 
     def document(self, document: str, readers: Sequence[str], trust: float) -> list[tuple[int, str]]:
         """Current rows of a document, of at most this *trust*, that exactly *readers* may read."""
@@ -700,13 +698,13 @@ class WriteTransaction:
             attempt += 1
 
     def _insert_row(self, values: dict[str, Any], scale: float, codes: bytes) -> None:
-        values["digest"] = row_digest(values, scale, codes)
+        values["digest"] = row_digest(values, embedded=bool(codes))
         self._connection.execute(_insert_into_memories(tuple(values)), tuple(values.values()))
         ordinal, ingested = int(values["ordinal"]), int(values["ingested_at"])
         if codes:
-            self._connection.execute(
-                "INSERT INTO vectors VALUES (?, ?, ?, ?)", (ordinal, self._meta.embedder, scale, codes)
-            )
+            digest = vector_digest(str(values["id"]), scale, codes)
+            insert = "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)"
+            self._connection.execute(insert, (ordinal, self._meta.embedder, scale, codes, digest))
         moved = replace(
             self._meta, next_ordinal=ordinal + 1, last_ingested=max(ingested, self._meta.last_ingested)
         )
@@ -889,9 +887,10 @@ class WriteTransaction:
     def link(self, source: int, target: int, kind: str, weight: float) -> None:
         """Link two memories by the roots; the source is the later one."""
         if source != target:
+            embedder = self._meta.embedder if kind == SEMANTIC else 0
             self._connection.execute(
-                "INSERT OR IGNORE INTO links(source, target, kind, weight) VALUES (?, ?, ?, ?)",
-                (source, target, kind, weight),
+                "INSERT OR IGNORE INTO links(source, target, kind, weight, embedder) VALUES (?, ?, ?, ?, ?)",
+                (source, target, kind, weight, embedder or 0),
             )
 
     def linked_later(self, ordinal: int) -> None:
@@ -1022,12 +1021,12 @@ def _listed(readers: Sequence[str]) -> str:
     return json.dumps(sorted(readers), ensure_ascii=False)
 
 
-def mismatch(name: str, dimension: int, embedder: Embedder) -> str:
+def mismatch(name: str, dimension: int, embedder: Embedder | ModelIdentity) -> str:
     """The message for a bank opened with another embedder than its vectors were made with."""
     return (
         f"the bank holds vectors of {name!r} ({dimension} dimensions), the store was opened with "
-        f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or retain into a new "
-        "bank. Recall goes on by words alone"
+        f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or let it go over "
+        "(simonides reembed). Recall goes on by words alone"
     )
 
 

@@ -16,8 +16,15 @@ import apsw
 import numpy as np
 
 from simonides.backends.embedded.accesses import FEATURES, extend_accesses
-from simonides.backends.embedded.digest import IMMUTABLE, codes_digest, row_digest, sparse_digest
+from simonides.backends.embedded.digest import (
+    IMMUTABLE,
+    codes_digest,
+    row_digest,
+    sparse_digest,
+    vector_digest,
+)
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
+from simonides.backends.embedded.reembedding import progress_of, read_run
 from simonides.errors import DamagedError
 from simonides.index.accesses import Accesses
 from simonides.index.block import Block, Tail, join_blocks
@@ -84,6 +91,7 @@ def verify(
     for name, findings in (
         ("file", _file(connection)),
         ("rows", _rows(connection)),
+        ("reembedding", _reembedding(connection)),
         ("token_codes", _token_codes(connection)),
         ("sparse_terms", _sparse_terms(connection)),
         ("changes", chain(_changes(connection, meta), _unlogged(connection))),
@@ -91,7 +99,7 @@ def verify(
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
         ("accesses", _accesses(connection, snapshot)),
         ("upkeep", _upkeep(connection)),
-        ("graph", _graph(connection, snapshot) if snapshot is not None else iter(())),
+        ("graph", _graph(connection, meta, snapshot) if snapshot is not None else iter(())),
     ):
         count = 0
         reported = 0
@@ -108,7 +116,15 @@ def verify(
 
 
 def _notes(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
-    return _without_vector(connection, meta) + _without_sparse_terms(connection)
+    return _without_vector(connection, meta) + _without_sparse_terms(connection) + _going_over(connection)
+
+
+def _going_over(connection: apsw.Connection) -> tuple[str, ...]:
+    run = read_run(connection)
+    if run is None:
+        return ()
+    done, rows = progress_of(connection, run.number)
+    return (f"the bank is going over to {run.model.name}: {done} of {rows} versions have its vector",)
 
 
 def _without_sparse_terms(connection: apsw.Connection) -> tuple[str, ...]:
@@ -140,17 +156,17 @@ def _file(connection: apsw.Connection) -> Iterator[str]:
 def _rows(connection: apsw.Connection) -> Iterator[str]:
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     statement = (
-        f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
+        f"SELECT {columns}, m.digest, v.scale, v.codes, v.digest FROM memories m LEFT JOIN vectors v"
         " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta)"
         " WHERE m.ordinal > ? ORDER BY m.ordinal"
     )
     done: int | None = -1
     while done is not None:
         try:
-            for *values, digest, scale, codes in connection.execute(statement, (done,)):
+            for *values, digest, scale, codes, vector in connection.execute(statement, (done,)):
                 row = dict(zip(IMMUTABLE, values, strict=True))
                 done = row["ordinal"]
-                sound = row_digest(row, scale or 0.0, codes or b"") == digest
+                sound = _is_sound(row, digest, scale, codes, vector)
                 yield "" if sound else f"memory {row['id']}: its row is not what was written"
             done = None
         except UnicodeDecodeError:
@@ -162,6 +178,15 @@ def _rows(connection: apsw.Connection) -> Iterator[str]:
             yield f"memory {memory.decode(errors='replace')}: its row is not what was written (row {done})"
 
 
+def _is_sound(
+    row: Mapping[str, Any], digest: bytes, scale: float | None, codes: bytes | None, vector: bytes | None
+) -> bool:
+    """Whether a row is what was written, and its vector, if it has one."""
+    if row_digest(row, embedded=codes is not None) != digest:
+        return False
+    return codes is None or vector_digest(str(row["id"]), scale or 0.0, codes) == vector
+
+
 def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> None:
     """Compare the rows that are about to be handed out with their digests; about 0.1 ms each.
 
@@ -170,19 +195,31 @@ def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> None:
     """
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     statement = (
-        f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
+        f"SELECT {columns}, m.digest, v.scale, v.codes, v.digest FROM memories m LEFT JOIN vectors v"
         " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) WHERE m.ordinal = ?"
     )
     for ordinal in ordinals:
         found = connection.execute(statement, (int(ordinal),)).fetchone()
         if found is None:
             continue
-        *values, digest, scale, codes = found
+        *values, digest, scale, codes, vector = found
         row = dict(zip(IMMUTABLE, values, strict=True))
-        if row_digest(row, scale or 0.0, codes or b"") != digest:
+        if not _is_sound(row, digest, scale, codes, vector):
             raise DamagedError(
                 f"memory {row['id']}: its row is not what was written; forget it, or restore a backup"
             )
+
+
+def _reembedding(connection: apsw.Connection) -> Iterator[str]:
+    """Vectors of embedders that are not the bank's: those of one that it goes over to, or has left."""
+    for memory, name, dimension, scale, codes, digest in connection.execute(
+        "SELECT CAST(m.id AS BLOB), e.name, e.dimension, v.scale, v.codes, v.digest FROM vectors v"
+        " JOIN memories m ON m.ordinal = v.ordinal JOIN embedders e ON e.number = v.embedder"
+        " WHERE v.embedder IS NOT (SELECT embedder FROM meta) ORDER BY v.ordinal, v.embedder"
+    ):
+        shown = memory.decode(errors="replace")
+        sound = len(codes) == dimension and vector_digest(shown, scale, codes) == digest
+        yield "" if sound else f"memory {shown}: its vector by {name} is not what was written"
 
 
 def _token_codes(connection: apsw.Connection) -> Iterator[str]:
@@ -289,10 +326,10 @@ def _differences(mine: Block, twin: Block) -> Iterator[tuple[str, bool]]:
     )
 
 
-def _graph(connection: apsw.Connection, snapshot: IndexSnapshot) -> Iterator[str]:
+def _graph(connection: apsw.Connection, meta: Meta, snapshot: IndexSnapshot) -> Iterator[str]:
     stamps = snapshot.column("expired_at")
     mine = snapshot.graph.sealed(np.flatnonzero(stamps == BEGINNING))
-    twin = extend_graph(connection, Graph.empty()).sealed(np.empty(0, np.int64))
+    twin = extend_graph(connection, Graph.empty(), meta.embedder).sealed(np.empty(0, np.int64))
     for part in ("links", "by_row", "by_entity"):
         equal = all(
             np.array_equal(getattr(getattr(mine, part), name), getattr(getattr(twin, part), name))

@@ -106,13 +106,16 @@ class Abstention:
         if cosines is not None:
             evidence |= self._nearness(cosines)
             evidence[SCORE] = round(math.fsum(w * evidence[name] for name, w in self.weights.items()), 9)
+        problem = ""
         if cosines is None or tools.embedder is None or tools.embedder.name != self.embedder:
             reasons = self._by_words(evidence)
+            if cosines is not None and tools.embedder is not None:
+                problem = f"calibrated for {self.embedder}, not for {tools.embedder.name}; judged by words"
         else:
             reasons = self._by_all(evidence, complete=bool(cosines[: self.head].all()))
         if reasons and _happened_then(view, query, head):
             reasons = ()
-        return Refined(pool, no_match=reasons, evidence=evidence)
+        return Refined(pool, problem, no_match=reasons, evidence=evidence)
 
     def _coverage(self, view: View, query: Query, head: NDArray[np.int64]) -> float:
         terms = [term for term, _ in query.terms]

@@ -49,6 +49,7 @@ from simonides.surfaces.cli.pin import pin, unpin
 from simonides.surfaces.cli.profiles import profiles
 from simonides.surfaces.cli.quarantine import quarantine, release
 from simonides.surfaces.cli.recall import recall
+from simonides.surfaces.cli.reembed import reembed
 from simonides.surfaces.cli.reflect import reflect
 from simonides.surfaces.cli.retain import retain
 from simonides.surfaces.cli.retain_conversation import retain_conversation
@@ -154,6 +155,7 @@ for command in (
     unmerge,
     settle,
     enrich,
+    reembed,
     maintain,
     moves,
     undo,

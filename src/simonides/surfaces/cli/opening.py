@@ -106,7 +106,8 @@ def open_for_writing(
         path, embedder=environment_embedder(), sparse=environment_sparse(), progress=progress
     ) as opened:
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
+        there = opened.bank(bank)
         if encodes:
-            _ = opened.embedder
+            _ = there.embedder
             _ = opened.sparse
-        yield opened.bank(bank)
+        yield there

@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.backends.embedded.digest import IMMUTABLE, content_key, memory_id, row_digest
+from simonides.backends.embedded.digest import (
+    IMMUTABLE,
+    content_key,
+    memory_id,
+    row_digest,
+    vector_digest,
+)
 from simonides.backends.embedded.migrations import MIGRATIONS
 from simonides.records.interval import Interval, Precision
 from simonides.records.kind import Kind, Layer
@@ -25,19 +31,26 @@ ROW: dict[str, Any] = {name: n for n, name in enumerate(IMMUTABLE)} | {
 
 
 def test_a_digest_is_16_bytes_and_the_same_again() -> None:
-    assert len(row_digest(ROW)) == 16
-    assert row_digest(ROW, 0.5, b"ab") == row_digest(dict(ROW), 0.5, b"ab")
+    assert len(row_digest(ROW, embedded=True)) == 16
+    assert row_digest(ROW, embedded=True) == row_digest(dict(ROW), embedded=True)
 
 
 @pytest.mark.parametrize("name", IMMUTABLE)
 def test_every_column_counts(name: str) -> None:
     other = b"\x02" if isinstance(ROW[name], bytes) else "other"
-    assert row_digest({**ROW, name: other}) != row_digest(ROW)
+    assert row_digest({**ROW, name: other}, embedded=False) != row_digest(ROW, embedded=False)
 
 
-def test_the_vector_counts() -> None:
-    digests = {row_digest(ROW), row_digest(ROW, 0.5), row_digest(ROW, 0.5, b"a"), row_digest(ROW, 0.25, b"a")}
-    assert len(digests) == 4
+def test_that_there_is_a_vector_counts() -> None:
+    assert row_digest(ROW, embedded=True) != row_digest(ROW, embedded=False)
+
+
+def test_a_vector_has_a_digest_of_its_own() -> None:
+    values = [("m", 0.5, b"a"), ("n", 0.5, b"a"), ("m", 0.25, b"a"), ("m", 0.5, b"b"), ("m", 0.5, b"ab")]
+    digests = {vector_digest(*value) for value in values}
+    assert {len(digest) for digest in digests} == {8}
+    assert len(digests) == len(values)
+    assert vector_digest("m", 1, b"a") == vector_digest("m", 1.0, b"a")
 
 
 def test_everything_that_never_changes_is_in_the_digest(desk: Desk) -> None:

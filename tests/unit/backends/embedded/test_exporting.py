@@ -161,6 +161,7 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments",
         "token_codes",
+        "reembedding",  # the header tells the embedder; how far the run came is found out anew
         "sparse_encoder", "sparse_terms",
         "audit",  # sealed over the change log, which stays
         "moves", "evidence",
@@ -178,7 +179,8 @@ def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
     assert columns["aliases"] == {"folded", "name", "entity", "added_at"}
     assert columns["token_codes"] == {"ordinal", "embedder", "codes", "digest"}
     assert columns["merges"] == {"number", "entity", "into_entity", "merged_at", "undone_at"}
-    assert columns["links"] == {"number", "source", "target", "kind", "weight"}
+    assert columns["links"] == {"number", "source", "target", "kind", "weight", "embedder"}
+    assert columns["vectors"] == {"ordinal", "embedder", "scale", "codes", "digest"}
     assert columns["relations"] == {"ordinal", "name", "subject", "object", "single_valued"}
 
 
@@ -288,7 +290,8 @@ def test_no_embedder_is_needed(tmp_path: Path, export: Path, clock: FrozenClock)
         copy.export(export.with_name("again"))
     assert export.with_name("again").read_bytes() == export.read_bytes()
     with simonides.open(tmp_path / "other", embedder=STUB, clock=clock) as other:
-        assert other.bank("copy").recall("oars").trace.degraded == ()
+        degraded = other.bank("copy").recall("oars", profile="jeffs_brain").trace.degraded
+        assert degraded == ("head_rerank: no_reranker",)
 
 
 def test_terms_of_another_analyser_are_made_anew(tmp_path: Path, export: Path, clock: FrozenClock) -> None:

@@ -57,7 +57,7 @@ def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
         "shown",
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
         "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "changes", "audit",
-        "moves", "evidence",
+        "moves", "evidence", "reembedding",
         "token_codes", "sqlite_sequence", "sparse_encoder", "sparse_terms",
     }  # fmt: skip
     assert connections.get().pragma("journal_mode") == "wal"

@@ -10,6 +10,7 @@ from simonides.errors import EmbedderMismatchError, InputError
 from simonides.index.quantise import quantise
 from simonides.records.interval import FOREVER, parse_time
 from simonides.records.kind import Kind, Layer
+from simonides.records.model_identity import ModelIdentity
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
@@ -388,12 +389,12 @@ def test_an_embedder_is_the_banks_from_its_first_vector_on(desk: Desk) -> None:
     embedder, desk.embedder = desk.embedder, None
     desk.retain(bank, "fuse")
     with bank.reading() as reading:
-        assert (reading.meta.embedder, reading.embedder()) == (None, ("", 0, ""))
+        assert (reading.meta.embedder, reading.embedder()) == (None, ModelIdentity())
     desk.embedder = embedder
     desk.retain(bank, "lamp")
     with bank.reading() as reading:
         assert embedder is not None
-        assert reading.embedder() == ("stub", 32, embedder.fingerprint)
+        assert reading.embedder() == ModelIdentity("stub", 32, embedder.fingerprint)
     found = desk.search(bank, "lamp")
     assert len(found.dense) == 1
     assert bank.verify().ok

@@ -57,6 +57,7 @@ def test_a_sound_bank_is_ok_and_the_report_says_what_was_looked_at(
     assert report.checked == {
         "file": 1,
         "rows": 7,
+        "reembedding": 0,
         "sparse_terms": 0,
         "changes": 9,
         "index_files": blocks,
@@ -73,7 +74,7 @@ def test_an_empty_bank_is_sound(desk: Desk) -> None:
     report = desk.open().verify()
     assert report.ok
     assert report.checked == {
-        "file": 1, "rows": 0, "token_codes": 0, "sparse_terms": 0, "changes": 0, "index_files": 0, "arrays": 0,
+        "file": 1, "rows": 0, "reembedding": 0, "token_codes": 0, "sparse_terms": 0, "changes": 0, "index_files": 0, "arrays": 0,
         "graph": 3, "accesses": 1, "upkeep": 0,
     }  # fmt: skip
 
@@ -398,6 +399,7 @@ def test_a_bank_without_an_embedder_has_no_such_note(desk: Desk) -> None:
         {
             "file": 1,
             "rows": 1,
+            "reembedding": 0,
             "token_codes": 0,
             "sparse_terms": 0,
             "changes": 1,

@@ -1,0 +1,397 @@
+"""Let a bank go over to another embedder, while it is read and written.
+
+    begin ─► encode what has no vector of it ─► link by those vectors ─► write its index ─► switch ─► drop
+             64 rows a transaction              200 rows a transaction                     one transaction
+
+Until the switch every recall uses the old embedder and sees nothing of the new one. What is retained
+meanwhile gets vectors of both where its writer has both at hand, and is encoded here where it has not. The
+switch happens only in a transaction in which every row has its vector and its links. A run that is killed
+goes on by being made again; what is left of the old embedder after the switch is dropped by any later run.
+
+Links by vectors are made anew, each memory against those that were held when it was first recorded. What
+else depends on cosines goes by the embedder's name or fingerprint and is out of use until it is made again:
+the calibration of abstention, the learned reranker and what it is trained on. Salience stays as it was
+judged. Learned sparse terms have an encoder of their own and stay.
+Cost: one encoder pass over all texts, one exact scan per memory, one index; about as much disk again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simonides.backends.embedded.change_log import read_meta
+from simonides.backends.embedded.reembedding import (
+    begin,
+    copy_encodings,
+    drop_names,
+    drop_rows,
+    end,
+    left_over,
+    link_rows,
+    missing,
+    progress_of,
+    read_model,
+    read_run,
+    switch,
+    write_encoding,
+)
+from simonides.errors import ConflictError, ModelError
+from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.model_identity import ModelIdentity
+from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.retain.linking import MOST_SEMANTIC, SEMANTIC_FROM
+from simonides.retain.neighbours import RESCORE
+from simonides.retain.pipeline import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simonides.backends.embedded.bank import EmbeddedBank, GoingOver
+    from simonides.backends.embedded.reembedding import Missing
+    from simonides.index.snapshot import IndexSnapshot
+    from simonides.protocols import Embedder
+
+    Progress = Callable[[str, int, int | None], None]
+
+ENCODED_AT_ONCE = 64
+LINKED_AT_ONCE = 200
+DROPPED_AT_ONCE = 2_000
+"""Rows in one transaction; a writer waits for one of them at most."""
+
+_COMPARED = 4 * MOST_SEMANTIC
+"""Nearest by the scan, of which the nearest by exact cosines are linked."""
+
+_INDEX_TRIES = 3
+"""How often the index is written ahead before the switch leaves it to the next reader."""
+
+_FEWEST = 0.5
+"""Of the rows that the old embedder could encode, the share that the new one must."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReembedReport:
+    """What a run did.
+
+    Attributes:
+        model, dimension: that the bank goes over to.
+        was: name of the embedder before; empty = it had none.
+        rows: versions of memories in the bank.
+        encoded: that got a vector in this run; in a dry run, that would.
+        without: that the model could not encode; words find them.
+        links: by vectors that were made in this run.
+        dropped: rows of left-over embedders that were deleted.
+        switched: whether the bank went over in this run.
+        dry_run: whether nothing was written.
+    """
+
+    model: str
+    dimension: int
+    was: str
+    rows: int
+    encoded: int = 0
+    without: int = 0
+    links: int = 0
+    dropped: int = 0
+    switched: bool = False
+    dry_run: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return asdict(self)
+
+
+def reembed(
+    rows: EmbeddedBank,
+    embedder: Embedder,
+    now: Callable[[], int],
+    *,
+    token_codes: bool,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> ReembedReport:
+    """Let the bank go over to *embedder*, or go on with that.
+
+    Args:
+        rows: of the bank.
+        embedder: the new one.
+        now: the clock, microseconds UTC.
+        token_codes: whether codes of tokens are made, too.
+        dry_run: write nothing; the report says what a run would do.
+        progress: told (stage, done, of how many) after each transaction.
+
+    Raises:
+        ConflictError: the bank is going over to another model.
+        ModelError: it could encode too little, or cannot be used; the bank stays with what it has.
+        UnavailableError: another process maintains the bank, or it cannot be written.
+    """
+    model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+    if dry_run:
+        return _looked_at(rows, model)
+    with rows.maintaining():
+        return _Reembedding(rows, embedder, model, now, token_codes, progress or _silent).run()
+
+
+def abandon(rows: EmbeddedBank, now: int, progress: Progress | None = None) -> bool:
+    """Let the bank stay with the embedder that it has, and drop what was made by another one.
+
+    Returns:
+        whether it was going over to another.
+    """
+    with rows.maintaining():
+        with rows.writing(now) as transaction:
+            was = end(transaction.connection)
+        rows.sweep_index()
+        _drop(rows, now, progress or _silent)
+        return was
+
+
+def _looked_at(rows: EmbeddedBank, model: ModelIdentity) -> ReembedReport:
+    with rows.reading() as reading:
+        connection, current = reading.connection, reading.embedder()
+        number = connection.execute(
+            "SELECT number FROM embedders WHERE fingerprint=?", (model.fingerprint,)
+        ).get
+        done, total = progress_of(connection, -1 if number is None else int(number))
+        _check_run(read_run(connection), model)
+        same = current.fingerprint == model.fingerprint
+        wanted = 0 if same else total - done
+        return ReembedReport(model.name, model.dimension, current.name, total, wanted, dry_run=True)
+
+
+def _check_run(run: Any, model: ModelIdentity) -> None:
+    if run is not None and run.model.fingerprint != model.fingerprint:
+        raise ConflictError(
+            f"the bank is going over to {run.model.name!r} ({run.model.dimension} dimensions) already; "
+            "end that first, by the same command with that model or by --abandon"
+        )
+
+
+class _Reembedding:
+    """One run."""
+
+    def __init__(
+        self,
+        rows: EmbeddedBank,
+        embedder: Embedder,
+        model: ModelIdentity,
+        now: Callable[[], int],
+        token_codes: bool,  # noqa: FBT001 handed on by name
+        progress: Progress,
+    ) -> None:
+        self._rows = rows
+        self._embedder = embedder
+        self._model = model
+        self._now = now
+        self._token_codes = token_codes
+        self._progress = progress
+        self._encoded = 0
+        self._links = 0
+        # Rows that the model cannot encode; up to the second all others have their vector.
+        self._given_up: set[int] = set()
+        self._complete = -1
+        self._number = 0
+
+    def run(self) -> ReembedReport:
+        was, switched = self._begin(), False
+        if was.fingerprint != self._model.fingerprint:
+            self._encode()
+            self._check_share()
+            self._link()
+            self._switch()
+            switched = True
+            self._rows.sweep_index()
+        dropped = _drop(self._rows, self._now(), self._progress)
+        with self._rows.reading() as reading:
+            _, total = progress_of(reading.connection, self._number)
+        return ReembedReport(
+            self._model.name,
+            self._model.dimension,
+            was.name,
+            total,
+            self._encoded,
+            len(self._given_up),
+            self._links,
+            dropped,
+            switched,
+        )
+
+    def _begin(self) -> ModelIdentity:
+        """Note the run, unless one goes on or there is nothing to do; the embedder so far."""
+        with self._rows.writing(self._now()) as transaction:
+            connection = transaction.connection
+            was = read_model(connection, read_meta(connection).embedder)
+            run = read_run(connection)
+            _check_run(run, self._model)
+            if run is None and was.fingerprint != self._model.fingerprint:
+                begin(connection, self._model, transaction.now)
+                run = read_run(connection)
+            self._number = run.number if run else 0
+        return was
+
+    def _encode(self) -> None:
+        """Give every row a vector, but for those that the model cannot encode."""
+        with self._rows.reading() as reading:
+            done, total = progress_of(reading.connection, self._number)
+        while True:
+            with self._rows.reading() as reading:
+                found = missing(reading.connection, self._number, self._complete, ENCODED_AT_ONCE)
+                last = reading.meta.next_ordinal - 1
+            self._encode_some(found)
+            self._complete = found[-1].ordinal if len(found) == ENCODED_AT_ONCE else last
+            if not found:
+                return
+            done += len(found)
+            self._progress("memories encoded", min(done, total), total)
+
+    def _encode_some(self, found: Sequence[Missing]) -> None:
+        if not found:
+            return
+        roots = {row.ordinal for row in found if row.ordinal == row.root}
+        with self._rows.reading() as reading:
+            # Versions of a memory say the same, so they are encoded once.
+            later = [
+                row
+                for row in found
+                if row.ordinal != row.root
+                and (row.root in roots or self._has_vector(reading.connection, row.root))
+            ]
+        copied = {row.ordinal for row in later}
+        fresh = [row for row in found if row.ordinal not in copied]
+        texts = [row.text for row in fresh]
+        made = encode(texts, self._embedder, token_codes=self._token_codes) if texts else []
+        with self._rows.writing(self._now()) as transaction:
+            connection = transaction.connection
+            for row, encoding in zip(fresh, made, strict=True):
+                write_encoding(connection, row.ordinal, row.memory, encoding)
+            for row in later:
+                if transaction.exists(row.ordinal):
+                    copy_encodings(connection, row.root, row.ordinal, row.memory, self._number)
+            there = [row.ordinal for row in found if transaction.exists(row.ordinal)]
+            without = {ordinal for ordinal in there if not self._has_vector(connection, ordinal)}
+        self._given_up |= without
+        self._encoded += len(there) - len(without)
+
+    def _has_vector(self, connection: Any, ordinal: int) -> bool:
+        found = "SELECT 1 FROM vectors WHERE ordinal=? AND embedder=?"
+        return connection.execute(found, (ordinal, self._number)).fetchone() is not None
+
+    def _check_share(self) -> None:
+        """That a model which fails on most texts does not become the bank's."""
+        with self._rows.reading() as reading:
+            old, _ = progress_of(reading.connection, reading.meta.embedder)
+            new, _ = progress_of(reading.connection, self._number)
+        if new < old * _FEWEST:
+            raise ModelError(
+                f"{self._model.name} could encode {new} of {old} versions that have a vector, so the bank "
+                "stays with the model it has; mend the model and go on, or abandon the run"
+            )
+
+    def _link(self) -> None:
+        """Link every memory by the new vectors."""
+        left = True
+        while left:
+            with self._rows.going_over(self._given_up) as going:
+                left = going is None or self._link_some(going)
+            if going is None:
+                self._encode()
+            else:
+                total = going.meta.next_ordinal
+                self._progress("memories linked", min(going.run.linked + LINKED_AT_ONCE, total), total)
+
+    def _link_some(self, going: GoingOver) -> bool:
+        """Link the next rows; whether some are left after them."""
+        start, total = going.run.linked, going.meta.next_ordinal
+        stop = min(start + LINKED_AT_ONCE, total)
+        found = list(semantic_links(going.snapshot, start, stop))
+        self._links += link_rows(going.connection, going.run.number, found, stop)
+        return stop < total
+
+    def _switch(self) -> None:
+        """Go over, in a transaction in which nothing is missing."""
+        for attempt in range(_INDEX_TRIES + 1):
+            generation = self._rows.write_following(self._given_up) if attempt < _INDEX_TRIES else 0
+            while True:
+                with self._rows.going_over(self._given_up) as going:
+                    if going is not None and not self._link_some(going):
+                        usable = bool(generation) and self._rows.is_current(going, generation)
+                        if not usable and attempt < _INDEX_TRIES:
+                            break
+                        switch(going.connection, going.meta, going.run.number, generation if usable else 0)
+                        if going.auditor is not None:
+                            after = read_meta(going.connection)
+                            going.auditor.append(going.connection, after, "", "reembed", self._now())
+                        return
+                if going is None:
+                    self._encode()
+
+
+def semantic_links(snapshot: IndexSnapshot, start: int, stop: int) -> Iterator[tuple[int, int, float]]:
+    """Links (source, target, cosine) of the memories whose first versions lie from *start* to *stop*.
+
+    Each is compared with what was held when it was recorded, as retaining did; the exact scan of a recall.
+
+    Args:
+        snapshot: by the vectors that decide.
+        start: first ordinal.
+        stop: ordinal after the last one.
+    """
+    columns = {
+        name: snapshot.column(name)
+        for name in ("root", "acl", "ingested_at", "expired_at", "valid_to", "kind", "state")
+    }
+    kept: NDArray[np.bool_] = (columns["kind"] != KIND_CODES[Kind.QUARANTINE]) & (
+        columns["state"] & (ARCHIVED | CONSOLIDATED) == 0
+    )
+    ordinals = np.arange(start, stop, dtype=np.int64)
+    codes, scales = snapshot.codes(ordinals)
+    readable: dict[int, NDArray[np.bool_]] = {}
+    for place, ordinal in enumerate(ordinals.tolist()):
+        if scales[place] <= 0 or columns["root"][ordinal] != ordinal:
+            continue
+        acl, moment = int(columns["acl"][ordinal]), columns["ingested_at"][ordinal]
+        if acl not in readable:
+            readable[acl] = _readable(snapshot, acl)[columns["acl"]]
+        mask = kept & readable[acl] & (columns["expired_at"] >= moment) & (columns["valid_to"] > moment)
+        mask[ordinal:] = False
+        vector = codes[place].astype(np.float32) * scales[place]
+        near, _ = snapshot.vectors.nearest(vector, mask, depth=_COMPARED, rescore=RESCORE)
+        # As a batch is compared: the scan rounds its query anew.
+        found, lengths = snapshot.codes(near)
+        dots = (found.astype(np.int64) @ codes[place].astype(np.int64)).astype(np.float64)
+        cosines = (dots * (lengths.astype(np.float64) * float(scales[place]))).round(9)
+        for one in np.lexsort((near, -cosines))[:MOST_SEMANTIC]:
+            root = int(columns["root"][near[one]])
+            if cosines[one] >= SEMANTIC_FROM and root != ordinal:
+                yield ordinal, root, float(cosines[one])
+
+
+def _readable(snapshot: IndexSnapshot, acl: int) -> NDArray[np.bool_]:
+    """By code of readers, whether all readers of a memory with the readers *acl* are among them."""
+    wanted = snapshot.label_sets[acl]
+    return np.array([not held or (bool(wanted) and held >= wanted) for held in snapshot.label_sets], np.bool_)
+
+
+def _drop(rows: EmbeddedBank, now: int, progress: Progress) -> int:
+    """Delete what is left of other embedders, range by range."""
+    with rows.reading() as reading:
+        total, numbers = reading.meta.next_ordinal, left_over(reading.connection)
+    if not numbers:
+        return 0
+    dropped = 0
+    for start in range(0, total, DROPPED_AT_ONCE):
+        stop = min(start + DROPPED_AT_ONCE, total)
+        with rows.writing(now) as transaction:
+            dropped += drop_rows(transaction.connection, start, stop)
+        progress("old vectors dropped", stop, total)
+    with rows.writing(now) as transaction:
+        drop_names(transaction.connection)
+    return dropped
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    """Nobody watches."""
