@@ -185,9 +185,7 @@ def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None
     position.accesses = extend_accesses(connection, position.accesses)
 
 
-def _chunks(
-    connection: apsw.Connection, embedder: int | None, start: int, stop: int
-) -> Iterator[list[Row]]:
+def _chunks(connection: apsw.Connection, embedder: int | None, start: int, stop: int) -> Iterator[list[Row]]:
     """Index rows from *start* up to *stop*, some at a time: to append many at once is cheaper."""
     rows = read_index_rows(connection, embedder, start, stop)
     while chunk := list(islice(rows, _CHUNK)):
