@@ -37,9 +37,9 @@ class RecallRows:
         self._lock = threading.Lock()
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
-        """Records by ordinal, in the order asked for."""
+        """Records by ordinal, in the order asked for; whoever hands one out checks it."""
         with self._lock:
-            return self._reading.memories(ordinals)
+            return self._reading.candidates(ordinals)
 
     def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
         """MinHash signatures by ordinal."""

@@ -22,12 +22,15 @@ def reanalyse(connection: apsw.Connection, analyser: Analyser, epoch: str) -> No
     """Replace the terms of every row inside an open write transaction; the new epoch rebuilds all indexes."""
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT {columns}, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
+        f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
         " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) ORDER BY m.ordinal"
     ).fetchall()
     for found in rows:
-        row: dict[str, Any] = dict(zip(IMMUTABLE, found, strict=False))
-        scale, codes = found[-2:]
+        *values, before, scale, codes = found
+        row: dict[str, Any] = dict(zip(IMMUTABLE, values, strict=True))
+        if row_digest(row, scale or 0.0, codes or b"") != before:
+            # A new digest would hide the damage.
+            continue
         row["terms"] = analysed(row, analyser)
         connection.execute(
             "UPDATE memories SET terms=?, digest=? WHERE ordinal=?",

@@ -92,20 +92,22 @@ def _thin_out(connection: apsw.Connection, session: str, turns: Collection[str],
         by_first_line[lines[0]].append(lines)
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT {columns}, v.scale, v.codes FROM episodes e JOIN chunks c ON c.episode = e.number"
+        f"SELECT {columns}, m.digest, v.scale, v.codes FROM episodes e JOIN chunks c ON c.episode = e.number"
         " JOIN memories m ON m.chunk = c.number LEFT JOIN vectors v ON v.ordinal = m.ordinal"
         " AND v.embedder = (SELECT embedder FROM meta) WHERE e.session=? AND m.context <> ''",
         (session,),
     ).fetchall()
     changed = False
-    for *values, scale, codes in rows:
+    for *values, before, scale, codes in rows:
         row = dict(zip(IMMUTABLE, values, strict=True))
         thinned = _without(row["context"], by_first_line)
         if thinned != row["context"]:
             changed = True
+            damaged = row_digest(row, scale or 0.0, codes or b"") != before
             row["context"] = thinned
             row["terms"] = analysed(row, analyser)
-            digest = row_digest(row, scale or 0.0, codes or b"")
+            # A new digest would hide damage.
+            digest = before if damaged else row_digest(row, scale or 0.0, codes or b"")
             connection.execute(
                 "UPDATE memories SET context=?, terms=?, digest=? WHERE ordinal=?",
                 (thinned, row["terms"], digest, row["ordinal"]),

@@ -7,7 +7,6 @@ against arrays rebuilt from the rows. What cannot even be read is a finding like
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,11 @@ import apsw
 import numpy as np
 
 from simonides.backends.embedded.accesses import FEATURES, extend_accesses
-from simonides.backends.embedded.digest import IMMUTABLE, codes_digest, row_digest, sparse_digest
+from simonides.backends.embedded.change_log import NUMBERS, link_hash
+from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.migrations import newest_schema
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
+from simonides.backends.embedded.seals import find_damage
 from simonides.errors import DamagedError
 from simonides.index.accesses import Accesses
 from simonides.index.block import Block, Tail, join_blocks
@@ -29,7 +31,7 @@ from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.state import CONSOLIDATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from simonides.backends.embedded.change_log import Meta
@@ -82,10 +84,9 @@ def verify(
     problems: list[str] = []
     checked: dict[str, int] = {}
     for name, findings in (
-        ("file", _file(connection)),
+        ("file", chain(_file(connection), _schema(connection), _numbers(connection))),
         ("rows", _rows(connection)),
-        ("token_codes", _token_codes(connection)),
-        ("sparse_terms", _sparse_terms(connection)),
+        ("seals", find_damage(connection)),
         ("changes", chain(_changes(connection, meta), _unlogged(connection))),
         ("index_files", _index_files(meta.generation, files, index)),
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
@@ -101,7 +102,7 @@ def verify(
                 if problem and reported < _MOST_REPORTED:
                     problems.append(problem)
                     reported += 1
-        except (apsw.Error, DamagedError, ValueError, IndexError, OverflowError) as error:
+        except (apsw.Error, DamagedError, ValueError, TypeError, LookupError, OverflowError) as error:
             problems.append(f"{name}: cannot be read to the end ({error})")
         checked[name] = count
     return VerifyReport(checked, tuple(problems), _notes(connection, meta))
@@ -137,6 +138,20 @@ def _file(connection: apsw.Connection) -> Iterator[str]:
         yield f"memory.db: row {row} of {table} points at a missing row of {parent}"
 
 
+def _schema(connection: apsw.Connection) -> Iterator[str]:
+    """The schema, word by word, beside the one that the migrations make."""
+    select = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    mine = set(connection.execute(select).fetchall())
+    wanted = set(newest_schema(select))
+    for kind, name, *_ in sorted(mine ^ wanted, key=repr):
+        yield f"memory.db: the {kind} {name} is not the one of this schema"
+
+
+def _numbers(connection: apsw.Connection) -> Iterator[str]:
+    ((same,),) = connection.execute(f"SELECT numbers IS {NUMBERS} FROM meta").fetchall()
+    yield "" if same else "memory.db: the last numbers given (sqlite_sequence) are not what was written"
+
+
 def _rows(connection: apsw.Connection) -> Iterator[str]:
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     statement = (
@@ -162,60 +177,16 @@ def _rows(connection: apsw.Connection) -> Iterator[str]:
             yield f"memory {memory.decode(errors='replace')}: its row is not what was written (row {done})"
 
 
-def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> None:
-    """Compare the rows that are about to be handed out with their digests; about 0.1 ms each.
-
-    Raises:
-        DamagedError: one of them is not what was written.
-    """
-    columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
-    statement = (
-        f"SELECT {columns}, m.digest, v.scale, v.codes FROM memories m LEFT JOIN vectors v"
-        " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) WHERE m.ordinal = ?"
-    )
-    for ordinal in ordinals:
-        found = connection.execute(statement, (int(ordinal),)).fetchone()
-        if found is None:
-            continue
-        *values, digest, scale, codes = found
-        row = dict(zip(IMMUTABLE, values, strict=True))
-        if row_digest(row, scale or 0.0, codes or b"") != digest:
-            raise DamagedError(
-                f"memory {row['id']}: its row is not what was written; forget it, or restore a backup"
-            )
-
-
-def _token_codes(connection: apsw.Connection) -> Iterator[str]:
-    for memory, codes, digest in connection.execute(
-        "SELECT CAST(m.id AS BLOB), t.codes, t.digest FROM token_codes t"
-        " JOIN memories m ON m.ordinal = t.ordinal ORDER BY t.ordinal"
-    ):
-        name = memory.decode(errors="replace")
-        sound = codes_digest(name, codes) == digest
-        yield "" if sound else f"memory {name}: the codes of its tokens are not what was written"
-
-
-def _sparse_terms(connection: apsw.Connection) -> Iterator[str]:
-    for memory, terms, digest in connection.execute(
-        "SELECT CAST(m.id AS BLOB), s.terms, s.digest FROM sparse_terms s"
-        " JOIN memories m ON m.ordinal = s.ordinal ORDER BY s.ordinal"
-    ):
-        name = memory.decode(errors="replace")
-        sound = sparse_digest(name, terms) == digest
-        yield "" if sound else f"memory {name}: its sparse terms are not what was written"
-
-
 def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
     log_hash, expected = bytes(16), 1
     for sequence, operation, ordinal, stamp, stated in connection.execute(
         "SELECT sequence, operation, ordinal, stamp, log_hash FROM changes ORDER BY sequence"
     ):
-        link = log_hash + f"{sequence} {operation} {ordinal} {stamp}".encode()
-        log_hash = hashlib.blake2b(link, digest_size=16).digest()
+        log_hash = link_hash(log_hash, sequence, operation, ordinal, stamp)
         sound = sequence == expected and log_hash == stated
         expected += 1
         yield "" if sound else f"change log: the chain is broken at change {sequence}"
-        log_hash = stated
+        log_hash = stated if isinstance(stated, bytes) else b""
     if meta.sequence != expected - 1 or meta.log_hash != log_hash:
         yield f"change log: ends at change {expected - 1}, the bank says {meta.sequence}"
 
