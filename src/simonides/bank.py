@@ -903,7 +903,7 @@ class Bank:
         most = request.limit or 100
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
-            return view.memories(reading.ordinals_after(last, view.eligible, most))
+            return _checked(reading, view.memories(reading.ordinals_after(last, view.eligible, most)))
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as the store counts them for budgets."""
@@ -918,7 +918,6 @@ class Bank:
         clean_text(memory, "id", _LONGEST_ID)
         with self._rows.reading() as reading:
             versions = [found for found in reading.versions(memory) if self._may_read(found)]
-            reading.check([found.ordinal for found in versions])
         if not versions:
             raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
         return versions
@@ -941,7 +940,7 @@ class Bank:
     def _seen(self, reading: Reading, as_of: int | None, now: int) -> list[Memory]:
         filters = Filters(as_of=as_of, principal=self.principal)
         view = look(reading.snapshot, filters, now, self._reader(reading))
-        return view.memories(np.flatnonzero(view.visible).tolist())
+        return _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
 
     def entities(self, limit: int | None = 100) -> list[EntityCount]:
         """Who and what is spoken of, most mentioned first; only what visible memories mention."""
@@ -1707,7 +1706,7 @@ class Bank:
         folder = ProjectFolder(Path(root))
         with self._rows.reading() as reading:
             view = look(reading.snapshot, Filters(), self._now(), self._reader(reading))
-            current = view.memories(np.flatnonzero(view.visible).tolist())
+            current = _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
         found = find_dead_references(current, folder)
         if not dry_run:
             with self._rows.writing(self._now()) as transaction:
@@ -1741,7 +1740,7 @@ class Bank:
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:
             view = look(reading.snapshot, filters, self._now(), self._reader(reading))
-            current = view.memories(np.flatnonzero(view.eligible).tolist())
+            current = _checked(reading, view.memories(np.flatnonzero(view.eligible).tolist()))
             changed = recent_changes(reading, view, self._may_read)
         relevant = () if found.no_match else tuple(hit.memory for hit in found.hits)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
@@ -1857,6 +1856,12 @@ class Bank:
         if not isinstance(moment, datetime) or moment.utcoffset() is None:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
         return to_micros(moment)
+
+
+def _checked(reading: Reading, memories: list[Memory]) -> list[Memory]:
+    """What a view read, compared with its digests before it is handed out."""
+    reading.check([memory.ordinal for memory in memories])
+    return memories
 
 
 def _ids(ids: str | Iterable[str]) -> list[str]:

@@ -37,9 +37,9 @@ class RecallRows:
         self._lock = threading.Lock()
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
-        """Records by ordinal, in the order asked for."""
+        """Records by ordinal, in the order asked for; whoever hands one out checks it."""
         with self._lock:
-            return self._reading.memories(ordinals)
+            return self._reading.candidates(ordinals)
 
     def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
         """MinHash signatures by ordinal."""
@@ -69,7 +69,7 @@ class RecallRows:
 
     def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
         """The entities and all that were merged with them by *known_at*, each with what it counts as."""
-        if not self._all_merges(known_at):
+        if not self.merges(known_at):
             return {entity: entity for entity in entities}
         wholes = {self._whole(entity, known_at) for entity in entities}
         groups = {whole: whole for whole in wholes}

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 import simonides
+from simonides.backends.embedded.seals import add_functions
 from simonides.errors import InputError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 def change(bank: Bank, statement: str, *values: object) -> None:
     """Run SQL on the file past the library."""
     connection = apsw.Connection(str(bank._rows.folder / "memory.db"))
+    add_functions(connection)
     connection.execute(statement, values)
     connection.close()
 

@@ -58,7 +58,8 @@ def flip_bits(place: Path, *, trials: int, seed: int) -> Flips:
     clock = FrozenClock()
     with simonides.open(template, embedder=StubEmbedder(dimension=8), clock=clock, environ={}) as store:
         bank = store.bank()
-        ids = bank.retain(TEXTS, tags=["a"])
+        ids = bank.retain(TEXTS, tags=["a"], project="locks", idempotency_key="first")
+        _fill(bank, ids)
         clock.advance(days=1)
         bank.forget(ids[:5])
         bank.invalidate(ids[6])
@@ -77,6 +78,20 @@ def flip_bits(place: Path, *, trials: int, seed: int) -> Flips:
         flips.trials += 1
         shutil.rmtree(folder)
     return flips
+
+
+def _fill(bank: simonides.Bank, ids: list[str]) -> None:
+    """A row or more in the other tables."""
+    bank.retain("Rosa Brandt works at Osprey Mill. She repaired lock 3 because it leaked.", session="s")
+    bank.retain("Rosa Brandt oiled lock 4.", session="s", speaker="Rosa", acl=["rosa"])
+    bank.used(ids[40:43])
+    bank.pin(ids[44])
+    with bank._rows.writing(0) as transaction:
+        transaction.queue("enrich", 3)
+        transaction.enriched(4, 1, "some model")
+        mention = transaction.connection.execute("SELECT entity FROM mentions LIMIT 1").get
+        transaction.add_alias(int(mention), "The keeper", "the keeper")
+        transaction.merge_entities(int(mention), int(mention) + 1)
 
 
 def _open(folder: Path) -> simonides.Store:

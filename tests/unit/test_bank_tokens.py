@@ -124,9 +124,10 @@ def test_verify_finds_a_flipped_bit(tmp_path: Path) -> None:
         store.bank().retain(TEXTS)
     (path,) = tmp_path.glob("*/memory.db")
     with apsw.Connection(str(path)) as connection:
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         connection.execute(
             "UPDATE token_codes SET codes = CAST(x'01' || substr(codes, 2) AS BLOB) WHERE ordinal = 1"
         )
     with opened(tmp_path) as store:
         problems = store.bank().verify().problems
-    assert [problem for problem in problems if "codes of its tokens" in problem]
+    assert "token_codes: row 1 is not what was written" in problems

@@ -106,11 +106,11 @@ class TextMaker:
 
     @cached_property
     def _word_shares(self) -> NDArray[np.float64]:
-        return _cumulated(1.0 / (np.arange(1, _WORDS + 1) + _SHIFT))
+        return _cumulated(1.0 / (np.arange(1, _WORDS + 1, dtype=np.float64) + _SHIFT))
 
     @cached_property
     def _name_shares(self) -> NDArray[np.float64]:
-        return _cumulated(np.arange(1, self.name_count + 1) ** -_NAME_EXPONENT)
+        return _cumulated(np.arange(1, self.name_count + 1, dtype=np.float64) ** -_NAME_EXPONENT)
 
     def happened(self, row: int) -> datetime:
         """When row *row* happened, which is also when it was recorded."""

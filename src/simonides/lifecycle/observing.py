@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.labels import label_set_code
+from simonides.backends.embedded.reading import read_merges
+from simonides.backends.embedded.stored import read_object
 from simonides.backends.embedded.upkeep import read_evidence, read_standing, read_statements
 from simonides.lifecycle.grouping import MOST_AGAINST, make_groups
 from simonides.lifecycle.step import Step
@@ -78,12 +80,7 @@ class Planned:
 
 def plan_observations(connection: apsw.Connection, rule: ObservationRule, now: int) -> list[Planned]:
     """What must change so that observations say what memories say; in a fixed order."""
-    merges = {
-        int(entity): int(into)
-        for entity, into in connection.execute(
-            "SELECT entity, into_entity FROM merges WHERE undone_at=? ORDER BY number", (FOREVER,)
-        )
-    }
+    merges = read_merges(connection, FOREVER - 1)
 
     def whole(entity: int) -> int:
         seen = {entity}
@@ -120,7 +117,7 @@ def _held(connection: apsw.Connection) -> Iterator[tuple[Key, tuple[int, str, di
     for ordinal, root, memory, relation, metadata in rows:
         stances = evidence.get(int(root), {})
         first = min((source for source, stance in stances.items() if stance == "for"), default=int(root))
-        key = (first, str(relation), str(json.loads(str(metadata)).get("object", "")))
+        key = (first, str(relation), str(read_object(metadata, f"memory {memory}").get("object", "")))
         yield key, (int(ordinal), str(memory), stances)
 
 

@@ -267,10 +267,10 @@ class _Reembedding:
         with self._rows.writing(self._now()) as transaction:
             connection = transaction.connection
             for row, encoding in zip(fresh, made, strict=True):
-                write_encoding(connection, row.ordinal, row.memory, encoding)
+                write_encoding(connection, row.ordinal, encoding)
             for row in later:
                 if transaction.exists(row.ordinal):
-                    copy_encodings(connection, row.root, row.ordinal, row.memory, self._number)
+                    copy_encodings(connection, row.root, row.ordinal, self._number)
             there = [row.ordinal for row in found if transaction.exists(row.ordinal)]
             without = {ordinal for ordinal in there if not self._has_vector(connection, ordinal)}
         self._given_up |= without

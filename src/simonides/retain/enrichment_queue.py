@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.jobs import ENRICH
+from simonides.backends.embedded.stored import read_object
 from simonides.errors import InputError, ModelUnavailableError
 from simonides.records.enrichment import EnrichReport
 from simonides.records.hygiene import shown
@@ -303,7 +304,7 @@ def _expanded(before: str, sentences: Sequence[str]) -> str:
 
 def _with_terms(stored: bytes, expansion: str, analyser: Analyser) -> bytes:
     """The terms of a row with those of another expansion."""
-    terms: dict[str, Any] = json.loads(stored)
+    terms = read_object(stored)
     terms.pop("expansion", None)
     counted = dict(Counter(analyser.terms(expansion)))
     # The last of the lexical fields, in a new row and after a rebuild alike.

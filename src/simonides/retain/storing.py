@@ -7,12 +7,12 @@ queues the comparisons (links, near-duplicates); ``settle`` works them off, and 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simonides.backends.embedded.stored import read_object
 from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
 from simonides.records.interval import FOREVER, Precision
@@ -327,7 +327,7 @@ class Storing:
         before = self._before(item, stored)
         roots = [*near, *([before] if before is not None else [])]
         related = [
-            Related(root, json.loads(self._transaction.columns(root, "terms")[0]).get("text", {}))
+            Related(root, read_object(self._transaction.columns(root, "terms")[0]).get("text", {}))
             for root in dict.fromkeys(roots)
         ]
         words = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.backends.embedded.labels import label_code
+from simonides.backends.embedded.seals import sound
 from simonides.errors import InputError
 from simonides.records.impression import MOST_SHOWN, Samples
 
@@ -35,7 +36,8 @@ _FINGERPRINT = "coalesce((SELECT fingerprint FROM embedders WHERE number = (SELE
 def extend_accesses(connection: apsw.Connection, accesses: Accesses) -> Accesses:
     """*accesses* with the events that came after its last one."""
     rows = connection.execute(
-        "SELECT number, ordinal, accessed_at, principal FROM accesses WHERE number > ? ORDER BY number",
+        "SELECT number, ordinal, accessed_at, principal FROM accesses WHERE number > ?"
+        f" AND {sound('accesses')} ORDER BY number",
         (accesses.last,),
     ).fetchall()
     return accesses.extended(np.array(rows, np.int64).reshape(-1, 4))
@@ -86,7 +88,7 @@ def write_used(
             _access(connection, root, now, principal)
         return len(roots)
     row = connection.execute(
-        "SELECT number FROM impressions WHERE recall=? AND principal=?",
+        f"SELECT number FROM impressions WHERE recall=? AND principal=? AND {sound('impressions')}",
         (recall, label_code(connection, principal)),
     ).fetchone()
     if row is None:
@@ -113,7 +115,8 @@ def _access_shown(
 ) -> int:
     """Count a returned memory once per recall; label it when it was *used*."""
     row = connection.execute(
-        "SELECT accessed FROM shown WHERE impression=? AND ordinal=?", (impression, root)
+        f"SELECT accessed FROM shown WHERE impression=? AND ordinal=? AND {sound('shown')}",
+        (impression, root),
     ).fetchone()
     if row is None:
         return 0
@@ -162,6 +165,7 @@ def read_samples(connection: apsw.Connection) -> Samples:
         # Cosines of another embedder mean something else.
         f" WHERE i.embedder = {_FINGERPRINT} AND s.impression IN"
         " (SELECT impression FROM shown WHERE used = 1)"
+        f" AND {sound('shown', 's')}"
         f" AND {_READ_BY_ALL} ORDER BY s.impression, s.ordinal"
     ).fetchall()
     features = np.array([_numbers(raw) for _, raw, *_ in rows], np.float64)
@@ -180,7 +184,8 @@ def read_used(connection: apsw.Connection) -> dict[str, tuple[str, ...]]:
     for recall, memory in connection.execute(
         "SELECT i.recall, m.id FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
         " JOIN impressions i ON i.number = s.impression"
-        f" WHERE s.used = 1 AND {_READ_BY_ALL} ORDER BY s.impression, s.ordinal"
+        f" WHERE {sound('shown', 's')} AND {sound('impressions', 'i')} AND s.used = 1 AND {_READ_BY_ALL}"
+        " ORDER BY s.impression, s.ordinal"
     ):
         used[str(recall)] = (*used.get(str(recall), ()), str(memory))
     return used

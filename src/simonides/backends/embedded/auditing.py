@@ -161,6 +161,9 @@ class Auditor:
         for *fields, seal in connection.execute("SELECT * FROM audit ORDER BY number"):
             number, _, _, _, first, last, log_hash = fields
             problem = ""
+            if not isinstance(seal, bytes) or not isinstance(last, int):
+                yield Head(int(number), ""), f"audit: row {number} is not what was written"
+                continue
             if number != expected:
                 problem = f"audit: row {expected} is missing"
             elif not hmac.compare_digest(seal, self._seal(before, tuple(fields))):

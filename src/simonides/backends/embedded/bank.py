@@ -29,7 +29,7 @@ from simonides.backends.embedded.auditing import (
 )
 from simonides.backends.embedded.backup import put_back, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
-from simonides.backends.embedded.change_log import create_meta, read_meta
+from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.forgetting import (
@@ -63,9 +63,11 @@ from simonides.backends.embedded.reading import (
 from simonides.backends.embedded.reanalysis import reanalyse
 from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
 from simonides.backends.embedded.restoring import restore
+from simonides.backends.embedded.row_check import check_rows
+from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
-from simonides.backends.embedded.verification import VerifyReport, check_rows, verify
-from simonides.errors import DamagedError, SimonidesError, UnavailableError
+from simonides.backends.embedded.verification import VerifyReport, verify
+from simonides.errors import DamagedError, SimonidesError, StoreError, UnavailableError
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
 from simonides.index.generation import (
@@ -116,7 +118,16 @@ class Reading:
     snapshot: IndexSnapshot
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
-        """Records by ordinal, in the order asked for."""
+        """Records by ordinal, in the order asked for.
+
+        Raises:
+            DamagedError: one of them is not what was written.
+        """
+        self.check(ordinals)
+        return read_memories(self.connection, ordinals)
+
+    def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
+        """The same, unchecked: for who checks those that are handed out in the end."""
         return read_memories(self.connection, ordinals)
 
     def check(self, ordinals: Sequence[int]) -> None:
@@ -132,8 +143,14 @@ class Reading:
         return read_ordinals_after(self.connection, memory, keep, most)
 
     def versions(self, memory: str) -> list[Memory]:
-        """Every version of one memory, oldest first."""
-        return read_versions(self.connection, memory)
+        """Every version of one memory, oldest first.
+
+        Raises:
+            DamagedError: one of them is not what was written.
+        """
+        found = read_versions(self.connection, memory)
+        self.check([version.ordinal for version in found])
+        return found
 
     def source(self, memory: str) -> Source | None:
         """The raw source behind the newest version of one memory."""
@@ -177,7 +194,9 @@ class Reading:
 
     def sparse_encoder(self) -> tuple[str, str]:
         """Name and fingerprint of the bank's sparse encoder; empty before the first sparse terms."""
-        row = self.connection.execute("SELECT name, fingerprint FROM sparse_encoder").fetchone()
+        row = self.connection.execute(
+            f"SELECT name, fingerprint FROM sparse_encoder WHERE {sound('sparse_encoder')}"
+        ).fetchone()
         return (str(row[0]), str(row[1])) if row else ("", "")
 
     def embedder(self) -> ModelIdentity:
@@ -258,7 +277,11 @@ class EmbeddedBank:
 
     def _settle(self, analyser: Analyser, new_id: Callable[[], str]) -> None:
         with translated(self._connections.path):
-            found = self._connections.get().execute("SELECT analyser FROM meta").fetchone()
+            found = (
+                self._connections.get()
+                .execute(f"SELECT analyser FROM meta WHERE bank = '{DELETED}' OR {sound('meta')}")
+                .fetchone()
+            )
         if self._connections.read_only or (found and found[0] == analyser.fingerprint):
             return
         with write_transaction(self._connections) as connection:
@@ -460,6 +483,8 @@ class EmbeddedBank:
                     if position is None or position.snapshot is not snapshot:
                         return False
                     if not (force or merge_due(position)):
+                        # Nothing waits to be written any more, so nothing is in its way.
+                        self._merge_problem = ""
                         return False
                     generation = position.generation
                 won = merge(
@@ -515,14 +540,30 @@ class EmbeddedBank:
             }
 
     def verify(self) -> VerifyReport:
-        """Check rows, change log, index files and arrays; changes nothing."""
+        """Check rows, change log, audit log, index files and arrays; changes nothing."""
         try:
             with self.reading() as reading:
                 report = verify(reading.connection, reading.meta, reading.snapshot, self._files, self._index)
         except DamagedError:
             report = self._verify_without_arrays()
         found = [problem for problem in self.problems() if problem not in report.problems]
-        return VerifyReport(report.checked, (*report.problems, *found), report.notes)
+        audit, notes = self._audit_found()
+        return VerifyReport(
+            report.checked, (*report.problems, *found, *audit), tuple(sorted({*report.notes, *notes}))
+        )
+
+    def _audit_found(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Problems of the audit log, and what to note about it."""
+        try:
+            with self._rows_only() as connection:
+                rows = connection.execute("SELECT count(*) FROM audit").get
+            if not rows:
+                return (), ()
+            if self._auditor() is None:
+                return (), (f"{rows} rows of the audit log are unchecked: its key is not here",)
+            return self.audit_verify().problems, ()
+        except StoreError as error:
+            return (f"audit: cannot be checked ({error})",), ()
 
     def repair(self, now: int) -> VerifyReport:
         """Make everything derived anew from the rows, then verify; rows are not touched."""
@@ -723,7 +764,7 @@ class EmbeddedBank:
                 f"{self.folder / KEY_FILE}: there is no key; start the audit first, or hand the key in"
             )
         with self._rows_only() as connection:
-            return auditor.verify(connection, read_meta(connection), anchor)
+            return auditor.verify(connection, read_meta(connection, checked=False), anchor)
 
     def audit_entries(self, most: int | None = None) -> list[Entry]:
         """Rows of the audit log, newest first."""
@@ -790,7 +831,8 @@ class EmbeddedBank:
             connection = self._connections.get()
             connection.execute("BEGIN")
             try:
-                return verify(connection, read_meta(connection), None, self._files, self._index)
+                meta = read_meta(connection, checked=False)
+                return verify(connection, meta, None, self._files, self._index)
             finally:
                 roll_back(connection)
 

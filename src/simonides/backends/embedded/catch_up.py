@@ -13,9 +13,20 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.accesses import extend_accesses
-from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, LINK, NAME, USE, Meta, hash_at
+from simonides.backends.embedded.change_log import (
+    ADD,
+    ERASE,
+    EXPIRE,
+    LINK,
+    NAME,
+    USE,
+    Meta,
+    hash_at,
+    read_changes,
+)
 from simonides.backends.embedded.labels import read_label_sets, read_labels
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
+from simonides.backends.embedded.seals import sound
 from simonides.errors import DamagedError
 from simonides.index.accesses import Accesses
 from simonides.index.block import LARGEST_BLOCK, Block, Tail, join_blocks
@@ -97,10 +108,7 @@ def catch_up(
     position.labels += read_labels(connection, len(position.labels))
     position.label_sets += read_label_sets(connection, len(position.label_sets))
     expired = dict(snapshot.expired)
-    for operation, ordinal, stamp in connection.execute(
-        "SELECT operation, ordinal, stamp FROM changes WHERE sequence > ? ORDER BY sequence",
-        (snapshot.sequence,),
-    ):
+    for operation, ordinal, stamp in read_changes(connection, meta, snapshot.sequence):
         if operation in {EXPIRE, ERASE}:
             expired[int(ordinal)] = BEGINNING if operation == ERASE else int(stamp)
         elif operation not in {ADD, LINK, NAME, USE}:
@@ -244,6 +252,7 @@ def origin_of(connection: apsw.Connection, meta: Meta, *, sequence: int) -> Orig
 def embedder_identity(connection: apsw.Connection, meta: Meta) -> tuple[int, str]:
     """Dimension and fingerprint of the bank's embedder; (0, "") before the first vector."""
     row = connection.execute(
-        "SELECT dimension, fingerprint FROM embedders WHERE number IS ?", (meta.embedder,)
+        f"SELECT dimension, fingerprint FROM embedders WHERE number IS ? AND {sound('embedders')}",
+        (meta.embedder,),
     ).fetchone()
     return (int(row[0]), str(row[1])) if row else (0, "")

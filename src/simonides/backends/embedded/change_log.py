@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simonides.errors import StoreError
+from simonides.backends.embedded.seals import sound
+from simonides.errors import DamagedError, StoreError
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import apsw
 
 ADD, EXPIRE, ERASE, LINK, NAME, USE = "add", "expire", "erase", "link", "name", "use"
+
+NUMBERS = "(SELECT coalesce(group_concat(name || ' ' || seq, ', ' ORDER BY name), '') FROM sqlite_sequence)"
+"""SQL for how far the numbers have come that are never given twice."""
 
 DELETED = ""
 """Identity of a bank that was deleted while someone had it open."""
@@ -36,20 +42,26 @@ class Meta:
 def create_meta(connection: apsw.Connection, bank: str, epoch: str, analyser: str) -> None:
     """Give a new bank its identity; a bank that has one keeps it."""
     connection.execute(
-        "INSERT OR IGNORE INTO meta VALUES (1, ?, ?, 0, ?, 0, 0, ?, NULL, ?)",
+        "INSERT OR IGNORE INTO meta(one, bank, epoch, sequence, log_hash, generation, next_ordinal,"
+        " last_ingested, embedder, analyser) VALUES (1, ?, ?, 0, ?, 0, 0, ?, NULL, ?)",
         (bank, epoch, bytes(16), BEGINNING, analyser),
     )
 
 
-def read_meta(connection: apsw.Connection) -> Meta:
+def read_meta(connection: apsw.Connection, *, checked: bool = True) -> Meta:
     """The counters as this transaction sees them.
+
+    Args:
+        connection: in a transaction.
+        checked: false = damaged ones, too, for who reports the damage.
 
     Raises:
         StoreError: the bank was deleted.
+        DamagedError: the row is not what was written.
     """
     row = connection.execute(
         "SELECT bank, epoch, sequence, log_hash, generation, next_ordinal, last_ingested, embedder, analyser"
-        " FROM meta"
+        f" FROM meta WHERE {sound('meta') if checked else 1}"
     ).fetchone()
     if row is None:
         raise LookupError("meta has no row")
@@ -61,7 +73,8 @@ def read_meta(connection: apsw.Connection) -> Meta:
 def write_counters(connection: apsw.Connection, meta: Meta) -> None:
     """Store the counters that a write moves on (never the generation: that is the merge's)."""
     connection.execute(
-        "UPDATE meta SET sequence=?, log_hash=?, next_ordinal=?, last_ingested=?, embedder=?",
+        "UPDATE meta SET sequence=?, log_hash=?, next_ordinal=?, last_ingested=?, embedder=?,"
+        f" numbers={NUMBERS}",
         (meta.sequence, meta.log_hash, meta.next_ordinal, meta.last_ingested, meta.embedder),
     )
 
@@ -71,11 +84,43 @@ def next_epoch(meta: Meta) -> str:
     return hashlib.blake2b(f"{meta.epoch} {meta.sequence}".encode(), digest_size=16).hexdigest()
 
 
+def read_changes(connection: apsw.Connection, meta: Meta, after: int) -> Iterator[tuple[Any, ...]]:
+    """Operation, ordinal and stamp of the changes after *after*, each a link of the chain up to *meta*.
+
+    Raises:
+        DamagedError: one is missing, or is not what was written; none is handed out after it.
+    """
+    log_hash, expected = hash_at(connection, after), after
+    for sequence, operation, ordinal, stamp, stated in connection.execute(
+        "SELECT sequence, operation, ordinal, stamp, log_hash FROM changes WHERE sequence > ?"
+        " ORDER BY sequence",
+        (after,),
+    ):
+        expected += 1
+        log_hash = link_hash(log_hash, sequence, operation, ordinal, stamp)
+        if sequence != expected or log_hash != stated:
+            raise DamagedError(
+                f"memory.db: the change log is not what was written at change {expected}; "
+                "restore the bank from a backup"
+            )
+        yield operation, ordinal, stamp
+    if (expected, log_hash) != (meta.sequence, meta.log_hash):
+        raise DamagedError(
+            f"memory.db: the change log ends at change {expected}, the bank says {meta.sequence}; "
+            "restore it from a backup"
+        )
+
+
+def link_hash(before: bytes, sequence: int, operation: str, ordinal: int, stamp: int) -> bytes:
+    """The running hash after one more change."""
+    link = before + f"{sequence} {operation} {ordinal} {stamp}".encode()
+    return hashlib.blake2b(link, digest_size=16).digest()
+
+
 def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:
     """Append one change; returns the counters after it (store them before the commit)."""
     sequence = meta.sequence + 1
-    link = meta.log_hash + f"{sequence} {operation} {ordinal} {stamp}".encode()
-    log_hash = hashlib.blake2b(link, digest_size=16).digest()
+    log_hash = link_hash(meta.log_hash, sequence, operation, ordinal, stamp)
     connection.execute(
         "INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (sequence, operation, ordinal, stamp, log_hash)
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.seals import add_functions
 from simonides.errors import (
     DamagedError,
     ForkedError,
@@ -114,6 +115,7 @@ class Connections:
         # There is no log to read, and what cannot be written here no one else is writing: read it as it is.
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         connection = apsw.Connection(f"{self.path.absolute().as_uri()}?immutable=1", flags=flags)
+        add_functions(connection)
         self.obstacle, self._stamp = obstacle, stamp
         return connection
 
@@ -121,6 +123,7 @@ class Connections:
         connection = apsw.Connection(str(self.path))
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        add_functions(connection)
         for pragma in ("trusted_schema=OFF", "foreign_keys=ON", "secure_delete=ON", "synchronous=FULL"):
             connection.pragma(*_split(pragma))
         # A look at the file, so that one that cannot be opened or is no database fails here.
@@ -224,6 +227,10 @@ def translated(path: Path) -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise DamagedError(
             f"{path}: is damaged or no database ({error}); restore it from a backup"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DamagedError(
+            f"{path}: a row holds bytes that are no text ({error.reason}); verify names it"
         ) from error
     except apsw.ConnectionClosedError as error:
         raise StoreError(f"{path}: {_CLOSED}") from error

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft
 
 IMMUTABLE = (
-    "ordinal", "id", "version", "root", "kind", "layer", "text", "context", "relation", "expansion", "path",
-    "project", "tags", "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision",
+    "ordinal", "id", "version", "root", "chunk", "kind", "layer", "text", "context", "relation", "expansion",
+    "path", "project", "tags", "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision",
     "ingested_at", "occurred_from", "occurred_to", "occurred_precision", "salience", "confidence",
-    "proof_count", "source", "metadata", "superseded_by", "state", "signature", "terms", "content_key",
+    "proof_count", "access_count", "last_access", "source", "metadata", "superseded_by", "state", "signature",
+    "terms", "content_key",
 )  # fmt: skip
 """Columns of ``memories`` that never change after they were written."""
 
@@ -33,21 +34,6 @@ def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
     plain = [len(value) if isinstance(value, bytes) else value for value in values]
     body = json.dumps([*plain, bool(embedded)], ensure_ascii=False, separators=(",", ":")).encode()
     return hashlib.blake2b(b"\0".join((body, *blobs)), digest_size=16).digest()
-
-
-def vector_digest(memory: str, scale: float, codes: bytes) -> bytes:
-    """8 bytes over a memory's id and its int8 vector with its scale."""
-    return hashlib.blake2b(f"{memory} {float(scale)!r} ".encode() + codes, digest_size=8).digest()
-
-
-def codes_digest(memory: str, codes: bytes) -> bytes:
-    """8 bytes over a memory's id and the codes of its tokens."""
-    return hashlib.blake2b(memory.encode() + b"\0" + codes, digest_size=8).digest()
-
-
-def sparse_digest(memory: str, terms: bytes) -> bytes:
-    """8 bytes over a memory's id and its learned sparse terms."""
-    return hashlib.blake2b(memory.encode() + b"\0" + terms, digest_size=8).digest()
 
 
 def content_key(draft: Draft) -> bytes:

@@ -9,7 +9,6 @@ bank on one disk. Cost: linear; memory 16 bytes per source and name, and one bat
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
 from array import array
@@ -27,6 +26,9 @@ from simonides.backends.embedded.export_format import (
     encode_line,
 )
 from simonides.backends.embedded.reembedding import read_run
+from simonides.backends.embedded.row_check import check_rows
+from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_names, read_object
 from simonides.errors import InputError
 from simonides.index.files import FileLayer
 from simonides.records.exchange import Counts
@@ -60,20 +62,28 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
   JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl
 """
 
+_SOUND_EPISODE = f"{sound('episodes')} AND {sound('episodes', digest='text_digest')}"
+
 # What hangs on one version: the name in its line, and columns after the ordinal.
 _HANGING = {
-    "vectors": "SELECT ordinal, embedder, scale, codes FROM vectors WHERE ordinal IN (%s) ORDER BY 1, 2",
-    "tokens": "SELECT ordinal, embedder, codes FROM token_codes WHERE ordinal IN (%s)",
-    "sparse": "SELECT ordinal, terms FROM sparse_terms WHERE ordinal IN (%s)",
-    "mentions": "SELECT ordinal, entity FROM mentions WHERE ordinal IN (%s) ORDER BY 1, 2",
-    "relations": "SELECT ordinal, name, subject, object, single_valued FROM relations WHERE ordinal IN (%s)"
-    " ORDER BY 1, 2, 3, 4",
-    "jobs": "SELECT ordinal, task, tries, not_before, problem FROM jobs WHERE ordinal IN (%s) ORDER BY 1, 2",
-    "enrichments": "SELECT ordinal, base, model FROM enrichments WHERE ordinal IN (%s)",
+    "vectors": "SELECT ordinal, embedder, scale, codes FROM vectors"
+    f" WHERE ordinal IN (%s) AND {sound('vectors')} ORDER BY 1, 2",
+    "tokens": "SELECT ordinal, embedder, codes FROM token_codes"
+    f" WHERE ordinal IN (%s) AND {sound('token_codes')}",
+    "sparse": f"SELECT ordinal, terms FROM sparse_terms WHERE ordinal IN (%s) AND {sound('sparse_terms')}",
+    "mentions": "SELECT ordinal, entity FROM mentions"
+    f" WHERE ordinal IN (%s) AND {sound('mentions')} ORDER BY 1, 2",
+    "relations": "SELECT ordinal, name, subject, object, single_valued FROM relations"
+    f" WHERE ordinal IN (%s) AND {sound('relations')} ORDER BY 1, 2, 3, 4",
+    "jobs": "SELECT ordinal, task, tries, not_before, problem FROM jobs"
+    f" WHERE ordinal IN (%s) AND {sound('jobs')} ORDER BY 1, 2",
+    "enrichments": "SELECT ordinal, base, model FROM enrichments"
+    f" WHERE ordinal IN (%s) AND {sound('enrichments')}",
     "accesses": "SELECT a.ordinal, a.accessed_at, l.text FROM accesses a"
-    " JOIN labels l ON l.number = a.principal WHERE a.ordinal IN (%s) ORDER BY 1, 2, 3",
+    f" JOIN labels l ON l.number = a.principal AND {sound('labels', 'l')}"
+    f" WHERE a.ordinal IN (%s) AND {sound('accesses', 'a')} ORDER BY 1, 2, 3",
     "moves": "SELECT ordinal, action, was, became, reason, made_at, undone_at FROM moves"
-    " WHERE ordinal IN (%s) ORDER BY number",
+    f" WHERE ordinal IN (%s) AND {sound('moves')} ORDER BY number",
 }
 
 
@@ -149,7 +159,8 @@ class _Export:
     def _header(self) -> dict[str, Any]:
         embedders = []
         for number, fingerprint, name, dimension in self._all(
-            "SELECT number, fingerprint, name, dimension FROM embedders ORDER BY number"
+            f"SELECT number, fingerprint, name, dimension FROM embedders WHERE {sound('embedders')}"
+            " ORDER BY number"
         ):
             self._embedders.append(int(number))
             embedders.append({"fingerprint": fingerprint, "name": name, "dimension": dimension})
@@ -166,7 +177,9 @@ class _Export:
             "sparse_encoder": next(
                 (
                     {"fingerprint": fingerprint, "name": name}
-                    for fingerprint, name in self._all("SELECT fingerprint, name FROM sparse_encoder")
+                    for fingerprint, name in self._all(
+                        f"SELECT fingerprint, name FROM sparse_encoder WHERE {sound('sparse_encoder')}"
+                    )
                 ),
                 None,
             ),
@@ -176,7 +189,8 @@ class _Export:
     def _names(self) -> Iterator[dict[str, Any]]:
         for number, name, folded, kind, qualifier, readers in self._all(
             "SELECT e.number, e.name, e.folded, e.kind, e.qualifier, s.names FROM entities e"
-            " JOIN label_sets s ON s.number = e.scope ORDER BY e.number"
+            f" JOIN label_sets s ON s.number = e.scope AND {sound('label_sets', 's')}"
+            f" WHERE {sound('entities', 'e')} ORDER BY e.number"
         ):
             self._entities.append(int(number))
             yield {
@@ -186,10 +200,10 @@ class _Export:
                 "folded": folded,
                 "kind": kind,
                 "qualifier": qualifier,
-                "readers": json.loads(readers),
+                "readers": list(read_names(readers)),
             }
         for entity, folded, name, added_at in self._all(
-            "SELECT entity, folded, name, added_at FROM aliases ORDER BY 1, 2"
+            f"SELECT entity, folded, name, added_at FROM aliases WHERE {sound('aliases')} ORDER BY 1, 2"
         ):
             yield {
                 "record": "alias",
@@ -199,7 +213,8 @@ class _Export:
                 "added_at": added_at,
             }
         for entity, into, merged_at, undone_at in self._all(
-            "SELECT entity, into_entity, merged_at, undone_at FROM merges ORDER BY number"
+            f"SELECT entity, into_entity, merged_at, undone_at FROM merges WHERE {sound('merges')}"
+            " ORDER BY number"
         ):
             yield {
                 "record": "merge",
@@ -221,6 +236,7 @@ class _Export:
             yield from self._batch(batch)
 
     def _batch(self, ordinals: Sequence[int]) -> Iterator[dict[str, Any]]:
+        check_rows(self._connection, ordinals)
         marks = ",".join("?" * len(ordinals))
         rows = {row[0]: row for row in self._all(f"{_MEMORIES} WHERE m.ordinal IN ({marks})", ordinals)}
         hanging: dict[str, dict[int, list[Any]]] = {}
@@ -237,10 +253,10 @@ class _Export:
                 "chunk": self._chunks[chunk],
                 "path": path,
                 "project": project,
-                "tags": json.loads(tags),
-                "acl": json.loads(acl),
-                "metadata": json.loads(record["metadata"]),
-                "terms": json.loads(record["terms"]),
+                "tags": list(read_names(tags)),
+                "acl": list(read_names(acl)),
+                "metadata": read_object(record["metadata"]),
+                "terms": read_object(record["terms"]),
                 "signature": _base64(record["signature"]),
                 "content_key": _base64(record["content_key"]),
                 "vectors": [
@@ -279,11 +295,12 @@ class _Export:
         if self._chunks[chunk]:
             return
         ((episode, start, stop),) = self._all(
-            "SELECT episode, start, stop FROM chunks WHERE number=?", [chunk]
+            f"SELECT episode, start, stop FROM chunks WHERE number=? AND {sound('chunks')}", [chunk]
         )
         if not self._episodes[episode]:
             columns = ", ".join(EPISODE_COLUMNS)
-            (row,) = self._all(f"SELECT {columns} FROM episodes WHERE number=?", [episode])
+            select = f"SELECT {columns} FROM episodes WHERE number=? AND {_SOUND_EPISODE}"
+            (row,) = self._all(select, [episode])
             number = self._episodes.place(episode)
             yield {"record": "episode", "number": number, **dict(zip(EPISODE_COLUMNS, row, strict=True))}
         number = self._chunks.place(chunk)
@@ -299,7 +316,7 @@ class _Export:
         for source, target, kind, weight, embedder in self._all(
             "SELECT s.id, t.id, l.kind, l.weight, l.embedder FROM links l"
             " JOIN memories s ON s.ordinal = l.source JOIN memories t ON t.ordinal = l.target"
-            " ORDER BY l.number"
+            f" WHERE {sound('links', 'l')} ORDER BY l.number"
         ):
             yield {
                 "record": "link",
@@ -314,13 +331,15 @@ class _Export:
         for values in self._all(
             "SELECT o.id, s.id, e.stance, e.known_from, e.known_to FROM evidence e"
             " JOIN memories o ON o.ordinal = e.observation JOIN memories s ON s.ordinal = e.source"
-            " ORDER BY e.known_from, o.id, s.id"
+            f" WHERE {sound('evidence', 'e')} ORDER BY e.known_from, o.id, s.id"
         ):
             yield {"record": "evidence", **dict(zip(EVIDENCE, values, strict=True))}
 
     def _keys(self) -> Iterator[dict[str, Any]]:
-        for key, body, ids in self._all("SELECT key, body, ids FROM idempotency ORDER BY key"):
-            yield {"record": "key", "key": key, "body": _base64(body), "ids": json.loads(ids)}
+        for key, body, ids in self._all(
+            f"SELECT key, body, ids FROM idempotency WHERE {sound('idempotency')} ORDER BY key"
+        ):
+            yield {"record": "key", "key": key, "body": _base64(body), "ids": list(read_names(ids))}
 
     def _entity(self, number: int) -> int:
         return bisect_left(self._entities, number) + 1

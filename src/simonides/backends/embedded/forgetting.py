@@ -19,6 +19,7 @@ import apsw
 
 from simonides.backends.embedded.change_log import next_epoch, read_meta
 from simonides.backends.embedded.connection import patient_for
+from simonides.backends.embedded.seals import sound
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def select(connection: apsw.Connection, wanted: Selection) -> list[str]:
         " (SELECT min(version) FROM memories WHERE id = m.id)"
         " JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode"
         " WHERE (?1 IS NULL OR m.id IN (SELECT value FROM json_each(?1)))"
-        " AND (?2 IS NULL OR m.source = ?2) AND (?3 IS NULL OR e.author = ?3)"
+        f" AND (?2 IS NULL OR m.source = ?2) AND (?3 IS NULL OR ({sound('episodes', 'e')} AND e.author = ?3))"
         " AND (?4 IS NULL OR r.ingested_at >= ?4) AND (?5 IS NULL OR r.ingested_at < ?5) ORDER BY m.id",
         (
             None if wanted.ids is None else json.dumps(list(wanted.ids)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.seals import sound
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def due_jobs(connection: apsw.Connection, due: int, most: int) -> list[Job]:
     rows: list[tuple[Any, ...]] = connection.execute(
         "SELECT j.ordinal, j.tries, (SELECT now.ordinal FROM memories now WHERE now.id = first.id"
         " AND now.expired_at = ?) FROM jobs j JOIN memories first ON first.ordinal = j.ordinal"
-        " WHERE j.task=? AND j.not_before<=? AND j.tries<? ORDER BY j.number LIMIT ?",
+        f" WHERE j.task=? AND j.not_before<=? AND j.tries<? AND {sound('jobs', 'j')}"
+        " ORDER BY j.number LIMIT ?",
         (FOREVER, ENRICH, due, MOST_TRIES, most),
     ).fetchall()
     return [Job(int(root), int(tries), None if now is None else int(now)) for root, tries, now in rows]
@@ -66,7 +68,7 @@ def described_jobs(connection: apsw.Connection) -> dict[str, Any]:
     waiting, given_up = count_jobs(connection)
     problems: list[tuple[Any, ...]] = connection.execute(
         "SELECT m.id, j.tries, j.problem FROM jobs j JOIN memories m ON m.ordinal = j.ordinal"
-        " WHERE j.task=? AND j.problem<>'' ORDER BY j.tries DESC, j.number LIMIT ?",
+        f" WHERE j.task=? AND {sound('jobs', 'j')} AND j.problem<>'' ORDER BY j.tries DESC, j.number LIMIT ?",
         (ENRICH, _SHOWN_PROBLEMS),
     ).fetchall()
     return {

@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_names
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,10 +29,11 @@ def label_set_code(connection: apsw.Connection, names: Iterable[str]) -> int:
 
 
 def _code(connection: apsw.Connection, table: str, column: str, value: str) -> int:
-    row = connection.execute(f"SELECT number FROM {table} WHERE {column}=?", (value,)).fetchone()
+    select = f"SELECT number FROM {table} WHERE {column}=? AND {sound(table)}"
+    row = connection.execute(select, (value,)).fetchone()
     if row is None:
         row = connection.execute(
-            f"INSERT INTO {table} SELECT max(number) + 1, ? FROM {table} RETURNING number",
+            f"INSERT INTO {table}(number, {column}) SELECT max(number) + 1, ? FROM {table} RETURNING number",
             (value,),
         ).fetchone()
     if row is None:
@@ -39,11 +43,11 @@ def _code(connection: apsw.Connection, table: str, column: str, value: str) -> i
 
 def read_labels(connection: apsw.Connection, known: int) -> list[str]:
     """Names from code *known* on, in order of their codes."""
-    rows = connection.execute("SELECT text FROM labels WHERE number >= ? ORDER BY number", (known,))
-    return [text for (text,) in rows]
+    select = f"SELECT text FROM labels WHERE number >= ? AND {sound('labels')} ORDER BY number"
+    return [str(text) for (text,) in connection.execute(select, (known,))]
 
 
 def read_label_sets(connection: apsw.Connection, known: int) -> list[frozenset[str]]:
     """Sets from code *known* on, in order of their codes."""
-    rows = connection.execute("SELECT names FROM label_sets WHERE number >= ? ORDER BY number", (known,))
-    return [frozenset(json.loads(names)) for (names,) in rows]
+    select = f"SELECT names FROM label_sets WHERE number >= ? AND {sound('label_sets')} ORDER BY number"
+    return [frozenset(read_names(names)) for (names,) in connection.execute(select, (known,))]

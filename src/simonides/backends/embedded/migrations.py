@@ -6,11 +6,12 @@ A released migration is never edited: a change is a new one at the end.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from simonides.backends.embedded.connection import translated, write_transaction
+from simonides.backends.embedded.seals import add_functions, triggers
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Migration:
 
 
 _ROWS = """
+-- Every digest is made by a trigger (see ``seals``), but for that of memories. It is as long as its default,
+-- so the trigger writes into the row where it lies.
 -- One row: what identifies the bank and where its counters stand.
 CREATE TABLE meta(
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -43,14 +46,17 @@ CREATE TABLE meta(
   next_ordinal INTEGER NOT NULL,    -- ordinals are never reused
   last_ingested INTEGER NOT NULL,
   embedder INTEGER REFERENCES embedders(number),
-  analyser TEXT NOT NULL            -- fingerprint of what made memories.terms
+  analyser TEXT NOT NULL,           -- fingerprint of what made memories.terms
+  numbers TEXT NOT NULL DEFAULT '', -- the last row number that each table has given
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 
 CREATE TABLE embedders(
   number INTEGER PRIMARY KEY,
   fingerprint TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
-  dimension INTEGER NOT NULL
+  dimension INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 
 -- Raw sources, verbatim. Author and trust are stamped by the store, never by the caller.
@@ -63,7 +69,9 @@ CREATE TABLE episodes(
   speaker TEXT NOT NULL,
   author TEXT NOT NULL,             -- principal who retained it; empty = the owner
   trust REAL NOT NULL,
-  recorded_at INTEGER NOT NULL
+  recorded_at INTEGER NOT NULL,
+  text_digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 CREATE INDEX episodes_by_document ON episodes(document) WHERE document <> '';
 CREATE INDEX episodes_by_session ON episodes(session) WHERE session <> '';
@@ -73,13 +81,22 @@ CREATE TABLE chunks(
   number INTEGER PRIMARY KEY,
   episode INTEGER NOT NULL REFERENCES episodes(number) ON DELETE CASCADE,
   start INTEGER NOT NULL,
-  stop INTEGER NOT NULL
+  stop INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 CREATE INDEX chunks_by_episode ON chunks(episode);
 
 -- Names behind the codes in columns; 0 is the empty name and the empty set.
-CREATE TABLE labels(number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE label_sets(number INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE labels(
+  number INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
+) STRICT;
+CREATE TABLE label_sets(
+  number INTEGER PRIMARY KEY,
+  names TEXT NOT NULL UNIQUE,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
+) STRICT;
 
 -- Append-only versions. Times are microseconds since 1970 UTC; open ends are the int64 limits.
 CREATE TABLE memories(
@@ -119,7 +136,8 @@ CREATE TABLE memories(
   signature BLOB NOT NULL,          -- MinHash of the text
   terms BLOB NOT NULL,              -- analysed terms: a rebuild decodes, it never tokenises again
   content_key BLOB NOT NULL,        -- equal for items that say the same in every respect
-  digest BLOB NOT NULL,             -- of everything in the row but expired_at and use
+  digest BLOB NOT NULL,             -- of everything in the row but expired_at, and of its vector
+  end_digest BLOB NOT NULL DEFAULT (x'0000000000000000'), -- of expired_at
   UNIQUE(id, version)
 ) STRICT;
 CREATE INDEX memories_by_content ON memories(content_key);
@@ -131,7 +149,7 @@ CREATE TABLE vectors(
   embedder INTEGER NOT NULL REFERENCES embedders(number),
   scale REAL NOT NULL,
   codes BLOB NOT NULL,
-  digest BLOB NOT NULL,             -- of the memory's id, the scale and the codes
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   PRIMARY KEY(ordinal, embedder)
 ) STRICT, WITHOUT ROWID;
 
@@ -140,7 +158,8 @@ CREATE TABLE reembedding(
   one INTEGER PRIMARY KEY CHECK (one = 1),
   embedder INTEGER NOT NULL REFERENCES embedders(number),
   begun_at INTEGER NOT NULL,
-  linked INTEGER NOT NULL           -- rows below it have their links by the vectors of that embedder
+  linked INTEGER NOT NULL,          -- rows below it have their links by the vectors of that embedder
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 
 -- Token vectors of a text, for late interaction: a bit per dimension, token after token.
@@ -148,7 +167,7 @@ CREATE TABLE token_codes(
   ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
   embedder INTEGER NOT NULL REFERENCES embedders(number),
   codes BLOB NOT NULL,
-  digest BLOB NOT NULL,             -- of the memory's id and the codes
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   PRIMARY KEY(ordinal, embedder)
 ) STRICT, WITHOUT ROWID;
 
@@ -156,12 +175,13 @@ CREATE TABLE token_codes(
 CREATE TABLE sparse_encoder(
   one INTEGER PRIMARY KEY CHECK (one = 1),
   fingerprint TEXT NOT NULL,
-  name TEXT NOT NULL
+  name TEXT NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 CREATE TABLE sparse_terms(
   ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
   terms BLOB NOT NULL,              -- scale float32, ids uint16, codes uint8
-  digest BLOB NOT NULL              -- of the memory's id and the terms
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 
 -- Who and what is spoken of. Scope = readers (a label set) that may know of it; the qualifier tells two
@@ -173,6 +193,7 @@ CREATE TABLE entities(
   kind TEXT NOT NULL,
   scope INTEGER NOT NULL REFERENCES label_sets(number),
   qualifier TEXT NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   UNIQUE(folded, scope, qualifier)
 ) STRICT;
 CREATE TABLE aliases(
@@ -180,6 +201,7 @@ CREATE TABLE aliases(
   name TEXT NOT NULL,
   entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
   added_at INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   PRIMARY KEY(folded, entity)
 ) STRICT, WITHOUT ROWID;
 -- One entity counts as another from merged_at until undone_at.
@@ -188,13 +210,15 @@ CREATE TABLE merges(
   entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
   into_entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
   merged_at INTEGER NOT NULL,
-  undone_at INTEGER NOT NULL
+  undone_at INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 
 CREATE TABLE mentions(
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
   entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   UNIQUE(ordinal, entity)
 ) STRICT;
 CREATE INDEX mentions_by_entity ON mentions(entity);
@@ -206,6 +230,7 @@ CREATE TABLE relations(
   subject INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
   object TEXT NOT NULL,             -- folded
   single_valued INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   PRIMARY KEY(ordinal, name, subject, object)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX relations_by_subject ON relations(subject, name);
@@ -219,6 +244,7 @@ CREATE TABLE links(
   kind TEXT NOT NULL CHECK (kind IN ('semantic', 'causal', 'temporal', 'session')),
   weight REAL NOT NULL,
   embedder INTEGER NOT NULL DEFAULT 0,  -- whose vectors found it; 0 = it needs none
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   UNIQUE(source, target, kind, embedder)
 ) STRICT;
 CREATE INDEX links_by_target ON links(target);
@@ -227,7 +253,8 @@ CREATE INDEX links_by_target ON links(target);
 CREATE TABLE idempotency(
   key TEXT PRIMARY KEY,
   body BLOB NOT NULL,
-  ids TEXT NOT NULL
+  ids TEXT NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT, WITHOUT ROWID;
 
 -- Work that follows a write: linking after a bulk import, enrichment by a language model.
@@ -238,6 +265,7 @@ CREATE TABLE jobs(
   tries INTEGER NOT NULL,
   not_before INTEGER NOT NULL,
   problem TEXT NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   UNIQUE(task, ordinal)
 ) STRICT;
 CREATE INDEX jobs_by_ordinal ON jobs(ordinal);
@@ -246,7 +274,8 @@ CREATE INDEX jobs_by_ordinal ON jobs(ordinal);
 CREATE TABLE enrichments(
   ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
   base INTEGER NOT NULL,            -- the last version that has nothing of a model's
-  model TEXT NOT NULL               -- the one that was asked last
+  model TEXT NOT NULL,              -- the one that was asked last
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 
 -- That a memory was of use, by the ordinal of its first version. Numbers are never reused.
@@ -254,7 +283,8 @@ CREATE TABLE accesses(
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
   accessed_at INTEGER NOT NULL,     -- when it was recorded
-  principal INTEGER NOT NULL REFERENCES labels(number)
+  principal INTEGER NOT NULL REFERENCES labels(number),
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 CREATE INDEX accesses_by_ordinal ON accesses(ordinal);
 -- What maintenance or its owner did to a memory, by the ordinal of its first version; undone_at = forever
@@ -267,7 +297,8 @@ CREATE TABLE moves(
   became TEXT NOT NULL,
   reason TEXT NOT NULL,
   made_at INTEGER NOT NULL,
-  undone_at INTEGER NOT NULL
+  undone_at INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 CREATE INDEX moves_by_ordinal ON moves(ordinal);
 -- What an observation rests on, and what speaks against it, by the ordinals of first versions.
@@ -277,6 +308,7 @@ CREATE TABLE evidence(
   stance TEXT NOT NULL CHECK (stance IN ('for', 'against')),
   known_from INTEGER NOT NULL,
   known_to INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   PRIMARY KEY(observation, source, known_from)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX evidence_by_source ON evidence(source);
@@ -288,7 +320,8 @@ CREATE TABLE impressions(
   made_at INTEGER NOT NULL,
   embedder TEXT NOT NULL,           -- fingerprint of what made the codes; empty = none
   scale REAL NOT NULL,
-  codes BLOB NOT NULL
+  codes BLOB NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
 ) STRICT;
 CREATE TABLE shown(
   impression INTEGER NOT NULL REFERENCES impressions(number) ON DELETE CASCADE,
@@ -296,6 +329,7 @@ CREATE TABLE shown(
   features BLOB NOT NULL,
   accessed INTEGER NOT NULL,
   used INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   PRIMARY KEY(impression, ordinal)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX shown_by_ordinal ON shown(ordinal);
@@ -322,12 +356,14 @@ CREATE TABLE audit(
 ) STRICT;
 
 CREATE INDEX changes_of_names ON changes(sequence) WHERE operation IN ('name', 'erase');
-
-INSERT INTO labels VALUES (0, '');
-INSERT INTO label_sets VALUES (0, '[]');
 """
 
-MIGRATIONS = (Migration(1, "rows", _ROWS),)
+_EMPTY_NAMES = """
+INSERT INTO labels(number, text) VALUES (0, '');
+INSERT INTO label_sets(number, names) VALUES (0, '[]');
+"""
+
+MIGRATIONS = (Migration(1, "rows", _ROWS + triggers() + _EMPTY_NAMES),)
 
 
 def migrate(connections: Connections) -> None:
@@ -362,6 +398,18 @@ def migrate(connections: Connections) -> None:
                 transaction.execute(migration.sql)
                 transaction.pragma("application_id", APPLICATION_ID)
                 transaction.pragma("user_version", migration.number)
+
+
+def newest_schema(select: str) -> list[tuple[Any, ...]]:
+    """What *select* finds in an empty database of the newest version."""
+    connection = apsw.Connection(":memory:")
+    try:
+        add_functions(connection)
+        for migration in MIGRATIONS:
+            connection.execute(migration.sql)
+        return connection.execute(select).fetchall()
+    finally:
+        connection.close()
 
 
 def _use_wal(connections: Connections) -> None:

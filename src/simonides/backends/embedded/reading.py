@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from simonides.backends.embedded.seals import sound, sound_memory
+from simonides.backends.embedded.stored import decoded, read_code, read_object
+from simonides.backends.embedded.stored import read_names as stored_names
 from simonides.errors import DamagedError
 from simonides.index.columns import Row
 from simonides.index.graph import LINK_CODES, edges_of
@@ -19,6 +21,8 @@ from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.source import Source
 from simonides.text.speech import asks, count_words, label_of, speaker_key
+
+_Record = TypeVar("_Record")
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,16 +44,29 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
   JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
 """
 
-_ROW = """
+_ROW = f"""
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
   m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, m.salience, m.confidence,
   m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes, m.text, e.speaker,
   m.state
-FROM memories m JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
+FROM memories m
+  LEFT JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
+  LEFT JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
   LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?1
-  LEFT JOIN token_codes k ON k.ordinal = m.ordinal AND k.embedder IS ?1
-WHERE m.ordinal >= ?2 AND m.ordinal < ?3 ORDER BY m.ordinal
+  LEFT JOIN vectors w ON w.ordinal = m.ordinal AND w.embedder = (SELECT embedder FROM meta)
+  LEFT JOIN token_codes k ON k.ordinal = m.ordinal AND k.embedder IS ?1 AND {sound("token_codes", "k")}
+WHERE m.ordinal >= ?2 AND m.ordinal < ?3 AND {sound_memory("m", "w")} ORDER BY m.ordinal
 """
+
+
+_WHOLE_SOURCE = (
+    f"JOIN chunks c ON c.number = m.chunk AND {sound('chunks', 'c')}"
+    f" JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
+    f" AND {sound('episodes', 'e', 'text_digest')}"
+)
+_SCOPE = (
+    f"JOIN label_sets s ON s.number = e.scope AND {sound('label_sets', 's')} AND {sound('entities', 'e')}"
+)
 
 
 def read_memories(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Memory]:
@@ -61,7 +78,17 @@ def read_memories(connection: apsw.Connection, ordinals: Sequence[int]) -> list[
         marks = ",".join("?" * len(part))
         for row in _rows(connection, f"{_MEMORY} WHERE m.ordinal IN ({marks})", part):
             found[int(row[0])] = _memory(row)
-    return [found[ordinal] for ordinal in wanted]
+    return [_found(found, ordinal) for ordinal in wanted]
+
+
+def _found(found: Mapping[int, _Record], ordinal: int) -> _Record:
+    """What was read of a row; a row without its source or labels is damaged, not missing."""
+    if int(ordinal) not in found:
+        raise DamagedError(
+            f"memory.db: row {ordinal} of memories, or what it points at, is missing; "
+            "restore the bank from a backup"
+        )
+    return found[int(ordinal)]
 
 
 def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
@@ -88,8 +115,7 @@ def read_source(connection: apsw.Connection, memory: str) -> Source | None:
     """The raw source behind the newest version of one memory; ``None`` when there is no such memory."""
     row = connection.execute(
         "SELECT e.text, c.start, c.stop, e.document, e.session, e.speaker, e.author, e.trust, e.recorded_at"
-        " FROM memories m JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode"
-        " WHERE m.id=? ORDER BY m.version DESC LIMIT 1",
+        f" FROM memories m {_WHOLE_SOURCE} WHERE m.id=? ORDER BY m.version DESC LIMIT 1",
         (memory,),
     ).fetchone()
     if row is None:
@@ -105,15 +131,14 @@ def read_sources(connection: apsw.Connection, ordinals: Sequence[int]) -> list[S
         marks = ",".join("?" * len(part))
         rows: Iterable[tuple[Any, ...]] = connection.execute(
             "SELECT m.ordinal, e.text, c.start, c.stop, e.document, e.session, e.speaker, e.author, e.trust,"
-            " e.recorded_at FROM memories m JOIN chunks c ON c.number = m.chunk"
-            f" JOIN episodes e ON e.number = c.episode WHERE m.ordinal IN ({marks})",
+            f" e.recorded_at FROM memories m {_WHOLE_SOURCE} WHERE m.ordinal IN ({marks})",
             part,
         )
         for ordinal, text, start, stop, document, session, speaker, author, trust, recorded_at in rows:
             found[int(ordinal)] = Source(
                 text, start, stop, document, session, speaker, author, trust, _moment(recorded_at)
             )
-    return [found[int(ordinal)] for ordinal in ordinals]
+    return [_found(found, ordinal) for ordinal in ordinals]
 
 
 def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDArray[np.uint32]:
@@ -125,15 +150,16 @@ def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDA
             f"SELECT ordinal, signature FROM memories WHERE ordinal IN ({marks})", part
         )
         found |= {int(ordinal): bytes(signature) for ordinal, signature in rows}
-    whole = b"".join(found[int(ordinal)] for ordinal in ordinals)
+    whole = b"".join(_found(found, ordinal) for ordinal in ordinals)
     return np.frombuffer(whole, "<u4").astype(np.uint32).reshape(len(ordinals), -1 if whole else 0)
 
 
 def read_entities_named(connection: apsw.Connection, folded: str, known_at: int) -> list[int]:
     """Numbers of the entities with a folded name, or an alias that they had by *known_at*; ascending."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
-        "SELECT number FROM entities WHERE folded=?1"
-        " UNION SELECT entity FROM aliases WHERE folded=?1 AND added_at<=?2 ORDER BY 1",
+        f"SELECT number FROM entities WHERE folded=?1 AND {sound('entities')}"
+        f" UNION SELECT entity FROM aliases WHERE folded=?1 AND added_at<=?2 AND {sound('aliases')}"
+        " ORDER BY 1",
         (folded, known_at),
     )
     return [int(number) for (number,) in rows]
@@ -142,10 +168,14 @@ def read_entities_named(connection: apsw.Connection, folded: str, known_at: int)
 def read_merges(connection: apsw.Connection, known_at: int) -> dict[int, int]:
     """What each merged entity counted as at *known_at*, directly."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
-        "SELECT entity, into_entity FROM merges WHERE merged_at<=?1 AND ?1<undone_at ORDER BY number",
-        (known_at,),
+        f"SELECT entity, into_entity, merged_at, undone_at FROM merges WHERE {sound('merges')}"
+        " ORDER BY number"
     )
-    return {int(entity): int(into) for entity, into in rows}
+    return {
+        int(entity): int(into)
+        for entity, into, merged_at, undone_at in rows
+        if merged_at <= known_at < undone_at
+    }
 
 
 def _parts(ordinals: Sequence[int]) -> Iterator[list[int]]:
@@ -154,7 +184,7 @@ def _parts(ordinals: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _moment(micros: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+    return decoded(lambda value: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value), micros)
 
 
 def _rows(connection: apsw.Connection, statement: str, bindings: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -166,18 +196,8 @@ def _rows(connection: apsw.Connection, statement: str, bindings: Sequence[Any]) 
         ) from error
 
 
-def _unreadable(memory: object, error: Exception) -> DamagedError:
-    return DamagedError(
-        f"memory {memory}: its row is not what was written ({type(error).__name__}: {error}); "
-        "forget it, or restore the bank from a backup"
-    )
-
-
 def _memory(row: tuple[Any, ...]) -> Memory:
-    try:
-        return _decoded_memory(row)
-    except (ValueError, KeyError) as error:
-        raise _unreadable(row[1], error) from error
+    return decoded(_decoded_memory, row, f"memory {row[1]}")
 
 
 def _decoded_memory(row: tuple[Any, ...]) -> Memory:
@@ -192,8 +212,8 @@ def _decoded_memory(row: tuple[Any, ...]) -> Memory:
         id=memory, text=text, kind=Kind(kind), layer=Layer(layer), version=version, ordinal=ordinal,
         valid_from_micros=valid_from, valid_to_micros=valid_to, ingested_at_micros=ingested_at,
         expired_at_micros=expired_at, occurred=occurred, context=context, relation=relation, path=path,
-        project=project, tags=tuple(json.loads(tags)), acl=tuple(json.loads(acl)), source=source,
-        metadata=json.loads(metadata), salience=salience, confidence=confidence, proof_count=proof,
+        project=project, tags=stored_names(tags), acl=stored_names(acl), source=source,
+        metadata=read_object(metadata), salience=salience, confidence=confidence, proof_count=proof,
         access_count=accesses, last_access_micros=last_access, expansion=expansion, document=document,
         session=session, speaker=speaker, author=author, trust=trust, superseded_by=superseded_by,
         state=state,
@@ -219,24 +239,18 @@ def read_sparse_terms(connection: apsw.Connection, start: int, stop: int) -> dic
     """Packed sparse terms of the rows with ordinals from *start* up to *stop* that have any."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
         "SELECT s.ordinal, m.id, s.terms FROM sparse_terms s JOIN memories m ON m.ordinal = s.ordinal"
-        " WHERE s.ordinal >= ? AND s.ordinal < ?",
+        f" WHERE s.ordinal >= ? AND s.ordinal < ? AND {sound('sparse_terms', 's')}",
         (start, stop),
     )
     found = {}
     for ordinal, memory, terms in rows:
-        try:
-            unpack_terms(terms)
-        except ValueError as error:
-            raise _unreadable(memory, error) from error
+        decoded(unpack_terms, terms, f"memory {memory}")
         found[int(ordinal)] = bytes(terms)
     return found
 
 
 def _index_row(row: tuple[Any, ...]) -> Row:
-    try:
-        return _decoded_index_row(row)
-    except (ValueError, KeyError) as error:
-        raise _unreadable(row[1], error) from error
+    return decoded(_decoded_index_row, row, f"memory {row[1]}")
 
 
 def _decoded_index_row(row: tuple[Any, ...]) -> Row:
@@ -267,26 +281,38 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "last_access": BEGINNING if last_access is None else last_access,
         "words": count_words(text),
         "asks": asks(text),
-        "speaker": speaker_key(speaker or label_of(text)),
+        "speaker": speaker_key(_there(speaker) or label_of(text)),
         "state": state,
     }
     vector = None if codes is None else np.frombuffer(codes, np.int8)
-    return Row(ordinal, values, json.loads(terms), vector, scale or 0.0, tokens or b"")
+    return Row(ordinal, values, read_object(terms), vector, scale or 0.0, tokens or b"")
+
+
+def _there(speaker: str | None) -> str:
+    if speaker is None:
+        raise ValueError("no source")
+    return speaker
 
 
 def extend_graph(connection: apsw.Connection, graph: Graph, embedder: int | None) -> Graph:
     """*graph* with the mentions and links that were written since; of links by vectors, *embedder*'s."""
     links: list[tuple[Any, ...]] = connection.execute(
         "SELECT number, source, target, kind, weight FROM links WHERE number > ? AND embedder IN (0, ?)"
-        " ORDER BY number",
+        f" AND {sound('links')} ORDER BY number",
         (graph.last_link, embedder),
     ).fetchall()
     mentions: list[tuple[Any, ...]] = connection.execute(
-        "SELECT number, ordinal, entity FROM mentions WHERE number > ? ORDER BY number",
+        f"SELECT number, ordinal, entity FROM mentions WHERE number > ? AND {sound('mentions')}"
+        " ORDER BY number",
         (graph.last_mention,),
     ).fetchall()
     return graph.extended(
-        edges_of([(source, target, LINK_CODES[kind], weight) for _, source, target, kind, weight in links]),
+        edges_of(
+            [
+                (source, target, read_code(LINK_CODES, kind, f"row {number} of links"), weight)
+                for number, source, target, kind, weight in links
+            ]
+        ),
         edges_of([(ordinal, entity, 0, 1.0) for _, ordinal, entity in mentions]),
         links[-1][0] if links else graph.last_link,
         mentions[-1][0] if mentions else graph.last_mention,
@@ -318,12 +344,7 @@ class EntityCount:
 
 def count_entities(connection: apsw.Connection, graph: Graph, rows: NDArray[np.int64]) -> list[EntityCount]:
     """Entities that *rows* mention, most mentioned first, then by name and number; merged ones as one."""
-    merged = {
-        int(entity): int(into)
-        for entity, into in connection.execute(
-            "SELECT entity, into_entity FROM merges WHERE undone_at=? ORDER BY number", (FOREVER,)
-        )
-    }
+    merged = read_merges(connection, FOREVER - 1)
     mentions = graph.entities(rows)
     names, places = np.unique(mentions.second, return_inverse=True)
     wholes = np.array([_whole(int(name), merged) for name in names], np.int64)
@@ -333,10 +354,12 @@ def count_entities(connection: apsw.Connection, graph: Graph, rows: NDArray[np.i
     found = []
     for entity, count in zip(entities.tolist(), times.tolist(), strict=True):
         row = connection.execute(
-            "SELECT name, kind, qualifier FROM entities WHERE number=?", (entity,)
+            f"SELECT name, kind, qualifier FROM entities WHERE number=? AND {sound('entities')}", (entity,)
         ).fetchone()
         if row is not None:
-            others = connection.execute("SELECT name FROM aliases WHERE entity=? ORDER BY name", (entity,))
+            others = connection.execute(
+                f"SELECT name FROM aliases WHERE entity=? AND {sound('aliases')} ORDER BY name", (entity,)
+            )
             aliases = tuple(str(name) for (name,) in others)
             found.append(EntityCount(entity, str(row[0]), str(row[1]), str(row[2]), aliases, count))
     return sorted(found, key=lambda entity: (-entity.mentions, entity.name, entity.number))
@@ -359,16 +382,16 @@ def read_names(
         the names, and the number to go on from.
     """
     rows: list[tuple[Any, ...]] = connection.execute(
-        "SELECT e.number, e.name, s.names FROM entities e JOIN label_sets s ON s.number = e.scope"
+        f"SELECT e.number, e.name, s.names FROM entities e {_SCOPE}"
         " WHERE e.number > ?1 UNION ALL SELECT e.number, a.name, s.names FROM entities e"
-        " JOIN aliases a ON a.entity = e.number JOIN label_sets s ON s.number = e.scope"
+        f" JOIN aliases a ON a.entity = e.number AND {sound('aliases', 'a')} {_SCOPE}"
         " WHERE e.number > ?1 ORDER BY 1, 2",
         (after,),
     ).fetchall()
     names = [
         str(name)
         for _, name, theirs in rows
-        if readers is None or theirs == "[]" or (readers and set(readers) <= set(json.loads(theirs)))
+        if readers is None or theirs == "[]" or (readers and set(readers) <= set(stored_names(theirs)))
     ]
     return names, int(rows[-1][0]) if rows else after
 
@@ -387,6 +410,7 @@ def claimed_bodies(connection: apsw.Connection, keys: Sequence[str]) -> dict[str
     for first in range(0, len(keys), _BATCH):
         part = keys[first : first + _BATCH]
         marks = ",".join("?" * len(part))
-        rows = connection.execute(f"SELECT key, body FROM idempotency WHERE key IN ({marks})", part)
+        select = f"SELECT key, body FROM idempotency WHERE key IN ({marks}) AND {sound('idempotency')}"
+        rows = connection.execute(select, part)
         found |= {str(key): bytes(body) for key, body in rows}
     return found

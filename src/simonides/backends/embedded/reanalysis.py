@@ -22,15 +22,19 @@ def reanalyse(connection: apsw.Connection, analyser: Analyser, epoch: str) -> No
     """Replace the terms of every row inside an open write transaction; the new epoch rebuilds all indexes."""
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT {columns}, EXISTS (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal"
+        f"SELECT {columns}, m.digest, EXISTS (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal"
         " AND v.embedder = (SELECT embedder FROM meta)) FROM memories m ORDER BY m.ordinal"
     ).fetchall()
     for found in rows:
-        row: dict[str, Any] = dict(zip(IMMUTABLE, found, strict=False))
+        *values, before, embedded = found
+        row: dict[str, Any] = dict(zip(IMMUTABLE, values, strict=True))
+        if row_digest(row, embedded=bool(embedded)) != before:
+            # A new digest would hide the damage.
+            continue
         row["terms"] = analysed(row, analyser)
         connection.execute(
             "UPDATE memories SET terms=?, digest=? WHERE ordinal=?",
-            (row["terms"], row_digest(row, embedded=bool(found[-1])), row["ordinal"]),
+            (row["terms"], row_digest(row, embedded=bool(embedded)), row["ordinal"]),
         )
     connection.execute("UPDATE meta SET analyser=?, epoch=?", (analyser.fingerprint, epoch))
 

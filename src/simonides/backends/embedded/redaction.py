@@ -92,21 +92,23 @@ def _thin_out(connection: apsw.Connection, session: str, turns: Collection[str],
         by_first_line[lines[0]].append(lines)
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT {columns}, EXISTS (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal"
+        f"SELECT {columns}, m.digest, EXISTS (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal"
         " AND v.embedder = (SELECT embedder FROM meta)) FROM episodes e"
         " JOIN chunks c ON c.episode = e.number JOIN memories m ON m.chunk = c.number"
         " WHERE e.session=? AND m.context <> ''",
         (session,),
     ).fetchall()
     changed = False
-    for *values, embedded in rows:
+    for *values, before, embedded in rows:
         row = dict(zip(IMMUTABLE, values, strict=True))
         thinned = _without(row["context"], by_first_line)
         if thinned != row["context"]:
             changed = True
+            damaged = row_digest(row, embedded=bool(embedded)) != before
             row["context"] = thinned
             row["terms"] = analysed(row, analyser)
-            digest = row_digest(row, embedded=bool(embedded))
+            # A new digest would hide damage.
+            digest = before if damaged else row_digest(row, embedded=bool(embedded))
             connection.execute(
                 "UPDATE memories SET context=?, terms=?, digest=? WHERE ordinal=?",
                 (thinned, row["terms"], digest, row["ordinal"]),

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.digest import IMMUTABLE, codes_digest, row_digest, vector_digest
+from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.seals import sound
 from simonides.records.model_identity import ModelIdentity
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ class Missing:
 
     ordinal: int
     root: int
-    memory: str
     text: str
 
 
 def read_model(connection: apsw.Connection, number: int | None) -> ModelIdentity:
     """An embedder by its number; empty for none."""
     row = connection.execute(
-        "SELECT name, dimension, fingerprint FROM embedders WHERE number IS ?", (number,)
+        f"SELECT name, dimension, fingerprint FROM embedders WHERE number IS ? AND {sound('embedders')}",
+        (number,),
     ).fetchone()
     return ModelIdentity(str(row[0]), int(row[1]), str(row[2])) if row else ModelIdentity()
 
@@ -72,7 +73,9 @@ def number_of(connection: apsw.Connection, model: ModelIdentity) -> int:
 
 def read_run(connection: apsw.Connection) -> Run | None:
     """What the bank is going over to; ``None`` = it stays with the embedder that it has."""
-    row = connection.execute("SELECT embedder, begun_at, linked FROM reembedding").fetchone()
+    row = connection.execute(
+        f"SELECT embedder, begun_at, linked FROM reembedding WHERE {sound('reembedding')}"
+    ).fetchone()
     if row is None:
         return None
     number, begun_at, linked = (int(value) for value in row)
@@ -99,66 +102,53 @@ def progress_of(connection: apsw.Connection, number: int | None) -> tuple[int, i
 def missing(connection: apsw.Connection, number: int, after: int, most: int) -> list[Missing]:
     """Rows above ordinal *after* without a vector of an embedder, *most* of them, ascending."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
-        "SELECT m.ordinal, m.root, m.id, m.text FROM memories m WHERE m.ordinal > ? AND NOT EXISTS"
+        "SELECT m.ordinal, m.root, m.text FROM memories m WHERE m.ordinal > ? AND NOT EXISTS"
         " (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal AND v.embedder = ?)"
         " ORDER BY m.ordinal LIMIT ?",
         (after, number, most),
     )
-    return [Missing(int(ordinal), int(root), str(memory), str(text)) for ordinal, root, memory, text in rows]
+    return [Missing(int(ordinal), int(root), str(text)) for ordinal, root, text in rows]
 
 
-def write_encoding(connection: apsw.Connection, ordinal: int, memory: str, made: Encoding) -> None:
+def write_encoding(connection: apsw.Connection, ordinal: int, made: Encoding) -> None:
     """Store what the following embedder made of a row's text; nothing where it is not the following one.
 
     A row that was forgotten meanwhile stays forgotten, and one that has its vector keeps it.
     """
     number = connection.execute(
         "SELECT r.embedder FROM reembedding r JOIN embedders e ON e.number = r.embedder"
-        " WHERE e.fingerprint=? AND EXISTS (SELECT 1 FROM memories WHERE ordinal=?)",
+        f" WHERE e.fingerprint=? AND {sound('embedders', 'e')} AND {sound('reembedding', 'r')}"
+        " AND EXISTS (SELECT 1 FROM memories WHERE ordinal=?)",
         (made.model.fingerprint, ordinal),
     ).get
     if number is None or made.codes is None:
         return
-    codes = made.codes.tobytes()
     connection.execute(
-        "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?, ?)",
-        (ordinal, number, made.scale, codes, vector_digest(memory, made.scale, codes)),
+        "INSERT OR IGNORE INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
+        (ordinal, number, made.scale, made.codes.tobytes()),
     )
     if made.tokens:
         connection.execute(
-            "INSERT OR IGNORE INTO token_codes VALUES (?, ?, ?, ?)",
-            (ordinal, number, made.tokens, codes_digest(memory, made.tokens)),
+            "INSERT OR IGNORE INTO token_codes(ordinal, embedder, codes) VALUES (?, ?, ?)",
+            (ordinal, number, made.tokens),
         )
 
 
-def copy_encodings(
-    connection: apsw.Connection, ordinal: int, fresh: int, memory: str, embedder: int | None
-) -> None:
-    """Give row *fresh*, of *memory*, what models made of row *ordinal*, which has the same text.
+def copy_encodings(connection: apsw.Connection, ordinal: int, fresh: int, embedder: int | None) -> None:
+    """Give row *fresh* what models made of row *ordinal*, which has the same text.
 
     Args:
         connection: in a write transaction.
         ordinal: of the row that has it.
         fresh: of the row that gets it; what it has already stays.
-        memory: id of the memory that *fresh* is a version of.
         embedder: number of the bank's; the following one's is copied, too.
     """
-    kept = "ordinal=? AND (embedder IS ? OR embedder IN (SELECT embedder FROM reembedding))"
-    vectors: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT embedder, scale, codes FROM vectors WHERE {kept}", (ordinal, embedder)
-    ).fetchall()
-    for number, scale, codes in vectors:
+    for table, columns in (("vectors", "embedder, scale, codes"), ("token_codes", "embedder, codes")):
         connection.execute(
-            "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?, ?)",
-            (fresh, number, scale, codes, vector_digest(memory, scale, codes)),
-        )
-    tokens: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT embedder, codes FROM token_codes WHERE {kept}", (ordinal, embedder)
-    ).fetchall()
-    for number, codes in tokens:
-        connection.execute(
-            "INSERT OR IGNORE INTO token_codes VALUES (?, ?, ?, ?)",
-            (fresh, number, codes, codes_digest(memory, codes)),
+            f"INSERT OR IGNORE INTO {table}(ordinal, {columns}) SELECT ?, {columns} FROM {table}"
+            " WHERE ordinal=? AND (embedder IS ? OR embedder IN (SELECT embedder FROM reembedding))"
+            f" AND {sound(table)}",
+            (fresh, ordinal, embedder),
         )
 
 
@@ -191,8 +181,13 @@ def switch(connection: apsw.Connection, meta: Meta, number: int, generation: int
     ).fetchall()
     columns = ", ".join(IMMUTABLE)
     for ordinal, embedded in changed:
-        values = connection.execute(f"SELECT {columns} FROM memories WHERE ordinal=?", (ordinal,)).fetchone()
-        row: dict[str, Any] = dict(zip(IMMUTABLE, values or (), strict=True))
+        statement = f"SELECT digest, {columns} FROM memories WHERE ordinal=?"
+        found: tuple[Any, ...] = connection.execute(statement, (ordinal,)).fetchone() or ()
+        before, *values = found
+        row: dict[str, Any] = dict(zip(IMMUTABLE, values, strict=True))
+        if row_digest(row, embedded=not embedded) != before:
+            # A new digest would hide the damage.
+            continue
         digest = row_digest(row, embedded=bool(embedded))
         connection.execute("UPDATE memories SET digest=? WHERE ordinal=?", (digest, ordinal))
     connection.execute("UPDATE meta SET embedder=?, generation=?", (number, generation))

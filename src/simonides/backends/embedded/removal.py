@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.change_log import DELETED
+from simonides.backends.embedded.seals import add_functions
 from simonides.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def _mark(database: Path) -> None:
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        add_functions(connection)
         connection.execute("UPDATE meta SET bank=?", (DELETED,))
     finally:
         connection.close()

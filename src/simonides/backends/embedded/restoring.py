@@ -29,7 +29,7 @@ from simonides.backends.embedded.change_log import (
     write_counters,
 )
 from simonides.backends.embedded.connection import write_transaction
-from simonides.backends.embedded.digest import codes_digest, row_digest, sparse_digest, vector_digest
+from simonides.backends.embedded.digest import row_digest
 from simonides.backends.embedded.export_fields import (
     ACCESS,
     ALIAS,
@@ -62,6 +62,7 @@ from simonides.backends.embedded.reembedding import (
     read_model,
     read_run,
 )
+from simonides.backends.embedded.seals import sound
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.exchange import Counts, Restored
 from simonides.records.interval import FOREVER
@@ -257,7 +258,7 @@ class _Restoring:
         if stated is None:
             return
         found = read_fields({"record": "sparse_encoder", **stated}, SPARSE_ENCODER)
-        row = self._one("SELECT fingerprint, name FROM sparse_encoder")
+        row = self._one(f"SELECT fingerprint, name FROM sparse_encoder WHERE {sound('sparse_encoder')}")
         if row is None:
             insert = "INSERT INTO sparse_encoder(one, fingerprint, name) VALUES (1, ?, ?)"
             self._connection.execute(insert, (found["fingerprint"], found["name"]))
@@ -267,11 +268,11 @@ class _Restoring:
                 f"({row[1]!r}); import it into an empty bank"
             )
 
-    def _sparse(self, ordinal: int, memory: str, terms: bytes) -> None:
+    def _sparse(self, ordinal: int, terms: bytes) -> None:
         if self._one("SELECT 1 FROM sparse_encoder") is None:
             raise ValueError("has sparse terms, and the header names no sparse encoder")
-        insert = "INSERT INTO sparse_terms VALUES (?, ?, ?)"
-        self._add("sparse", insert, ordinal, terms, sparse_digest(memory, terms))
+        insert = "INSERT INTO sparse_terms(ordinal, terms) VALUES (?, ?)"
+        self._add("sparse", insert, ordinal, terms)
 
     def _embedder(self, fingerprint: str, name: str, dimension: int) -> int:
         return number_of(self._connection, ModelIdentity(name, dimension, fingerprint))
@@ -293,7 +294,10 @@ class _Restoring:
             raise ValueError("is out of order")
         scope = label_set_code(self._connection, found["readers"])
         identity = found["folded"], scope, found["qualifier"]
-        row = self._one("SELECT number FROM entities WHERE folded=? AND scope=? AND qualifier=?", *identity)
+        row = self._one(
+            f"SELECT number FROM entities WHERE folded=? AND scope=? AND qualifier=? AND {sound('entities')}",
+            *identity,
+        )
         if row is None:
             row = self._one(
                 "INSERT INTO entities(name, kind, folded, scope, qualifier) VALUES (?, ?, ?, ?, ?)"
@@ -437,14 +441,19 @@ class _Restoring:
         marks = ", ".join(f":{name}" for name in row)
         self._connection.execute(f"INSERT INTO memories({', '.join(row)}) VALUES ({marks})", row)
         self.added["versions"] += 1
-        for number, scale, codes in read:
-            digest = vector_digest(row["id"], scale, codes)
-            insert = "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)"
-            self._add("vectors", insert, ordinal, number, scale, codes, digest)
+        for number, vector_scale, vector_codes in read:
+            self._add(
+                "vectors",
+                "INSERT INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
+                ordinal,
+                number,
+                vector_scale,
+                vector_codes,
+            )
         for stated in hanging["tokens"]:
-            self._tokens(ordinal, row["id"], read_fields(stated, TOKENS))
+            self._tokens(ordinal, read_fields(stated, TOKENS))
         if hanging["sparse"]:
-            self._sparse(ordinal, row["id"], hanging["sparse"])
+            self._sparse(ordinal, hanging["sparse"])
         self._hang(ordinal, hanging)
         stamps = [row["ingested_at"], self._meta.last_ingested]
         if row["expired_at"] != FOREVER:
@@ -467,7 +476,7 @@ class _Restoring:
             stated = read_fields(relation, RELATION)
             self._add(
                 "relations",
-                "INSERT INTO relations VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO relations(ordinal, name, subject, object, single_valued) VALUES (?, ?, ?, ?, ?)",
                 ordinal,
                 stated["name"],
                 self._bearer(stated["subject"]),
@@ -510,7 +519,7 @@ class _Restoring:
             raise ValueError(f"has a vector of {len(found['codes'])} numbers, its embedder makes {dimension}")
         return number, found["scale"], found["codes"]
 
-    def _tokens(self, ordinal: int, memory: str, found: dict[str, Any]) -> None:
+    def _tokens(self, ordinal: int, found: dict[str, Any]) -> None:
         if not 0 <= found["embedder"] < len(self._embedders):
             raise ValueError(f"has token codes of embedder {found['embedder']}, which is not in the header")
         number, dimension = self._embedders[found["embedder"]]
@@ -519,8 +528,8 @@ class _Restoring:
             raise ValueError(
                 f"has {len(codes)} bytes of token codes, its embedder makes {-(-dimension // 8)} a token"
             )
-        insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
-        self._add("tokens", insert, ordinal, number, codes, codes_digest(memory, codes))
+        insert = "INSERT INTO token_codes(ordinal, embedder, codes) VALUES (?, ?, ?)"
+        self._add("tokens", insert, ordinal, number, codes)
 
     # -- links and keys
 
@@ -553,7 +562,8 @@ class _Restoring:
             raise ValueError("rests on a memory that is not in the file")
         self._add(
             "evidence",
-            "INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO evidence(observation, source, stance, known_from, known_to)"
+            " VALUES (?, ?, ?, ?, ?)",
             int(ends[0][0]),
             int(ends[1][0]),
             found["stance"],

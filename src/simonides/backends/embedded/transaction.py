@@ -34,12 +34,9 @@ from simonides.backends.embedded.change_log import (
     write_counters,
 )
 from simonides.backends.embedded.digest import (
-    codes_digest,
     content_key,
     memory_id,
     row_digest,
-    sparse_digest,
-    vector_digest,
 )
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.reanalysis import analysed
@@ -51,6 +48,9 @@ from simonides.backends.embedded.reembedding import (
     read_model,
     write_encoding,
 )
+from simonides.backends.embedded.row_check import check_rows
+from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_names
 from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.interval import FOREVER
@@ -290,7 +290,7 @@ class WriteTransaction:
         Raises:
             EmbedderMismatchError: they were made by another encoder.
         """
-        row = self._one("SELECT fingerprint, name FROM sparse_encoder")
+        row = self._one(f"SELECT fingerprint, name FROM sparse_encoder WHERE {sound('sparse_encoder')}")
         if row is None:
             insert = "INSERT INTO sparse_encoder(one, fingerprint, name) VALUES (1, ?, ?)"
             self._connection.execute(insert, (encoder.fingerprint, encoder.name))
@@ -362,16 +362,13 @@ class WriteTransaction:
         }
         self._insert_row(values, item.scale, codes)
         if item.tokens and codes:
-            digest = codes_digest(values["id"], item.tokens)
-            insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
-            self._connection.execute(insert, (ordinal, self._meta.embedder, item.tokens, digest))
+            insert = "INSERT INTO token_codes(ordinal, embedder, codes) VALUES (?, ?, ?)"
+            self._connection.execute(insert, (ordinal, self._meta.embedder, item.tokens))
         if item.following is not None:
-            write_encoding(self._connection, ordinal, memory, item.following)
+            write_encoding(self._connection, ordinal, item.following)
         if item.sparse:
-            self._connection.execute(
-                "INSERT INTO sparse_terms VALUES (?, ?, ?)",
-                (ordinal, item.sparse, sparse_digest(memory, item.sparse)),
-            )
+            insert = "INSERT INTO sparse_terms(ordinal, terms) VALUES (?, ?)"
+            self._connection.execute(insert, (ordinal, item.sparse))
         return Stored(memory, ordinal, ordinal)
 
     def instant_after(self, ordinal: int, moment: int) -> int:
@@ -385,7 +382,11 @@ class WriteTransaction:
             ordinal: of the current version.
             learned_at: recorded time of the new version, when it follows from a row recorded then.
             changed: columns of ``memories`` with their new values (valid_to, proof_count, superseded_by …).
+
+        Raises:
+            DamagedError: the row is not what was written; a new version would hide that.
         """
+        check_rows(self._connection, [ordinal])
         cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
         names = [name for name, _ in cursor.get_description()]
         values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
@@ -401,22 +402,20 @@ class WriteTransaction:
         }
         fresh = self._meta.next_ordinal
         self._insert_row(values, scale, codes)
-        copy_encodings(self._connection, ordinal, fresh, str(values["id"]), self._meta.embedder)
+        self._copy_models(ordinal, fresh)
         self._copy_mentions(ordinal, fresh)
         self._connection.execute(
-            "INSERT INTO relations SELECT ?, name, subject, object, single_valued FROM relations"
-            " WHERE ordinal=?",
-            (fresh, ordinal),
-        )
-        self._connection.execute(
-            "INSERT INTO sparse_terms SELECT ?, terms, digest FROM sparse_terms WHERE ordinal=?",
+            "INSERT INTO relations(ordinal, name, subject, object, single_valued)"
+            " SELECT ?, name, subject, object, single_valued FROM relations"
+            f" WHERE ordinal=? AND {sound('relations')}",
             (fresh, ordinal),
         )
         return Stored(str(values["id"]), fresh, int(values["root"]))
 
     def _copy_mentions(self, ordinal: int, fresh: int) -> None:
         self._connection.execute(
-            "INSERT INTO mentions(ordinal, entity) SELECT ?, entity FROM mentions WHERE ordinal=?",
+            "INSERT INTO mentions(ordinal, entity) SELECT ?, entity FROM mentions"
+            f" WHERE ordinal=? AND {sound('mentions')}",
             (fresh, ordinal),
         )
 
@@ -427,7 +426,11 @@ class WriteTransaction:
             ordinal: of the row whose text it takes over.
             trust: of its source.
             changed: columns of ``memories`` that differ from the row's.
+
+        Raises:
+            DamagedError: the row is not what was written.
         """
+        check_rows(self._connection, [ordinal])
         cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
         names = [name for name, _ in cursor.get_description()]
         values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
@@ -451,26 +454,26 @@ class WriteTransaction:
         }
         values["terms"] = analysed(values, self._analyser)
         self._insert_row(values, scale, codes)
-        self._copy_models(ordinal, fresh, memory)
+        self._copy_models(ordinal, fresh)
         self._copy_mentions(ordinal, fresh)
         return Stored(memory, fresh, fresh)
 
-    def _copy_models(self, ordinal: int, fresh: int, memory: str) -> None:
-        """What models made of a row's text, for a new memory in the same words."""
-        copy_encodings(self._connection, ordinal, fresh, memory, self._meta.embedder)
-        row = self._one("SELECT terms FROM sparse_terms WHERE ordinal=?", ordinal)
-        if row is not None:
-            terms = bytes(row[0])
-            self._connection.execute(
-                "INSERT INTO sparse_terms VALUES (?, ?, ?)", (fresh, terms, sparse_digest(memory, terms))
-            )
+    def _copy_models(self, ordinal: int, fresh: int) -> None:
+        """What models made of a row's text, for a new row in the same words."""
+        copy_encodings(self._connection, ordinal, fresh, self._meta.embedder)
+        self._connection.execute(
+            "INSERT INTO sparse_terms(ordinal, terms) SELECT ?, terms FROM sparse_terms"
+            f" WHERE ordinal=? AND {sound('sparse_terms')}",
+            (fresh, ordinal),
+        )
 
     def _own_source(self, chunk: int, text: str, trust: float, stamp: int) -> int:
         """A raw source of its own for a derived text, by the author of the source in *chunk*."""
         row = self._connection.execute(
             "INSERT INTO episodes(text, source, document, session, speaker, author, trust, recorded_at)"
             " SELECT ?, '', '', '', e.speaker, e.author, ?, ? FROM chunks c"
-            " JOIN episodes e ON e.number = c.episode WHERE c.number=? RETURNING number",
+            f" JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
+            f" WHERE c.number=? AND {sound('chunks', 'c')} RETURNING number",
             (text, trust, stamp, chunk),
         ).fetchone()
         return _number(
@@ -583,7 +586,9 @@ class WriteTransaction:
     def _vector_of(self, ordinal: int) -> tuple[float, bytes]:
         """Scale and codes of a row's vector; no codes where it has none."""
         row = self._one(
-            "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
+            f"SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ? AND {sound('vectors')}",
+            ordinal,
+            self._meta.embedder,
         )
         return (float(row[0]), bytes(row[1])) if row else (0.0, b"")
 
@@ -595,7 +600,7 @@ class WriteTransaction:
     def document(self, document: str, readers: Sequence[str], trust: float) -> list[tuple[int, str]]:
         """Current rows of a document, of at most this *trust*, that exactly *readers* may read."""
         rows = self._all(
-            "SELECT m.ordinal, m.id FROM episodes e JOIN chunks c ON c.episode = e.number"
+            f"SELECT m.ordinal, m.id FROM episodes e JOIN chunks c ON c.episode = e.number AND {_SOURCE}"
             " JOIN memories m ON m.chunk = c.number"
             " WHERE e.document=? AND e.document<>'' AND m.expired_at=? AND m.valid_to>?"
             " AND m.acl=? AND e.trust<=? ORDER BY m.ordinal",
@@ -616,20 +621,23 @@ class WriteTransaction:
             " FROM memories m JOIN memories r ON r.ordinal = m.root"
             " JOIN labels p ON p.number = m.project JOIN labels w ON w.number = m.path"
             " JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl"
-            " JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode WHERE m.ordinal=?",
+            " JOIN chunks c ON c.number = m.chunk"
+            f" JOIN episodes e ON e.number = c.episode AND {_SOURCE} WHERE m.ordinal=?"
+            f" AND {sound('labels', 'p')} AND {sound('labels', 'w')}"
+            f" AND {sound('label_sets', 't')} AND {sound('label_sets', 'a')}",
             (ordinal,),
         ).fetchone()
         if row is None:
             raise LookupError(f"no row {ordinal}")
         project, path, document, speaker, metadata, tags, readers, *rest, starts = row
-        names = frozenset(json.loads(tags)), frozenset(json.loads(readers))
+        names = frozenset(read_names(tags)), frozenset(read_names(readers))
         rest.append(bool(starts))
         return Frame(project, path, document, speaker, metadata, *names, *rest)
 
     def before_in_session(self, session: str, root: int, readers: Sequence[str]) -> int | None:
         """Root of the memory before *root* in a conversation, among those that all *readers* may read."""
         row = self._one(
-            "SELECT m.root FROM episodes e JOIN chunks c ON c.episode = e.number"
+            f"SELECT m.root FROM episodes e JOIN chunks c ON c.episode = e.number AND {_SOURCE}"
             " JOIN memories m ON m.chunk = c.number JOIN label_sets s ON s.number = m.acl"
             # The second condition lets SQLite use the index, which holds no empty names.
             f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {_READABLE}"
@@ -702,9 +710,10 @@ class WriteTransaction:
         self._connection.execute(_insert_into_memories(tuple(values)), tuple(values.values()))
         ordinal, ingested = int(values["ordinal"]), int(values["ingested_at"])
         if codes:
-            digest = vector_digest(str(values["id"]), scale, codes)
-            insert = "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)"
-            self._connection.execute(insert, (ordinal, self._meta.embedder, scale, codes, digest))
+            self._connection.execute(
+                "INSERT INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
+                (ordinal, self._meta.embedder, scale, codes),
+            )
         moved = replace(
             self._meta, next_ordinal=ordinal + 1, last_ingested=max(ingested, self._meta.last_ingested)
         )
@@ -761,8 +770,8 @@ class WriteTransaction:
     def named(self, folded: str) -> list[Entity]:
         """Entities that bear a folded name or alias, by number, merged ones too."""
         rows = self._all(
-            "SELECT number FROM entities WHERE folded=?1"
-            " UNION SELECT entity FROM aliases WHERE folded=?1 ORDER BY 1",
+            f"SELECT number FROM entities WHERE folded=?1 AND {sound('entities')}"
+            f" UNION SELECT entity FROM aliases WHERE folded=?1 AND {sound('aliases')} ORDER BY 1",
             folded,
         )
         return [self.entity(int(number)) for (number,) in rows]
@@ -772,7 +781,8 @@ class WriteTransaction:
         seen = {entity}
         while True:
             row = self._connection.execute(
-                "SELECT into_entity FROM merges WHERE entity=? AND undone_at=? ORDER BY number DESC LIMIT 1",
+                f"SELECT into_entity FROM merges WHERE entity=? AND undone_at=? AND {sound('merges')}"
+                " ORDER BY number DESC LIMIT 1",
                 (entity, FOREVER),
             ).fetchone()
             if row is None or int(row[0]) in seen:
@@ -784,13 +794,14 @@ class WriteTransaction:
         """One entity by number."""
         row = self._connection.execute(
             "SELECT e.number, e.name, e.folded, e.kind, e.qualifier, s.names FROM entities e"
-            " JOIN label_sets s ON s.number = e.scope WHERE e.number=?",
+            f" JOIN label_sets s ON s.number = e.scope AND {sound('label_sets', 's')}"
+            f" WHERE e.number=? AND {sound('entities', 'e')}",
             (number,),
         ).fetchone()
         if row is None:
             raise LookupError(f"no entity {number}")
         number, name, folded, kind, qualifier, names = row
-        readers = frozenset(json.loads(names))
+        readers = frozenset(read_names(names))
         return Entity(int(number), self.canonical(int(number)), name, folded, kind, qualifier, readers)
 
     def add_entity(self, name: str, folded: str, kind: str, readers: Sequence[str], qualifier: str) -> int:
@@ -851,7 +862,8 @@ class WriteTransaction:
     def state(self, ordinal: int, name: str, subject: int, obj: str, *, single_valued: bool) -> None:
         """Note a relation that a row states surely; *obj* is folded."""
         self._connection.execute(
-            "INSERT OR IGNORE INTO relations VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO relations(ordinal, name, subject, object, single_valued)"
+            " VALUES (?, ?, ?, ?, ?)",
             (ordinal, name, subject, obj, int(single_valued)),
         )
 
@@ -865,8 +877,9 @@ class WriteTransaction:
             " JOIN one ON m.into_entity = one.number WHERE m.undone_at=?)"
             " SELECT r.ordinal, m.id, r.object, m.valid_from, m.valid_to, s.names, e.trust FROM relations r"
             " JOIN memories m ON m.ordinal = r.ordinal JOIN label_sets s ON s.number = m.acl"
-            " JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode"
-            " WHERE r.subject IN one AND r.name=? AND r.single_valued=1 AND m.expired_at=? AND m.kind<>?"
+            f" JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode AND {_SOURCE}"
+            f" WHERE r.subject IN one AND r.name=? AND {sound('relations', 'r')} AND r.single_valued=1"
+            f" AND m.expired_at=? AND m.kind<>? AND {sound('label_sets', 's')}"
             " ORDER BY r.ordinal",
             self.canonical(subject),
             FOREVER,
@@ -877,7 +890,7 @@ class WriteTransaction:
         return [
             StatedRelation(
                 int(ordinal), str(memory), str(obj), int(start), int(end),
-                frozenset(json.loads(names)), float(trust),
+                frozenset(read_names(names)), float(trust),
             )
             for ordinal, memory, obj, start, end, names, trust in rows
         ]  # fmt: skip
@@ -899,8 +912,8 @@ class WriteTransaction:
 
     def claimed(self, key: str) -> tuple[bytes, list[str]] | None:
         """Body hash and ids of a retain that was acknowledged under *key*."""
-        row = self._connection.execute("SELECT body, ids FROM idempotency WHERE key=?", (key,)).fetchone()
-        return None if row is None else (bytes(row[0]), json.loads(row[1]))
+        row = self._one(f"SELECT body, ids FROM idempotency WHERE key=? AND {sound('idempotency')}", key)
+        return None if row is None else (bytes(row[0]), list(read_names(row[1])))
 
     def claim(self, key: str, body: bytes, ids: Sequence[str]) -> None:
         """Remember the answer to a retain under *key*, in the same transaction as its rows."""
@@ -933,7 +946,8 @@ class WriteTransaction:
     def waiting(self, task: str, most: int) -> list[int]:
         """Ordinals with work of one sort, oldest first."""
         rows = self._all(
-            "SELECT ordinal FROM jobs WHERE task=? AND not_before<=? ORDER BY number LIMIT ?",
+            f"SELECT ordinal FROM jobs WHERE task=? AND not_before<=? AND {sound('jobs')}"
+            " ORDER BY number LIMIT ?",
             task,
             self.now,
             most,
@@ -946,7 +960,9 @@ class WriteTransaction:
 
     def tries(self, task: str, ordinal: int) -> int | None:
         """How often work was tried in vain; ``None`` when there is none to do."""
-        row = self._one("SELECT tries FROM jobs WHERE task=? AND ordinal=?", task, ordinal)
+        row = self._one(
+            f"SELECT tries FROM jobs WHERE task=? AND ordinal=? AND {sound('jobs')}", task, ordinal
+        )
         return None if row is None else int(row[0])
 
     def put_off(self, task: str, ordinal: int, not_before: int, problem: str) -> None:
@@ -979,18 +995,23 @@ class WriteTransaction:
 
     def mentioned(self, ordinal: int) -> set[int]:
         """Entities that a row speaks of, merged ones replaced by what they were merged into."""
-        rows = self._all("SELECT entity FROM mentions WHERE ordinal=? ORDER BY entity", ordinal)
+        rows = self._all(
+            f"SELECT entity FROM mentions WHERE ordinal=? AND {sound('mentions')} ORDER BY entity", ordinal
+        )
         return {self.canonical(int(entity)) for (entity,) in rows}
 
     def statements(self, ordinal: int) -> set[tuple[str, int, str]]:
         """Relations that a row states: name, subject (what it was merged into), folded object."""
-        rows = self._all("SELECT name, subject, object FROM relations WHERE ordinal=?", ordinal)
+        rows = self._all(
+            f"SELECT name, subject, object FROM relations WHERE ordinal=? AND {sound('relations')}", ordinal
+        )
         return {(str(name), self.canonical(int(subject)), str(obj)) for name, subject, obj in rows}
 
     def expansion_by_rules(self, ordinal: int) -> str:
         """The expansion of a row without what an enrichment added."""
         row = self._one(
-            "SELECT base.expansion FROM memories m JOIN enrichments e ON e.ordinal = m.root"
+            "SELECT base.expansion FROM memories m"
+            f" JOIN enrichments e ON e.ordinal = m.root AND {sound('enrichments', 'e')}"
             " JOIN memories base ON base.id = m.id AND base.version = e.base WHERE m.ordinal=?",
             ordinal,
         )
@@ -1005,9 +1026,12 @@ class WriteTransaction:
         )
 
 
+# Condition: the source and its place in the raw text are what was written.
+_SOURCE = f"{sound('episodes', 'e')} AND {sound('chunks', 'c')}"
+
 # Whether all readers (the JSON list ?1) may read row m, whose readers are the JSON list s.names.
 _READABLE = (
-    "(m.acl = 0 OR (?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
+    f"(m.acl = 0 OR ({sound('label_sets', 's')} AND ?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
     " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.seals import sound
 from simonides.records.interval import FOREVER
 from simonides.records.move import Move
 from simonides.records.state import ARCHIVED, CONSOLIDATED
@@ -25,14 +26,15 @@ _MOVE = (
     " JOIN memories m ON m.ordinal = v.ordinal"
 )
 
-_STANDING = """
+_STANDING = f"""
 SELECT m.ordinal, m.root, m.id, m.kind, m.layer, m.text, m.acl, m.project, m.tags, e.speaker, e.trust,
   m.salience, m.confidence, m.proof_count, m.state, m.valid_from, m.valid_to, r.ingested_at,
   m.occurred_from, m.occurred_to, m.signature,
   m.access_count + (SELECT count(*) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1),
   (SELECT max(a.accessed_at) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1)
-FROM memories m JOIN memories r ON r.ordinal = m.root JOIN chunks c ON c.number = m.chunk
-  JOIN episodes e ON e.number = c.episode
+FROM memories m JOIN memories r ON r.ordinal = m.root
+  JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
+  JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
 WHERE m.expired_at = ?2 ORDER BY m.root
 """
 
@@ -89,7 +91,8 @@ def read_statements(connection: apsw.Connection) -> Iterator[tuple[int, str, int
     """Relations of memories held now: root, name, subject's number, folded object, single-valued."""
     for root, name, subject, obj, single in connection.execute(
         "SELECT m.root, r.name, r.subject, r.object, r.single_valued FROM relations r"
-        " JOIN memories m ON m.ordinal = r.ordinal WHERE m.expired_at=? AND m.state & ?=0"
+        f" JOIN memories m ON m.ordinal = r.ordinal AND {sound('relations', 'r')}"
+        " WHERE m.expired_at=? AND m.state & ?=0"
         " ORDER BY r.name, r.subject, r.object, m.root",
         (FOREVER, CONSOLIDATED),
     ):
@@ -101,6 +104,7 @@ def read_evidence(connection: apsw.Connection, known_at: int) -> dict[int, dict[
     found: dict[int, dict[int, str]] = {}
     for observation, source, stance in connection.execute(
         "SELECT observation, source, stance FROM evidence WHERE known_from<=?1 AND ?1<known_to"
+        f" AND {sound('evidence')}"
         " ORDER BY observation, source",
         (known_at,),
     ):
@@ -112,7 +116,7 @@ def read_moves(
     connection: apsw.Connection, memory: str | None = None, *, actions: Sequence[str] = ()
 ) -> list[Move]:
     """Moves in the order in which they were made; of one memory, of some actions, or all."""
-    where, values = ["1"], list[Any]()
+    where, values = [sound("moves", "v")], list[Any]()
     if memory is not None:
         where.append("v.ordinal = (SELECT root FROM memories WHERE id=? LIMIT 1)")
         values.append(memory)
@@ -171,7 +175,9 @@ class Upkeep:
 
     def move(self, number: int) -> Move | None:
         """One move by number."""
-        row = self._connection.execute(f"{_MOVE} WHERE v.number=?", (number,)).fetchone()
+        row = self._connection.execute(
+            f"{_MOVE} WHERE v.number=? AND {sound('moves', 'v')}", (number,)
+        ).fetchone()
         return None if row is None else Move(*row)
 
     def return_archived(self, memory: str, reason: str) -> bool:
@@ -191,7 +197,8 @@ class Upkeep:
         held = {
             int(source): str(stance)
             for source, stance in self._connection.execute(
-                "SELECT source, stance FROM evidence WHERE observation=? AND known_to=?",
+                f"SELECT source, stance FROM evidence WHERE observation=? AND known_to=?"
+                f" AND {sound('evidence')}",
                 (observation, FOREVER),
             )
         }
@@ -204,6 +211,7 @@ class Upkeep:
         for source, stance in sorted(stances.items()):
             if held.get(source) != stance:
                 self._connection.execute(
-                    "INSERT INTO evidence VALUES (?, ?, ?, ?, ?)",
+                    "INSERT INTO evidence(observation, source, stance, known_from, known_to)"
+                    " VALUES (?, ?, ?, ?, ?)",
                     (observation, source, stance, stamp, FOREVER),
                 )

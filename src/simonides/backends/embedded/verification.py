@@ -7,7 +7,6 @@ against arrays rebuilt from the rows. What cannot even be read is a finding like
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -16,15 +15,12 @@ import apsw
 import numpy as np
 
 from simonides.backends.embedded.accesses import FEATURES, extend_accesses
-from simonides.backends.embedded.digest import (
-    IMMUTABLE,
-    codes_digest,
-    row_digest,
-    sparse_digest,
-    vector_digest,
-)
+from simonides.backends.embedded.change_log import NUMBERS, link_hash
+from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.migrations import newest_schema
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
 from simonides.backends.embedded.reembedding import progress_of, read_run
+from simonides.backends.embedded.seals import find_damage
 from simonides.errors import DamagedError
 from simonides.index.accesses import Accesses
 from simonides.index.block import Block, Tail, join_blocks
@@ -36,7 +32,7 @@ from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.state import CONSOLIDATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from simonides.backends.embedded.change_log import Meta
@@ -89,11 +85,10 @@ def verify(
     problems: list[str] = []
     checked: dict[str, int] = {}
     for name, findings in (
-        ("file", _file(connection)),
+        ("file", chain(_file(connection), _schema(connection), _numbers(connection))),
         ("rows", _rows(connection)),
         ("reembedding", _reembedding(connection)),
-        ("token_codes", _token_codes(connection)),
-        ("sparse_terms", _sparse_terms(connection)),
+        ("seals", find_damage(connection)),
         ("changes", chain(_changes(connection, meta), _unlogged(connection))),
         ("index_files", _index_files(meta.generation, files, index)),
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
@@ -109,7 +104,7 @@ def verify(
                 if problem and reported < _MOST_REPORTED:
                     problems.append(problem)
                     reported += 1
-        except (apsw.Error, DamagedError, ValueError, IndexError, OverflowError) as error:
+        except (apsw.Error, DamagedError, ValueError, TypeError, LookupError, OverflowError) as error:
             problems.append(f"{name}: cannot be read to the end ({error})")
         checked[name] = count
     return VerifyReport(checked, tuple(problems), _notes(connection, meta))
@@ -153,20 +148,34 @@ def _file(connection: apsw.Connection) -> Iterator[str]:
         yield f"memory.db: row {row} of {table} points at a missing row of {parent}"
 
 
+def _schema(connection: apsw.Connection) -> Iterator[str]:
+    """The schema, word by word, beside the one that the migrations make."""
+    select = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    mine = set(connection.execute(select).fetchall())
+    wanted = set(newest_schema(select))
+    for kind, name, *_ in sorted(mine ^ wanted, key=repr):
+        yield f"memory.db: the {kind} {name} is not the one of this schema"
+
+
+def _numbers(connection: apsw.Connection) -> Iterator[str]:
+    ((same,),) = connection.execute(f"SELECT numbers IS {NUMBERS} FROM meta").fetchall()
+    yield "" if same else "memory.db: the last numbers given (sqlite_sequence) are not what was written"
+
+
 def _rows(connection: apsw.Connection) -> Iterator[str]:
     columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
     statement = (
-        f"SELECT {columns}, m.digest, v.scale, v.codes, v.digest FROM memories m LEFT JOIN vectors v"
+        f"SELECT {columns}, m.digest, v.embedder FROM memories m LEFT JOIN vectors v"
         " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta)"
         " WHERE m.ordinal > ? ORDER BY m.ordinal"
     )
     done: int | None = -1
     while done is not None:
         try:
-            for *values, digest, scale, codes, vector in connection.execute(statement, (done,)):
+            for *values, digest, embedder in connection.execute(statement, (done,)):
                 row = dict(zip(IMMUTABLE, values, strict=True))
                 done = row["ordinal"]
-                sound = _is_sound(row, digest, scale, codes, vector)
+                sound = row_digest(row, embedded=embedder is not None) == digest
                 yield "" if sound else f"memory {row['id']}: its row is not what was written"
             done = None
         except UnicodeDecodeError:
@@ -178,68 +187,15 @@ def _rows(connection: apsw.Connection) -> Iterator[str]:
             yield f"memory {memory.decode(errors='replace')}: its row is not what was written (row {done})"
 
 
-def _is_sound(
-    row: Mapping[str, Any], digest: bytes, scale: float | None, codes: bytes | None, vector: bytes | None
-) -> bool:
-    """Whether a row is what was written, and its vector, if it has one."""
-    if row_digest(row, embedded=codes is not None) != digest:
-        return False
-    return codes is None or vector_digest(str(row["id"]), scale or 0.0, codes) == vector
-
-
-def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> None:
-    """Compare the rows that are about to be handed out with their digests; about 0.1 ms each.
-
-    Raises:
-        DamagedError: one of them is not what was written.
-    """
-    columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
-    statement = (
-        f"SELECT {columns}, m.digest, v.scale, v.codes, v.digest FROM memories m LEFT JOIN vectors v"
-        " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta) WHERE m.ordinal = ?"
-    )
-    for ordinal in ordinals:
-        found = connection.execute(statement, (int(ordinal),)).fetchone()
-        if found is None:
-            continue
-        *values, digest, scale, codes, vector = found
-        row = dict(zip(IMMUTABLE, values, strict=True))
-        if not _is_sound(row, digest, scale, codes, vector):
-            raise DamagedError(
-                f"memory {row['id']}: its row is not what was written; forget it, or restore a backup"
-            )
-
-
 def _reembedding(connection: apsw.Connection) -> Iterator[str]:
     """Vectors of embedders that are not the bank's: those of one that it goes over to, or has left."""
-    for memory, name, dimension, scale, codes, digest in connection.execute(
-        "SELECT CAST(m.id AS BLOB), e.name, e.dimension, v.scale, v.codes, v.digest FROM vectors v"
+    for memory, name, fits in connection.execute(
+        "SELECT CAST(m.id AS BLOB), e.name, length(v.codes) = e.dimension FROM vectors v"
         " JOIN memories m ON m.ordinal = v.ordinal JOIN embedders e ON e.number = v.embedder"
         " WHERE v.embedder IS NOT (SELECT embedder FROM meta) ORDER BY v.ordinal, v.embedder"
     ):
         shown = memory.decode(errors="replace")
-        sound = len(codes) == dimension and vector_digest(shown, scale, codes) == digest
-        yield "" if sound else f"memory {shown}: its vector by {name} is not what was written"
-
-
-def _token_codes(connection: apsw.Connection) -> Iterator[str]:
-    for memory, codes, digest in connection.execute(
-        "SELECT CAST(m.id AS BLOB), t.codes, t.digest FROM token_codes t"
-        " JOIN memories m ON m.ordinal = t.ordinal ORDER BY t.ordinal"
-    ):
-        name = memory.decode(errors="replace")
-        sound = codes_digest(name, codes) == digest
-        yield "" if sound else f"memory {name}: the codes of its tokens are not what was written"
-
-
-def _sparse_terms(connection: apsw.Connection) -> Iterator[str]:
-    for memory, terms, digest in connection.execute(
-        "SELECT CAST(m.id AS BLOB), s.terms, s.digest FROM sparse_terms s"
-        " JOIN memories m ON m.ordinal = s.ordinal ORDER BY s.ordinal"
-    ):
-        name = memory.decode(errors="replace")
-        sound = sparse_digest(name, terms) == digest
-        yield "" if sound else f"memory {name}: its sparse terms are not what was written"
+        yield "" if fits else f"memory {shown}: its vector by {name} is not what was written"
 
 
 def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
@@ -247,12 +203,11 @@ def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
     for sequence, operation, ordinal, stamp, stated in connection.execute(
         "SELECT sequence, operation, ordinal, stamp, log_hash FROM changes ORDER BY sequence"
     ):
-        link = log_hash + f"{sequence} {operation} {ordinal} {stamp}".encode()
-        log_hash = hashlib.blake2b(link, digest_size=16).digest()
+        log_hash = link_hash(log_hash, sequence, operation, ordinal, stamp)
         sound = sequence == expected and log_hash == stated
         expected += 1
         yield "" if sound else f"change log: the chain is broken at change {sequence}"
-        log_hash = stated
+        log_hash = stated if isinstance(stated, bytes) else b""
     if meta.sequence != expected - 1 or meta.log_hash != log_hash:
         yield f"change log: ends at change {expected - 1}, the bank says {meta.sequence}"
 

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from simonides.backends.embedded.bank import EmbeddedBank
+from simonides.backends.embedded.seals import add_functions
 from simonides.index.view import look
 from simonides.recall_rows import RecallRows
 from simonides.records.interval import to_micros
@@ -143,8 +144,18 @@ class Desk:
     def sql(self, statement: str, *bindings: Any, name: str = "bank") -> list[tuple[Any, ...]]:
         """Run SQL on the file itself, past the library."""
         connection = apsw.Connection(str(self.place / name / "memory.db"))
+        add_functions(connection)
         try:
             return connection.execute(statement, bindings).fetchall()
+        finally:
+            connection.close()
+
+    def damage(self, statement: str, *bindings: Any, name: str = "bank") -> None:
+        """Change the file as a fault of the disk would: no trigger seals what was changed."""
+        connection = apsw.Connection(str(self.place / name / "memory.db"))
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        try:
+            connection.execute(statement, bindings)
         finally:
             connection.close()
 

@@ -18,6 +18,7 @@ from simonides.backends.embedded.accesses import (
     write_impressions,
     write_used,
 )
+from simonides.backends.embedded.seals import add_functions
 from simonides.errors import InputError
 from simonides.index.accesses import Accesses
 from simonides.records.impression import Impression
@@ -34,6 +35,7 @@ def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
     with simonides.open(tmp_path, embedder=None) as store:
         store.bank().retain([*TEXTS, {"text": "a secret", "acl": ["ilse"]}])
     opened = apsw.Connection(str(next(tmp_path.rglob("memory.db"))))
+    add_functions(opened)
     opened.execute("PRAGMA foreign_keys = ON")
     yield opened
     opened.close()

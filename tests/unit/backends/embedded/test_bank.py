@@ -298,6 +298,7 @@ def test_statistics_count_what_there_is(desk: Desk, small_merges: int) -> None:
         "waiting": 0,
         "enrichment": {"waiting": 0, "given_up": 0, "problems": []},
         "embedder": "stub",
+        "following_embedder": "",
         "sparse_encoder": "",
         "dimension": 32,
         "sequence": 7,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simonides.backends.embedded.catch_up import catch_up, origin_of
-from simonides.backends.embedded.change_log import EXPIRE, log_change, read_meta, write_counters
+from simonides.backends.embedded.change_log import EXPIRE, link_hash, log_change, read_meta, write_counters
 from simonides.backends.embedded.connection import write_transaction
 from simonides.errors import DamagedError, UnavailableError
 from simonides.index.block import block_arrays, join_blocks
@@ -323,8 +323,11 @@ def test_an_unknown_operation_in_the_log_is_damage(desk: Desk) -> None:
     bank = desk.open()
     desk.retain(bank, "fuse")
     desk.search(bank, "fuse")
-    desk.sql("PRAGMA ignore_check_constraints = ON; INSERT INTO changes VALUES (2, 'edit', 0, 0, x'00'); "
-             "UPDATE meta SET sequence = 2")  # fmt: skip
+    ((before,),) = desk.sql("SELECT log_hash FROM changes")
+    after = link_hash(before, 2, "edit", 0, 0)
+    put = "PRAGMA ignore_check_constraints = ON; INSERT INTO changes VALUES (2, 'edit', 0, 0, ?)"
+    desk.sql(put, after)
+    desk.sql("UPDATE meta SET sequence = 2, log_hash = ?", after)
     with pytest.raises(DamagedError, match="unknown operation 'edit'"):
         desk.search(bank, "fuse")
 
@@ -370,10 +373,13 @@ def test_an_expiry_is_laid_over_without_a_merge(desk: Desk, indexed: EmbeddedBan
 
 def test_a_renewed_epoch_means_that_the_rows_are_others(desk: Desk, indexed: EmbeddedBank) -> None:
     before = content(indexed)
-    desk.sql("UPDATE memories SET kind = 'code'; UPDATE meta SET epoch = 'restored'")
+    ((last, stamp),) = desk.sql("SELECT ordinal, ingested_at FROM memories ORDER BY 1 DESC LIMIT 1")
+    later = stamp + 5
+    desk.sql("UPDATE memories SET expired_at = ? WHERE ordinal = ?", later, last)
+    desk.sql("UPDATE meta SET epoch = 'restored'")
     after = content(indexed)
-    assert after["column.kind"] != before["column.kind"]
-    assert {**after, "column.kind": None} == {**before, "column.kind": None}
+    assert after["column.expired_at"] != before["column.expired_at"]
+    assert {**after, "column.expired_at": None} == {**before, "column.expired_at": None}
     assert after == content(desk.open())
 
 

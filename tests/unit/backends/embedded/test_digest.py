@@ -10,7 +10,6 @@ from simonides.backends.embedded.digest import (
     content_key,
     memory_id,
     row_digest,
-    vector_digest,
 )
 from simonides.backends.embedded.migrations import MIGRATIONS
 from simonides.records.interval import Interval, Precision
@@ -45,19 +44,10 @@ def test_that_there_is_a_vector_counts() -> None:
     assert row_digest(ROW, embedded=True) != row_digest(ROW, embedded=False)
 
 
-def test_a_vector_has_a_digest_of_its_own() -> None:
-    values = [("m", 0.5, b"a"), ("n", 0.5, b"a"), ("m", 0.25, b"a"), ("m", 0.5, b"b"), ("m", 0.5, b"ab")]
-    digests = {vector_digest(*value) for value in values}
-    assert {len(digest) for digest in digests} == {8}
-    assert len(digests) == len(values)
-    assert vector_digest("m", 1, b"a") == vector_digest("m", 1.0, b"a")
-
-
 def test_everything_that_never_changes_is_in_the_digest(desk: Desk) -> None:
     desk.open()
     columns = {name for _, name, *_ in desk.sql("SELECT * FROM pragma_table_info('memories')")}
-    changing = {"expired_at", "access_count", "last_access", "digest", "chunk"}
-    assert columns == set(IMMUTABLE) | changing
+    assert columns == set(IMMUTABLE) | {"expired_at", "end_digest", "digest"}
     assert len(MIGRATIONS) == 1, "a new column of memories must be immutable or known to change"
 
 

@@ -1,0 +1,211 @@
+"""A hash in every row of every table, made by triggers, so that no writer can leave it out.
+
+    digest = BLAKE2b-64 of the columns, each with its type and its length
+
+A row that is not what was written is found by ``find_damage``, and where a statement guards a table by
+``sound``, reading it raises instead of handing it out. What a row of ``memories`` says is under a digest of
+its own (``digest.row_digest``, ``sound_memory``); ``changes`` and ``audit`` are
+chains. Cost: about 4 µs per row written, 3 µs per row read. The hash is no secret: it finds damage, it proves
+no origin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import apsw
+
+from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.errors import DamagedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Value = int | float | bytes | str | None
+
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What one digest of a table covers.
+
+    Attributes:
+        key: columns that tell one row from another.
+        columns: the others.
+        digest: the column that holds the hash.
+    """
+
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+    digest: str = "digest"
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """Every column that goes into the hash."""
+        return self.key + self.columns
+
+
+_NUMBER, _ORDINAL = ("number",), ("ordinal",)
+
+SEALS: Mapping[str, tuple[Seal, ...]] = {
+    "meta": (
+        Seal(
+            ("one",),
+            (
+                "bank", "epoch", "sequence", "log_hash", "generation", "next_ordinal", "last_ingested",
+                "embedder", "analyser", "numbers",
+            ),
+        ),
+    ),
+    "embedders": (Seal(_NUMBER, ("fingerprint", "name", "dimension")),),
+    # The text apart, because most readers want all but it and a text may be long.
+    "episodes": (
+        Seal(_NUMBER, ("text",), "text_digest"),
+        Seal(_NUMBER, ("source", "document", "session", "speaker", "author", "trust", "recorded_at")),
+    ),
+    "chunks": (Seal(_NUMBER, ("episode", "start", "stop")),),
+    "labels": (Seal(_NUMBER, ("text",)),),
+    "label_sets": (Seal(_NUMBER, ("names",)),),
+    "memories": (Seal(_ORDINAL, ("expired_at",), "end_digest"),),
+    "vectors": (Seal(("ordinal", "embedder"), ("scale", "codes")),),
+    "reembedding": (Seal(("one",), ("embedder", "begun_at", "linked")),),
+    "token_codes": (Seal(("ordinal", "embedder"), ("codes",)),),
+    "sparse_encoder": (Seal(("one",), ("fingerprint", "name")),),
+    "sparse_terms": (Seal(_ORDINAL, ("terms",)),),
+    "entities": (Seal(_NUMBER, ("name", "folded", "kind", "scope", "qualifier")),),
+    "aliases": (Seal(("folded", "entity"), ("name", "added_at")),),
+    "merges": (Seal(_NUMBER, ("entity", "into_entity", "merged_at", "undone_at")),),
+    "mentions": (Seal(_NUMBER, ("ordinal", "entity")),),
+    "relations": (Seal(("ordinal", "name", "subject", "object"), ("single_valued",)),),
+    "links": (Seal(_NUMBER, ("source", "target", "kind", "weight", "embedder")),),
+    "idempotency": (Seal(("key",), ("body", "ids")),),
+    "jobs": (Seal(_NUMBER, ("task", "ordinal", "tries", "not_before", "problem")),),
+    "enrichments": (Seal(_ORDINAL, ("base", "model")),),
+    "accesses": (Seal(_NUMBER, ("ordinal", "accessed_at", "principal")),),
+    "moves": (Seal(_NUMBER, ("ordinal", "action", "was", "became", "reason", "made_at", "undone_at")),),
+    "evidence": (Seal(("observation", "source", "known_from"), ("stance", "known_to")),),
+    "impressions": (Seal(_NUMBER, ("recall", "principal", "made_at", "embedder", "scale", "codes")),),
+    "shown": (Seal(("impression", "ordinal"), ("features", "accessed", "used")),),
+}  # fmt: skip
+"""By table, the seals of a row."""
+
+
+def add_functions(connection: apsw.Connection) -> None:
+    """Let a connection make and compare seals; without it sealed tables cannot be written."""
+    functions: Mapping[str, Callable[..., bytes | int]] = {
+        "simonides_seal": _seal,
+        "simonides_sound": _check,
+        "simonides_memory": _check_memory,
+    }
+    for name, function in functions.items():
+        connection.create_scalar_function(name, function, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
+
+
+def triggers() -> str:
+    """SQL that makes the triggers of every sealed table."""
+    return "\n".join(_trigger(table, event) for table in SEALS for event in ("INSERT", "UPDATE"))
+
+
+def sound(table: str, alias: str = "", digest: str = "digest") -> str:
+    """An SQL condition: true of a row that is what was written; any other row makes the statement raise.
+
+    Args:
+        table: a table of ``SEALS``.
+        alias: what the statement calls it; empty = its name.
+        digest: which of its seals.
+    """
+    (seal,) = (each for each in SEALS[table] if each.digest == digest)
+    row = alias or table
+    # A subquery, because SQLite puts the constants of other conditions in the place of columns beside them.
+    return f"(SELECT simonides_sound('{table}', {row}.{digest}, {_arguments(seal.covered, row)}))"
+
+
+def sound_memory(memory: str, vector: str) -> str:
+    """The same as ``sound``, of a row of ``memories`` and its vector.
+
+    Args:
+        memory: what the statement calls the table.
+        vector: what it calls ``vectors``, joined by the bank's embedder; a row may have none.
+    """
+    columns = ", ".join(f"{memory}.{name}" for name in IMMUTABLE)
+    row = f"(SELECT simonides_memory({memory}.digest, {vector}.embedder IS NOT NULL, {columns}))"
+    end = sound("memories", memory, "end_digest")
+    return f"{row} AND {end} AND ({vector}.embedder IS NULL OR {sound('vectors', vector)})"
+
+
+def find_damage(connection: apsw.Connection) -> Iterator[str]:
+    """Compare every row of every sealed table with its seals; an empty text for each sound one."""
+    for table, seals in SEALS.items():
+        for seal in seals:
+            key = ", ".join(f"CAST({column} AS BLOB)" for column in seal.key)
+            made = f"simonides_seal({_arguments(seal.covered, table)})"
+            for sealed, *names in connection.execute(f"SELECT {seal.digest} IS {made}, {key} FROM {table}"):
+                yield "" if sealed else f"{table}: {_shown(names)} is not what was written"
+
+
+def _trigger(table: str, event: str) -> str:
+    seals = SEALS[table]
+    made = {seal.digest for seal in seals}
+    row = " AND ".join(f"{column} = new.{column}" for column in seals[0].key)
+    updates = []
+    for seal in seals:
+        digest = f"simonides_seal({_arguments(seal.covered, table)})"
+        if event == "UPDATE":
+            # What was damaged before stays so: a new seal would hide it.
+            before = f"simonides_seal({_arguments(seal.covered, 'old')})"
+            digest = f"CASE WHEN old.{seal.digest} IS {before} THEN {digest} ELSE old.{seal.digest} END"
+        updates.append(f"UPDATE {table} SET {seal.digest} = {digest} WHERE {row};")
+    covered = dict.fromkeys(column for seal in seals for column in seal.covered if column not in made)
+    when = event if event == "INSERT" else f"UPDATE OF {', '.join(covered)}"
+    name = f"seal_{table}_{event.lower()}"
+    return f"CREATE TRIGGER {name} AFTER {when} ON {table} BEGIN {' '.join(updates)} END;"
+
+
+def _arguments(columns: tuple[str, ...], row: str) -> str:
+    """The types of all columns, then their values, texts as bytes: damaged ones are no texts."""
+    types = " || ".join(f"substr(typeof({row}.{column}), 1, 1)" for column in columns)
+    values = ", ".join(
+        f"CASE typeof({row}.{column}) WHEN 'text' THEN CAST({row}.{column} AS BLOB) ELSE {row}.{column} END"
+        for column in columns
+    )
+    return f"{types}, {values}"
+
+
+def _seal(types: str, *values: Value) -> bytes:
+    whole = hashlib.blake2b(types.encode(), digest_size=8)
+    for value in values:
+        if isinstance(value, bytes):
+            whole.update(b"b%d:" % len(value))
+            whole.update(value)
+        elif isinstance(value, float):
+            whole.update(b"f" + struct.pack("<d", value))
+        else:
+            whole.update(b"%a;" % value)
+    return whole.digest()
+
+
+def _check(table: str, digest: Value, types: str, *values: Value) -> int:
+    if _seal(types, *values) == digest:
+        return 1
+    key = values[: len(SEALS[table][0].key)]
+    raise DamagedError(
+        f"memory.db: {table}: {_shown(key)} is not what was written; restore the bank from a backup"
+    )
+
+
+def _check_memory(digest: Value, embedded: int, *values: Value) -> int:
+    row = dict(zip(IMMUTABLE, values, strict=True))
+    if row_digest(row, embedded=bool(embedded)) == digest:
+        return 1
+    raise DamagedError(
+        f"memory {row['id']!s}: its row is not what was written; forget it, or restore the bank from a backup"
+    )
+
+
+def _shown(key: Sequence[Value]) -> str:
+    parts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value) for value in key]
+    return f"row {', '.join(parts)[:_LONGEST_SHOWN]}"
