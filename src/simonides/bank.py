@@ -21,7 +21,14 @@ from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.upkeep import read_evidence, read_moves
 from simonides.backends.embedded.verification import VerifyReport
-from simonides.errors import ConflictError, InputError, ModelDamagedError, NotFoundError, UnknownNameError
+from simonides.errors import (
+    ConflictError,
+    InputError,
+    ModelDamagedError,
+    NotFoundError,
+    UnavailableError,
+    UnknownNameError,
+)
 from simonides.index.view import look
 from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
@@ -1589,9 +1596,15 @@ class Bank:
         Raises:
             InputError: the bank is opened for a principal.
             ConflictError: one of *memories* was forgotten meanwhile; nothing was written.
+            UnavailableError: the bank is encrypted and keeps no such file.
             OSError: the file cannot be written; what was there before is still there.
         """
         self._check_owner("adopt_reranker")
+        if self._rows.encrypted:
+            raise UnavailableError(
+                f"bank {self.name!r} is encrypted: a trained reranker would lie beside it in a plain file; "
+                "recall without it, or train it in a bank without a key on an encrypted disk"
+            )
         with self._rows.reading() as reading:
             network = replace(network, embedder=reading.embedder()[2])
         path = self._rows.reranker_path

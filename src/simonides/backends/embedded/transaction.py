@@ -168,6 +168,7 @@ class WriteTransaction:
         self._auditor = auditor
         self._actor = actor
         self._began_at = meta.sequence
+        self._began_with = meta.next_ordinal
         self._erased = False
         self._meta = meta
         self._analyser = analyser
@@ -192,11 +193,25 @@ class WriteTransaction:
             raise self._snapshot
         return self._snapshot
 
+    @property
+    def rows_added(self) -> int:
+        """How many versions this transaction has stored so far."""
+        return self._meta.next_ordinal - self._began_with
+
     def _all(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _one(self, sql: str, *parameters: Any) -> tuple[Any, ...] | None:
         return self._connection.execute(sql, parameters).fetchone()
+
+    def _version(self, ordinal: int) -> dict[str, Any]:
+        """A row of ``memories`` by column."""
+        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
+        names = [name for name, _ in cursor.get_description()]
+        # Read to the end: apsw 3.54.0 keeps a cursor that was asked for its columns, and a statement that
+        # is under way stops the VACUUM of a purge.
+        (row,) = cursor.fetchall()
+        return dict(zip(names, row, strict=True))
 
     def finish(self) -> None:
         """Store the counters and, where the bank is audited, a row about it; last before the commit."""
@@ -369,9 +384,7 @@ class WriteTransaction:
             learned_at: recorded time of the new version, when it follows from a row recorded then.
             changed: columns of ``memories`` with their new values (valid_to, proof_count, superseded_by …).
         """
-        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
-        names = [name for name, _ in cursor.get_description()]
-        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
+        values = self._version(ordinal)
         stamp = self.next_instant() if learned_at is None else self.instant_after(ordinal, learned_at)
         self.expire(ordinal, stamp)
         vector = self._connection.execute(
@@ -419,9 +432,7 @@ class WriteTransaction:
             trust: of its source.
             changed: columns of ``memories`` that differ from the row's.
         """
-        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
-        names = [name for name, _ in cursor.get_description()]
-        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
+        values = self._version(ordinal)
         vector = self._one(
             "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
         )
