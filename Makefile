@@ -12,8 +12,11 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.installed
 
+# Two packages bring the module apsw, so the one that encrypts has an environment of its own.
+ENCRYPTING := .venv-encryption
+
 .DEFAULT_GOAL := help
-.PHONY: setup demo test conformance check fix bench bench-peers docs site soak clean help
+.PHONY: setup demo test conformance check fix bench bench-peers docs site soak encryption fuzz clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
 
@@ -82,8 +85,24 @@ site: $(READY) ## build the site of docs/ into site/
 soak: $(READY) ## the tests that run for minutes
 	$(BIN)/pytest -m soak $(ARGS)
 
+encryption: $(ENCRYPTING)/.installed ## tests of encrypted banks in .venv-encryption, whose SQLite encrypts, and what they cost
+	$(ENCRYPTING)/bin/python -m pytest tests/encryption tests/unit/backends/embedded/test_encryption.py $(ARGS)
+	$(ENCRYPTING)/bin/python bench/run_encryption.py --date "$$(date -u +%Y-%m-%d)"
+
+$(ENCRYPTING)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(ENCRYPTING)
+	$(ENCRYPTING)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(ENCRYPTING)/bin/python -m pip install --quiet -e '.[server]' --group encryption
+	$(ENCRYPTING)/bin/python -m pip uninstall --quiet --yes apsw apsw-sqlite3mc
+	$(ENCRYPTING)/bin/python -m pip install --quiet --group encryption
+	@touch $@
+
+fuzz: $(READY) ## let coverage guide the fuzzing of one TARGET (all of them in turn without one), SECONDS each
+	@$(BIN)/python -m pip install --quiet --group fuzz
+	PYTHONPATH=. $(BIN)/python bench/run_fuzz.py $(if $(TARGET),--target $(TARGET)) --seconds $(or $(SECONDS),60)
+
 clean: ## remove .venv, caches and build outputs
-	rm -rf $(VENV) dist build site .coverage .coverage.* .hypothesis .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf $(VENV) $(ENCRYPTING) dist build site .coverage .coverage.* .hypothesis .mypy_cache .ruff_cache .pytest_cache \
 	  .import_linter_cache
 	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +
 

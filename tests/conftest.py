@@ -64,6 +64,8 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             "SIMONIDES_EMBEDDER",
             "SIMONIDES_SPARSE",
             "SIMONIDES_TRACEBACK",
+            "SIMONIDES_KEY",
+            "SIMONIDES_KEY_FILE",
             *NAMES,
         ):
             patch.delenv(name, raising=False)

@@ -27,6 +27,7 @@ from simonides.errors import (
     InputError,
     ModelDamagedError,
     NotFoundError,
+    UnavailableError,
     UnknownNameError,
 )
 from simonides.index.view import look
@@ -1787,9 +1788,15 @@ class Bank:
         Raises:
             InputError: the bank is opened for a principal.
             ConflictError: one of *memories* was forgotten meanwhile; nothing was written.
+            UnavailableError: the bank is encrypted and keeps no such file.
             OSError: the file cannot be written; what was there before is still there.
         """
         self._check_owner("adopt_reranker")
+        if self._rows.encrypted:
+            raise UnavailableError(
+                f"bank {self.name!r} is encrypted: a trained reranker would lie beside it in a plain file; "
+                "recall without it, or train it in a bank without a key on an encrypted disk"
+            )
         with self._rows.reading() as reading:
             network = replace(network, embedder=reading.embedder().fingerprint)
         path = self._rows.reranker_path

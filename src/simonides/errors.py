@@ -10,6 +10,7 @@
     ├── StoreError            the files of a bank cannot be used
     │   ├── UnavailableError  read-only folder, full disk, lock not obtained: try again after the remedy
     │   ├── DamagedError      what was read is not what was written
+    │   ├── EncryptionError   the key is not this bank's, or the bank is not encrypted
     │   ├── NewerSchemaError  the bank was written by a newer simonides; it was left untouched
     │   ├── SqliteVersionError the linked SQLite has a known corruption fault
     │   └── ForkedError       a connection was used in a child process
@@ -116,6 +117,10 @@ class UnavailableError(StoreError):
 
 class DamagedError(StoreError):
     """What was read is not what was written."""
+
+
+class EncryptionError(StoreError):
+    """The key does not fit the bank: it is another bank's, or the bank is not encrypted."""
 
 
 class NewerSchemaError(StoreError):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
 from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
+from simonides.backends.embedded.encryption import read_key
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.backends.embedded.removal import remove_bank, sweep_removed
 from simonides.bank import Bank, Surroundings
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Future
 
+    from simonides.backends.embedded.encryption import Key
     from simonides.models.fetch import Progress
     from simonides.profiles.environment import Setting
     from simonides.protocols import (
@@ -92,6 +94,7 @@ def open_store(
     audit_key: bytes | None = None,
     answerer: Answerer | None = None,
     timer: Callable[[], float] = time.perf_counter,
+    key: bytes | PathLike[str] | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -125,7 +128,8 @@ def open_store(
         create: whether missing folders and banks are made.
         progress: told (stage, done, total or None) while a model is fetched.
         environ: variables ``SIMONIDES_RECALL_BUDGET_…`` and ``SIMONIDES_RERANKER_MAX_CANDIDATES`` that change
-            numbers of a profile, read now and once; default: ``os.environ``; ``{}`` = none.
+            numbers of a profile, and ``SIMONIDES_KEY`` or ``SIMONIDES_KEY_FILE`` where no *key* is given,
+            read now and once; default: ``os.environ``; ``{}`` = none.
         redact: what becomes of secrets (keys, tokens, passwords in URLs …) in what is retained: ``"off"``,
             ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or ``"refuse"``.
         audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
@@ -133,10 +137,14 @@ def open_store(
         answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``.
         timer: seconds by which traces and deadlines go, on a clock that never goes back; by default wall
             time. With ``time.thread_time`` a trace says what CPU each stage took in its own thread.
+        key: encrypts every bank of the store: 32 bytes, or the path of a file with 64 hexadecimal digits that
+            not everybody can read. ``None`` = that of the environment, or no encryption where there is none.
+            Needs the package ``apsw-sqlite3mc`` in place of ``apsw``.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
         InputError: an argument is wrong.
+        MissingExtraError: there is a key, and the SQLite that is loaded cannot encrypt.
     """
     _check_parts(
         clock=clock,
@@ -153,7 +161,9 @@ def open_store(
     _check_models(embedder, dimension, reranker, sparse)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
-    settings = environment_overrides(os.environ if environ is None else environ)
+    variables = os.environ if environ is None else environ
+    settings = environment_overrides(variables)
+    secret = read_key(key, variables)
     return Store(
         _folder(path, create=create),
         clock=_system_clock if clock is None else clock,
@@ -175,6 +185,7 @@ def open_store(
         audit_key=audit_key,
         answerer=answerer,
         timer=timer,
+        key=secret,
     )
 
 
@@ -274,8 +285,10 @@ class Store:
         audit_key: bytes | None,
         answerer: Answerer | None,
         timer: Callable[[], float],
+        key: Key | None = None,
     ) -> None:
         self.folder = folder
+        self._key = key
         self._source = _EmbedderSource(embedder, progress, dimension)
         self._sparse = _SparseSource(sparse, progress)
         self._executor = _ChannelThreads(_CHANNEL_THREADS, thread_name_prefix="simonides-channel")
@@ -323,7 +336,11 @@ class Store:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
             if name not in self._banks:
                 self._banks[name] = EmbeddedBank(
-                    folder, self._around.analyser, create=self._create, audit_key=self._audit_key
+                    folder,
+                    self._around.analyser,
+                    create=self._create,
+                    audit_key=self._audit_key,
+                    key=self._key,
                 )
             door = (name, principal)
             if door not in self._doors:
@@ -366,7 +383,7 @@ class Store:
             if rows is not None:
                 rows.close()
             sweep_removed(self.folder)
-            remove_bank(self.folder / folder_name(name))
+            remove_bank(self.folder / folder_name(name), self._key)
 
     def _close_rows(self, rows: EmbeddedBank) -> None:
         # What recalls were asked to count still waits in memory; closing does not fail for it, nor
@@ -374,6 +391,11 @@ class Store:
         with suppress(SimonidesError, TypeError):
             rows.flush(to_micros(self._around.clock()))
         rows.close()
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the banks are encrypted."""
+        return self._key is not None
 
     @property
     def embedder_problem(self) -> str:

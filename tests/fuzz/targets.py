@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import json
+import zlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
+
+import httpx
 
 import simonides
 from simonides.profiles.loader import load_profile
 from simonides.retain.importing.formats import FORMATS, detect
 from simonides.retain.importing.item import NamedFile
+from simonides.surfaces.operations.table import OPERATIONS
+from simonides.surfaces.rest.app import make_app
+from simonides.surfaces.rest.paths import place_of
+from simonides.surfaces.serving.tokens import TokenStore
 from simonides.testing.clock import FrozenClock
 from simonides.text.analyser import TextAnalyser
 from simonides.text.query_dsl.parser import parse_query
@@ -29,6 +38,12 @@ if TYPE_CHECKING:
 _ANCHOR = datetime(2027, 3, 10, 10, tzinfo=UTC)
 _ZONE = ZoneInfo("Europe/Berlin")
 _ANALYSERS = {language: TextAnalyser(language) for language in ("english", "none")}
+
+
+HTTP_NAMES = tuple(
+    name for name in sorted(OPERATIONS) if place_of(name).method != "GET" and name != "delete_bank"
+)
+"""Operations whose requests have a body."""
 
 
 def words(text: str) -> None:
@@ -86,7 +101,20 @@ class OnDisk:
         self.bank = self.store.bank()
         self.bank.retain("The kettle batch of gauge KX-20931 was re-sent.")
 
+        self.app = make_app(self.store)
+        with TokenStore(self.store.folder) as tokens:
+            token = tokens.create(banks=["served"], now=0)
+        self.client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(self.app),
+            base_url="http://127.0.0.1:8765",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        self.loop = asyncio.Runner()
+
     def close(self) -> None:
+        self.loop.run(self.client.aclose())
+        self.loop.close()
+        self.app.state.dispatcher.close()
         self.store.close()
 
     def _written(self, name: str, text: str) -> Path:
@@ -102,6 +130,22 @@ class OnDisk:
 
     def export_file(self, text: str) -> None:
         self.store.bank("imported").import_bank(self._written("fuzz.jsonl", text))
+
+    def http_body(self, text: str) -> None:
+        """The text as the body of one request; which one, the text decides."""
+        body = text.encode("utf-8", "surrogatepass")
+        name = HTTP_NAMES[zlib.crc32(body) % len(HTTP_NAMES)]
+        path = place_of(name).path.format(bank="served", memory="0" * 16, name="served")
+        answer = self.loop.run(
+            self.client.request(
+                place_of(name).method, path, content=body, headers={"Content-Type": "application/json"}
+            )
+        )
+        assert answer.status_code < 500, (name, answer.status_code, answer.text)
+        if answer.status_code >= 400:
+            assert answer.json()["status"] == answer.status_code
+        else:
+            json.loads(answer.content)
 
     def recall(self, text: str) -> None:
         trace = self.bank.recall(text).trace
@@ -128,6 +172,7 @@ def targets(disk: OnDisk) -> Mapping[str, Callable[[str], None]]:
         "profile": disk.profile,
         "detection": disk.detection,
         "export_file": disk.export_file,
+        "http_body": disk.http_body,
         "recall": disk.recall,
         "recall_extended": disk.recall_extended,
         "retain": disk.retain,
@@ -135,6 +180,7 @@ def targets(disk: OnDisk) -> Mapping[str, Callable[[str], None]]:
 
 
 SHARES = {
+    "http_body": 0.3,
     "recall": 0.1,
     "recall_extended": 0.1,
     "retain": 0.05,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
+from simonides.backends.embedded.encryption import open_file
 from simonides.errors import DamagedError, InputError, UnavailableError
 from simonides.index.files import FileLayer
 from simonides.records.receipt import Saved
@@ -26,13 +27,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.backends.embedded.connection import Connections
+    from simonides.backends.embedded.encryption import Key
     from simonides.backends.embedded.verification import VerifyReport
 
 _TRIES = 5
 
 
-def write_backup(source: apsw.Connection, path: Path) -> Saved:
+def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) -> Saved:
     """Copy the database behind *source* to a new file, whole or not at all, readable by its owner only.
+
+    Args:
+        source: a connection of the bank.
+        path: of the new file.
+        key: that encrypts the bank and the copy; ``None`` = they are plain.
 
     Raises:
         InputError: there is a file already, or no folder for it.
@@ -45,7 +52,7 @@ def write_backup(source: apsw.Connection, path: Path) -> Saved:
     partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.partial")
     try:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        target = apsw.Connection(str(partial))
+        target = open_file(partial, key)
         try:
             _copy(source, target)
             # One file, without a log beside it.
@@ -91,7 +98,7 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
         if not report.ok:
             raise DamagedError(f"{path}: is damaged ({report.problems[0]}); nothing was restored")
         with translated(connections.path):
-            source = apsw.Connection(str(copied))
+            source = open_file(copied, connections.key)
             try:
                 saved = _described(source, path)
                 _replace(source, connections)

@@ -31,6 +31,7 @@ from simonides.backends.embedded.backup import put_back, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
+from simonides.backends.embedded.encryption import check_room, engine
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.forgetting import (
     Selection,
@@ -65,6 +66,7 @@ from simonides.backends.embedded.reembedding import Run, missing, read_model, re
 from simonides.backends.embedded.restoring import restore
 from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, verify
 from simonides.errors import DamagedError, SimonidesError, StoreError, UnavailableError
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.backends.embedded.change_log import Meta
+    from simonides.backends.embedded.encryption import Key
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
     from simonides.records.exchange import Counts, Restored
@@ -238,9 +241,11 @@ class EmbeddedBank:
         new_id: gives the identity of a new bank.
         files: the file layer of the index.
         audit_key: seals the audit log; ``None`` = the key in the folder, or no audit where there is none.
+        key: encrypts the rows, and keeps the index in memory; ``None`` = neither.
 
     Raises:
         UnavailableError: the folder cannot be used.
+        EncryptionError: the key is not this bank's.
         NewerSchemaError, DamagedError, SqliteVersionError: see ``errors``.
     """
 
@@ -253,8 +258,10 @@ class EmbeddedBank:
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
         files: FileLayer | None = None,
         audit_key: bytes | None = None,
+        key: Key | None = None,
     ) -> None:
         self.folder = folder
+        self._key = key
         self._audit_key = audit_key
         self._analyser = analyser
         self._files = files or FileLayer()
@@ -271,7 +278,7 @@ class EmbeddedBank:
             if not create:
                 raise UnavailableError(f"{folder}: holds no bank; retain something first, or check --store")
             _make_private(folder)
-        self._connections = Connections(database)
+        self._connections = Connections(database, key)
         migrate(self._connections)
         self._settle(analyser, new_id)
 
@@ -308,6 +315,9 @@ class EmbeddedBank:
 
     def _publish_rebuilt(self) -> None:
         """Save others the work: an index that had to be rebuilt from rows is written once."""
+        if self._key is not None:
+            self.merge_if_due()
+            return
         with self._lock:
             position = self._position
             unpublished = position is not None and bool(position.problem or position.rebuilt)
@@ -361,6 +371,8 @@ class EmbeddedBank:
             )
             yield transaction
             transaction.finish()
+            if self._key is not None and transaction.rows_added:
+                check_room(connection, self._connections.path)
         self.merge_if_due()
 
     @contextlib.contextmanager
@@ -473,6 +485,8 @@ class EmbeddedBank:
             self._merging.release()
 
     def _merge(self, *, force: bool) -> bool:
+        if self._key is not None:
+            return self._seal()
         with translated(self._connections.path):
             connection = self._connections.get()
             meta, snapshot = self._begin(connection)
@@ -494,6 +508,25 @@ class EmbeddedBank:
                 return won
             finally:
                 roll_back(connection)
+
+    def _seal(self) -> bool:
+        """Seal the tail in memory; true when that was due and no one else moved on meanwhile."""
+        with self._lock:
+            position = self._position
+            if position is None or not is_due(position):
+                return False
+            snapshot = position.snapshot
+        done = sealed(position, snapshot)
+        with self._lock:
+            if self._position is not position or position.snapshot is not snapshot:
+                return False
+            self._position = done
+        return True
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the rows are encrypted and nothing derived from them may be written."""
+        return self._key is not None
 
     def problems(self) -> list[str]:
         """What is wrong with the index right now; recall works all the same."""
@@ -535,6 +568,8 @@ class EmbeddedBank:
                 "blocks": len(reading.snapshot.blocks),
                 "tail_rows": tail,
                 "read_only": self._connections.read_only,
+                "encrypted": self.encrypted,
+                "sqlite": engine(),
                 "disk_bytes": _disk_bytes(self.folder),
                 "problems": self.problems(),
             }
@@ -683,6 +718,9 @@ class EmbeddedBank:
         """Leave nothing of erased rows in any file; ``complete``, or what it still waits for."""
         self._impressions.clear()
         remove_partial(self.folder)
+        if self._key is not None:
+            with self._lock:
+                self._position = None
         if not self._purge_index():
             return PENDING_INDEX
         with translated(self._connections.path):
@@ -716,13 +754,13 @@ class EmbeddedBank:
     def backup(self, path: Path) -> Saved:
         """Copy the rows to a new file while the bank is in use; see ``backup``."""
         with translated(self._connections.path):
-            return write_backup(self._connections.get(), path)
+            return write_backup(self._connections.get(), path, self._key)
 
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
 
         def prepare(folder: Path) -> VerifyReport:
-            copied = EmbeddedBank(folder, self._analyser, create=False)
+            copied = EmbeddedBank(folder, self._analyser, create=False, key=self._key)
             try:
                 report = copied.verify()
                 with write_transaction(copied._connections) as connection:

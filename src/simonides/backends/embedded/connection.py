@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.encryption import explained, open_file
 from simonides.backends.embedded.seals import add_functions
 from simonides.errors import (
     DamagedError,
+    EncryptionError,
     ForkedError,
     SqliteVersionError,
     StoreError,
@@ -22,6 +24,8 @@ from simonides.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from simonides.backends.embedded.encryption import Key
 
 MINIMUM_SQLITE = (3, 51, 3)
 """Older ones can corrupt a WAL file that several connections write (fixed in 3.51.3)."""
@@ -53,14 +57,16 @@ class Connections:
 
     Attributes:
         path: the file.
+        key: encrypts it; ``None`` = it is plain.
         obstacle: why it could only be read when it was opened, and the remedy; empty when it can be written.
         process: id of the process that opened it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, key: Key | None = None) -> None:
         check_sqlite_version(apsw.sqlite_lib_version())
         _abandon_inherited(path)
         self.path = path
+        self.key = key
         self.obstacle = ""
         self._opening = 0
         self._stamp: tuple[int, ...] = ()
@@ -107,20 +113,22 @@ class Connections:
     def _open(self) -> apsw.Connection:
         try:
             return self._open_writable()
+        except apsw.NotADBError as error:
+            kind = DamagedError if self.key is None else EncryptionError
+            raise kind(f"{self.path}: {explained(self.path, self.key)}") from error
         except apsw.Error as error:
             obstacle = _obstacle(error)
             stamp = _stamp(self.path)
             if not obstacle or not stamp or stamp[-1]:
                 raise
         # There is no log to read, and what cannot be written here no one else is writing: read it as it is.
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"{self.path.absolute().as_uri()}?immutable=1", flags=flags)
+        connection = open_file(self.path, self.key, immutable=True)
         add_functions(connection)
         self.obstacle, self._stamp = obstacle, stamp
         return connection
 
     def _open_writable(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path))
+        connection = open_file(self.path, self.key)
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         add_functions(connection)

@@ -44,7 +44,7 @@ SMALLEST_EDGE_MERGE = 50_000
 def merge_due(position: Position) -> bool:
     """Whether the tail, the newer stamps, an erased row in a file or an unusable index ask for a merge."""
     snapshot = position.snapshot
-    allowed = _allowed(snapshot)
+    allowed = allowed_tail(snapshot)
     waiting = position.tail.rows + sum(block.rows for block in position.rebuilt)
     if waiting > allowed or len(snapshot.expired) > allowed or position.problem:
         return True
@@ -62,7 +62,8 @@ def _sealed_edges(graph: Graph) -> int:
     return len(graph.links.ends) + len(graph.by_row.ends)
 
 
-def _allowed(snapshot: IndexSnapshot) -> int:
+def allowed_tail(snapshot: IndexSnapshot) -> int:
+    """How many rows may wait in memory before they are sealed."""
     return max(SMALLEST_MERGE, snapshot.rows // 50)
 
 
@@ -122,7 +123,7 @@ def merge(
 
 def _parts(snapshot: IndexSnapshot, generation: Generation | None) -> list[BlockFile | Block]:
     """What the new generation is made of, ascending: files that stay, and newly sealed blocks."""
-    if generation is None or len(snapshot.expired) > _allowed(snapshot):
+    if generation is None or len(snapshot.expired) > allowed_tail(snapshot):
         return [join_blocks([block], snapshot.expired, snapshot.dimension) for block in snapshot.blocks]
     files, blocks = list(generation.files), list(generation.blocks)
     group = list(snapshot.blocks[len(blocks) :])

@@ -15,21 +15,25 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.change_log import DELETED
+from simonides.backends.embedded.encryption import open_file
 from simonides.backends.embedded.seals import add_functions
 from simonides.errors import UnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from simonides.backends.embedded.encryption import Key
+
 _ASIDE = ".deleted-"
 _BUSY_MILLISECONDS = 5_000
 
 
-def remove_bank(folder: Path) -> None:
+def remove_bank(folder: Path, key: Key | None = None) -> None:
     """Delete a bank with everything in its folder.
 
     Args:
         folder: of the bank; this process has closed it.
+        key: of the bank; ``None`` = it is plain.
 
     Raises:
         UnavailableError: the folder cannot be taken away; the bank is as it was.
@@ -44,12 +48,12 @@ def remove_bank(folder: Path) -> None:
         ) from error
     # A bank that is damaged or on a full disk is deleted all the same; only its open readers learn it later.
     with contextlib.suppress(apsw.Error):
-        _mark(aside / "memory.db")
+        _mark(aside / "memory.db", key)
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _mark(database: Path) -> None:
-    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)
+def _mark(database: Path, key: Key | None) -> None:
+    connection = open_file(database, key)
     try:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         add_functions(connection)

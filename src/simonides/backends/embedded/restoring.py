@@ -30,6 +30,7 @@ from simonides.backends.embedded.change_log import (
 )
 from simonides.backends.embedded.connection import write_transaction
 from simonides.backends.embedded.digest import row_digest
+from simonides.backends.embedded.encryption import check_room
 from simonides.backends.embedded.export_fields import (
     ACCESS,
     ALIAS,
@@ -123,6 +124,8 @@ def restore(
             run.store(connection, batch)
             if auditor is not None:
                 auditor.append(connection, read_meta(connection), "", "import", now)
+            if connections.key is not None:
+                check_room(connection, connections.path)
         after_batch(batch[-1][0] if batch else lines, lines)
     return Restored(Counts(**run.added), run.present)
 

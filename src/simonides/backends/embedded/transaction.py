@@ -178,6 +178,7 @@ class WriteTransaction:
         self._auditor = auditor
         self._actor = actor
         self._began_at = meta.sequence
+        self._began_with = meta.next_ordinal
         self._erased = False
         self._meta = meta
         self._analyser = analyser
@@ -206,11 +207,25 @@ class WriteTransaction:
             raise self._snapshot
         return self._snapshot
 
+    @property
+    def rows_added(self) -> int:
+        """How many versions this transaction has stored so far."""
+        return self._meta.next_ordinal - self._began_with
+
     def _all(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _one(self, sql: str, *parameters: Any) -> tuple[Any, ...] | None:
         return self._connection.execute(sql, parameters).fetchone()
+
+    def _version(self, ordinal: int) -> dict[str, Any]:
+        """A row of ``memories`` by column."""
+        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
+        names = [name for name, _ in cursor.get_description()]
+        # Read to the end: apsw 3.54.0 keeps a cursor that was asked for its columns, and a statement that
+        # is under way stops the VACUUM of a purge.
+        (row,) = cursor.fetchall()
+        return dict(zip(names, row, strict=True))
 
     def finish(self) -> None:
         """Store the counters and, where the bank is audited, a row about it; last before the commit."""
@@ -387,9 +402,7 @@ class WriteTransaction:
             DamagedError: the row is not what was written; a new version would hide that.
         """
         check_rows(self._connection, [ordinal])
-        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
-        names = [name for name, _ in cursor.get_description()]
-        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
+        values = self._version(ordinal)
         stamp = self.next_instant() if learned_at is None else self.instant_after(ordinal, learned_at)
         self.expire(ordinal, stamp)
         scale, codes = self._vector_of(ordinal)
@@ -431,9 +444,7 @@ class WriteTransaction:
             DamagedError: the row is not what was written.
         """
         check_rows(self._connection, [ordinal])
-        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
-        names = [name for name, _ in cursor.get_description()]
-        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
+        values = self._version(ordinal)
         scale, codes = self._vector_of(ordinal)
         fresh, stamp = self._meta.next_ordinal, self.next_instant()
         memory = self._free_id(stamp, str(values["text"]))

@@ -118,6 +118,7 @@ class _Handler:
         return await self._dispatcher.do(grant, self._operation, bank, bound, *extra, left=left)
 
     async def _export(self, request: Request, grant: Grant, bank: str | None, bound: object) -> Response:
+        self._check_plain()
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
         file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
@@ -128,6 +129,7 @@ class _Handler:
         if request.query_params:
             raise MalformedError("query", "is not read here; the body is the export")
         _check_media_type(request, _IMPORTABLE)
+        self._check_plain()
         bound = self._bind({})
         folder = tempfile.TemporaryDirectory(prefix=".import-", dir=self._dispatcher.store.folder)
         path = Path(folder.name) / "import.jsonl"
@@ -137,6 +139,14 @@ class _Handler:
             return json_response(await self._do(request, grant, bank, bound, path))
         finally:
             await asyncio.to_thread(folder.cleanup)
+
+    def _check_plain(self) -> None:
+        if self._dispatcher.store.encrypted:
+            raise InputError(
+                "bank",
+                "is encrypted, and would lie on the server's disk in plain form meanwhile; "
+                "export and import it there by the command line",
+            )
 
     async def _spoken(self, grant: Grant, bank: str | None, bound: object) -> Response:
         """An answer as it comes: lines of text, then one with the whole; the status waits for the first."""

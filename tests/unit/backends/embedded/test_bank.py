@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from simonides.backends.embedded.bank import EmbeddedBank
+from simonides.backends.embedded.encryption import engine
 from simonides.errors import DamagedError, SqliteVersionError, StoreError, UnavailableError
 from simonides.index.files import FileLayer
 from simonides.retain.linking import SEMANTIC_FROM
@@ -306,6 +307,8 @@ def test_statistics_count_what_there_is(desk: Desk, small_merges: int) -> None:
         "blocks": 2,
         "tail_rows": 0,
         "read_only": False,
+        "encrypted": False,
+        "sqlite": engine(),
         "problems": [],
     }
 

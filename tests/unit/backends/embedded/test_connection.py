@@ -272,7 +272,7 @@ def test_other_errors_pass(path: Path, error: Exception) -> None:
 def test_a_file_that_is_no_database_is_named(path: Path, body: bytes) -> None:
     path.write_bytes(body)
     with pytest.raises(
-        DamagedError, match=r"memory\.db: is damaged or no database .*restore it from a backup"
+        DamagedError, match=r"memory\.db: is damaged or no database.*restore it from a backup"
     ):
         Connections(path).get()
     assert path.read_bytes() == body
