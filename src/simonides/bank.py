@@ -1363,17 +1363,22 @@ class Bank:
                     changed += 1
         return changed
 
-    def backup(self, path: str | os.PathLike[str]) -> Saved:
+    def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
         """Copy all rows to a new file, while others read and write; the owner's only.
 
         The copy is the bank at one moment. Trained files and the key of the audit log are not in it.
+
+        Args:
+            target: path of a file that is not there yet, or a binary file.
 
         Raises:
             InputError: there is a file already, or no folder for it.
             OSError: it cannot be written.
         """
         self._owners_only("backup")
-        return self._rows.backup(Path(clean_text(os.fspath(path), "path", _LONGEST_PATH)))
+        if isinstance(target, str | os.PathLike):
+            return self._rows.backup(Path(clean_text(os.fspath(target), "target", _LONGEST_PATH)))
+        return self._rows.backup(target)
 
     def restore(self, path: str | os.PathLike[str]) -> Saved:
         """Replace everything in the bank by a backup, whole or not at all; the owner's only.
@@ -1414,7 +1419,7 @@ class Bank:
 
         Raises:
             InputError: *anchor* is no head.
-            UnavailableError: there is no key.
+            NotFoundError: there is no key.
         """
         self._owners_only("audit_verify")
         return self._rows.audit_verify(anchor)

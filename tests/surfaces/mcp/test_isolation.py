@@ -26,6 +26,7 @@ _VALUES: dict[str, Any] = {
     "items": ["Figs need water."],
     "query": "Where does Zephyrine Quillmoor keep the canary?",
     "tags": ["t"],
+    "task": "Where does Zephyrine Quillmoor keep the canary?",
 }
 _EVERY = [
     (system, name)

@@ -31,6 +31,8 @@ _VALUES: dict[str, Any] = {
     "name": "Zephyrine",
     "confirm": "Zephyrine",
     "tags": ["t"],
+    "task": "Where does Zephyrine Quillmoor keep the canary?",
+    "number": 1,
 }
 
 

@@ -26,7 +26,7 @@ from simonides.backends.embedded.auditing import (
     make_key,
     read_entries,
 )
-from simonides.backends.embedded.backup import put_back, write_backup
+from simonides.backends.embedded.backup import put_back, send_backup, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up
 from simonides.backends.embedded.change_log import create_meta, read_meta
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
@@ -63,7 +63,7 @@ from simonides.backends.embedded.reanalysis import reanalyse
 from simonides.backends.embedded.restoring import restore
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, check_rows, verify
-from simonides.errors import DamagedError, SimonidesError, UnavailableError
+from simonides.errors import DamagedError, NotFoundError, SimonidesError, UnavailableError
 from simonides.index.files import FileLayer
 from simonides.index.generation import read_generation, used_generations
 from simonides.records.receipt import (
@@ -556,10 +556,13 @@ class EmbeddedBank:
 
     # -- backup
 
-    def backup(self, path: Path) -> Saved:
-        """Copy the rows to a new file while the bank is in use; see ``backup``."""
+    def backup(self, target: Path | IO[bytes]) -> Saved:
+        """Copy the rows to a new file, or into an open one, while the bank is in use; see ``backup``."""
         with translated(self._connections.path):
-            return write_backup(self._connections.get(), path)
+            connection = self._connections.get()
+            if isinstance(target, os.PathLike):
+                return write_backup(connection, target)
+            return send_backup(connection, self.folder, target)
 
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
@@ -599,12 +602,12 @@ class EmbeddedBank:
         """Check the audit log; see ``auditing``.
 
         Raises:
-            UnavailableError: there is no key.
+            NotFoundError: there is no key.
         """
         auditor = self._auditor()
         if auditor is None:
-            raise UnavailableError(
-                f"{self.folder / KEY_FILE}: there is no key; start the audit first, or hand the key in"
+            raise NotFoundError(
+                "this bank has no audit key; start the audit (`simonides audit start`), or hand the key in"
             )
         with self._rows_only() as connection:
             return auditor.verify(connection, read_meta(connection), anchor)

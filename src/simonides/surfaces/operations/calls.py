@@ -177,6 +177,49 @@ def settle(bank: Bank, request: requests.Settle) -> Answer:
     return {"compared": bank.settle(request.most)}
 
 
+def brief(bank: Bank, request: requests.Brief) -> Answer:
+    return bank.brief(**given(request)).to_dict()
+
+
+def pin(bank: Bank, request: requests.Pin) -> Answer:
+    bank.pin(request.memory)
+    return {"memory": request.memory, "pinned": True}
+
+
+def unpin(bank: Bank, request: requests.Pin) -> Answer:
+    bank.pin(request.memory, pinned=False)
+    return {"memory": request.memory, "pinned": False}
+
+
+def maintain(bank: Bank, request: requests.Maintain) -> Answer:
+    return bank.maintain(**given(request)).to_dict()
+
+
+def moves(bank: Bank, request: requests.Moves) -> Answer:
+    return {"moves": [move.to_dict() for move in bank.moves(request.memory)]}
+
+
+def undo(bank: Bank, request: requests.Undo) -> Answer:
+    bank.undo_move(request.number)
+    return {"undone": request.number}
+
+
+def quarantine(bank: Bank, request: requests.Quarantine) -> Answer:
+    return {"quarantined": bank.quarantine(request.ids)}
+
+
+def release(bank: Bank, request: requests.Release) -> Answer:
+    return {"released": bank.release(request.ids, kind=request.kind)}
+
+
+def audit_entries(bank: Bank, request: requests.AuditEntries) -> Answer:
+    return {"entries": [entry.to_dict() for entry in bank.audit_entries(request.most)]}
+
+
+def audit_verify(bank: Bank, request: requests.AuditVerify) -> Answer:
+    return bank.audit_verify(anchor=request.anchor).to_dict()
+
+
 def stats(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 every call has the same shape
     return dict(bank.stats())
 
@@ -187,6 +230,10 @@ def verify(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 see
 
 def export(bank: Bank, request: requests.Nothing, target: IO[bytes]) -> Answer:  # noqa: ARG001 see stats
     return {"counts": bank.export(target).to_dict()}
+
+
+def backup(bank: Bank, request: requests.Nothing, target: IO[bytes]) -> Answer:  # noqa: ARG001 see stats
+    return bank.backup(target).to_dict()
 
 
 def import_bank(bank: Bank, request: requests.Nothing, path: Path) -> Answer:  # noqa: ARG001 see stats

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
 from simonides.errors import InputError
-from simonides.surfaces.operations.table import Stream
+from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.guard import GRANT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
 from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
-from simonides.surfaces.rest.writing import LINES, file_response, json_response, lines_response
+from simonides.surfaces.rest.writing import file_response, json_response, lines_response
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from simonides.surfaces.serving.grants import Grant
 
 KEY_HEADER = "idempotency-key"
+COUNT_HEADER = "x-simonides-"
 _IMPORTABLE = frozenset({LINES, "application/jsonl", "application/octet-stream"})
 
 
@@ -121,8 +122,12 @@ class _Handler:
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
         file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
-        await self._do(request, grant, bank, bound, file)
-        return file_response(file)
+        answer = await self._do(request, grant, bank, bound, file)
+        # What an answer counts cannot stand in a body that is a file.
+        counts = {
+            f"{COUNT_HEADER}{name}": str(value) for name, value in answer.items() if isinstance(value, int)
+        }
+        return file_response(file, self._operation.media, counts)
 
     async def _import(self, request: Request, grant: Grant, bank: str | None) -> Response:
         if request.query_params:
