@@ -88,6 +88,7 @@ def open_store(
     redact: Policy = "off",
     audit_key: bytes | None = None,
     answerer: Answerer | None = None,
+    heavy_reranker: str | Reranker | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -126,7 +127,9 @@ def open_store(
             ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or ``"refuse"``.
         audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
             bank is audited if ``Bank.start_audit`` has made a key beside it.
-        answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``.
+        answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``; helpers of
+            the async tier ask it about queries.
+        heavy_reranker: reads up to 100 candidates again in the async tier alone: like *reranker*.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -141,10 +144,11 @@ def open_store(
         reranker=reranker,
         judge=judge,
         answerer=answerer,
+        heavy_reranker=heavy_reranker,
     )
     _check_values(redact, audit_key, zone)
     # Before anything is made: a wrong argument changes nothing.
-    _check_models(embedder, dimension, reranker, sparse)
+    _check_models(embedder, dimension, (reranker, heavy_reranker), sparse)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(os.environ if environ is None else environ)
@@ -168,6 +172,7 @@ def open_store(
         redact=redact,
         audit_key=audit_key,
         answerer=answerer,
+        heavy_reranker=heavy_reranker,
     )
 
 
@@ -181,6 +186,7 @@ def _check_parts(*, tokens: object, expander: object, **others: object) -> None:
         "sparse": "encode",
         "tokens": "count",
         "reranker": "score",
+        "heavy_reranker": "score",
         "judge": "judge",
         "answerer": "stream",
     }
@@ -227,10 +233,13 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _check_models(embedder: object, dimension: int | None, reranker: object, sparse: object) -> None:
+def _check_models(
+    embedder: object, dimension: int | None, rerankers: tuple[object, ...], sparse: object
+) -> None:
     """Whether the catalogue has what is named; loads nothing."""
-    if isinstance(reranker, str):
-        find_reranker(reranker)
+    for reranker in rerankers:
+        if isinstance(reranker, str):
+            find_reranker(reranker)
     if isinstance(sparse, str):
         sparse_choice(sparse)
     if dimension is not None:
@@ -266,6 +275,7 @@ class Store:
         redact: Policy,
         audit_key: bytes | None,
         answerer: Answerer | None,
+        heavy_reranker: str | Reranker | None,
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress, dimension)
@@ -287,6 +297,7 @@ class Store:
             sparse=self._sparse.get,
             redact=redact,
             answerer=answerer,
+            heavy_reranker=_RerankerSource(heavy_reranker, progress).get,
         )
         self._audit_key = audit_key
         self._create = create
@@ -386,7 +397,8 @@ class Store:
         return self._sparse.get()[0]
 
     def close(self) -> None:
-        """Close every bank; may be called again."""
+        """Close every bank; may be called again. Waits for jobs at work; those that wait stay for later."""
+        self._around.jobs.close()
         with self._lock:
             self._closed = True
             for rows in self._banks.values():

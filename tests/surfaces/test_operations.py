@@ -34,7 +34,10 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     # trace: of the printed answer; Recall.trace is always there. form: what pack_as_data makes of a Recall.
     "recall": ("recall", {"trace", "form"}, set()),
     # explain: is what the operation is for.
-    "explain": ("recall", set(), {"explain", "count_returned"}),
+    # helpers: of recall alone, which names a job.
+    "explain": ("recall", set(), {"explain", "count_returned", "helpers"}),
+    # trace, form: as for recall. wait_seconds: a server is asked again instead.
+    "get_job": ("job", {"trace", "form"}, {"wait_seconds"}),
     # max_tokens: of the printed answer, for models.
     "get_memory": ("get", {"max_tokens"}, set()),
     "history": ("history", {"max_tokens"}, set()),
@@ -228,6 +231,9 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     found = do("recall", query="Where does Odalys live?", trace=True, explain=True, include_chunks=True)
     assert found["hits"][0]["text"] == items[0]
     do("recall", query="Where does Odalys live?")
+    later = do("recall", query="Where does Odalys live?", tier="async", helpers="hyde")
+    bank.job(later["job"], wait_seconds=30)
+    assert do("get_job", job=later["job"], form="fenced", trace=True)["recall"]["hits"] == found["hits"]
     assert do("explain", query="Where does Odalys live?")["explanations"]
     assert do("reflect", query="Where does Odalys live?", profile="lexical")["context"]
     assert "<<" in do("recall", query="Where does Odalys live?", form="fenced", max_tokens=200)["context"]

@@ -20,11 +20,12 @@ COMMANDS = {
     "retain_document": "retain",
     "audit_entries": "audit show",
     "audit_verify": "audit verify",
+    "get_job": "jobs get",
 }
 # Parameter → option, where one value of a list is given at a time or the word is shorter.
 OPTIONS = {
     "tags": "tag", "kinds": "kind", "aliases": "alias", "entity_hints": "entity_hint", "memory": "memory_id",
-    "ids": "memory_ids", "items": "sources", "text": "sources", "window": "start", "merge": "number",
+    "ids": "memory_ids", "helpers": "helper", "job": "job_id", "items": "sources", "text": "sources", "window": "start", "merge": "number",
     "deduplicate": "no_deduplicate", "explain": "trace",
 }  # fmt: skip
 # Parameters that no option sets, by operation, and why.
@@ -55,11 +56,12 @@ NO_OPTION: dict[str, set[str]] = {
     "recall": {"form"},
     # The command works off all that waits, step by step.
     "settle": {"most"},
+    "get_job": {"form"},
 }
 
 
 # Commands that hold others which are operations; the others hold what is local.
-GROUPS = ("audit",)
+GROUPS = ("audit", "jobs")
 
 
 def _commands() -> dict[str, set[str]]:

@@ -209,6 +209,23 @@ def test_a_backup_comes_as_a_file(either: Any, store: Store, tmp_path: Path) -> 
     assert not list(store.folder.rglob(".backup-*"))
 
 
+@pytest.mark.spec("HX-17")
+def test_a_better_answer_comes_later(either: Any, store: Store) -> None:
+    [memory] = either.retain(FACT)
+    plain = either.recall(QUERY, profile="lexical", tier="async", helpers=["hyde"])
+    assert [hit.id for hit in plain] == [memory]
+    job = either.job(plain.job, wait_seconds=30)
+    assert job.done
+    assert [hit.id for hit in job.recall] == [memory]
+    assert job.recall.trace.degraded == ("helpers: hyde: no language model is set up",)
+    with pytest.raises(NotFoundError, match="no job"):
+        either.job("0" * 32)
+    with pytest.raises(InputError, match="helpers"):
+        either.recall(QUERY, helpers=["hyde"])
+    with pytest.raises(InputError, match="wait_seconds"):
+        either.job(plain.job, wait_seconds=-1)
+
+
 @pytest.mark.fault("F2")
 def test_errors_are_the_same(either: Any) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'semantic'"):

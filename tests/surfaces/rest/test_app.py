@@ -148,7 +148,7 @@ def test_every_route_but_liveness_needs_a_token(app: FastAPI, client_for: Client
         async with client_for() as client:
             for path, methods in document["paths"].items():
                 for method in methods:
-                    where = path.format(bank="mine", memory="abc", name="mine")
+                    where = path.format(bank="mine", memory="abc", name="mine", job="abc")
                     answer = await client.request(method.upper(), where)
                     wanted = 200 if path == "/health/live" else 401
                     assert answer.status_code == wanted, (method, path)
@@ -370,6 +370,10 @@ def test_two_idempotency_keys_and_a_blank_body_are_refused(client_for: ClientFor
             sent = {"Content-Type": "application/json"}
             blank = await client.post("/v1/banks/mine/settle", content=b"\r", headers=sent)
             none = await client.post("/v1/banks/mine/settle", headers=sent)
-            return [two.status_code, blank.status_code, none.status_code]
+            body = {"items": ["Figs need water."]}
+            spaced = await client.post(
+                "/v1/banks/mine/memories", json=body, headers={"Idempotency-Key": "a b"}
+            )
+            return [two.status_code, blank.status_code, none.status_code, spaced.status_code]
 
-    assert asyncio.run(work()) == [422, 400, 200]
+    assert asyncio.run(work()) == [422, 400, 200, 400]

@@ -60,6 +60,7 @@ from simonides.backends.embedded.reading import (
     read_versions,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
+from simonides.backends.embedded.recall_jobs import RecallJobs
 from simonides.backends.embedded.restoring import restore
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, check_rows, verify
@@ -205,6 +206,7 @@ class EmbeddedBank:
         audit_key: bytes | None = None,
     ) -> None:
         self.folder = folder
+        self.recall_jobs = RecallJobs(folder)
         self._audit_key = audit_key
         self._analyser = analyser
         self._files = files or FileLayer()

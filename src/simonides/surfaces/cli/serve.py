@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from simonides.errors import InputError, MissingExtraError
-from simonides.surfaces.cli.opening import environment_embedder, store_path
+from simonides.surfaces.cli.opening import environment_embedder, environment_heavy_reranker, store_path
 from simonides.surfaces.cli.options import StoreOption
 from simonides.surfaces.cli.output import print_text
 
@@ -126,7 +126,10 @@ def serve(
         compat,
     )
     with open_store(
-        store_path(store), embedder=environment_embedder(), answerer=environment_model()
+        store_path(store),
+        embedder=environment_embedder(),
+        answerer=environment_model(),
+        heavy_reranker=environment_heavy_reranker(),
     ) as opened:
         if not opened.has_bank(bank):
             opened.bank(bank).stats()

@@ -80,6 +80,7 @@ class AsyncBank:
     retain_document = _awaited_openly(Bank.retain_document)
     retain_conversation = _awaited_openly(Bank.retain_conversation)
     recall = _awaited(Bank.recall)
+    job = _awaited(Bank.job)
     reflect = _awaited_openly(Bank.reflect)
     why_not = _awaited_openly(Bank.why_not)
     get = _awaited(Bank.get)

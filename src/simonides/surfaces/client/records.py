@@ -22,6 +22,7 @@ from simonides.records.kind import Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.move import Evidence, Move
 from simonides.records.recall import Chunk, Hit, Omitted, Recall
+from simonides.records.recall_job import RecallJob
 from simonides.records.receipt import Saved
 from simonides.records.reflection import Citation, Reflection
 from simonides.records.source import Source
@@ -80,11 +81,19 @@ def recall_of(answer: Answer) -> Recall:
         explanations=tuple(_explanation_of(each) for each in answer.get("explanations", ())),
         no_match_reasons=tuple(answer["no_match_reasons"]),
         id=answer["id"],
+        job=answer.get("job", ""),
         evidence={
             memory: tuple(Evidence(memory_of(each["memory"]), each["stance"]) for each in behind)
             for memory, behind in answer.get("evidence", {}).items()
         },
     )
+
+
+def job_of(answer: Answer) -> RecallJob:
+    """A recall that is answered later; the traces of its answer must be in it."""
+    recall = None if answer["recall"] is None else recall_of(answer["recall"])
+    helpers = {name: tuple(texts) for name, texts in answer["helpers"].items()}
+    return RecallJob(answer["id"], answer["status"], recall, helpers)
 
 
 def _hit_of(answer: Answer) -> Hit:

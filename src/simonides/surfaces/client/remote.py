@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlsplit
 
 from simonides.errors import InputError, MissingExtraError, UnavailableError
+from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
 from simonides.surfaces.client import records
@@ -47,12 +49,15 @@ if TYPE_CHECKING:
     from simonides.records.memory import Memory
     from simonides.records.move import Move
     from simonides.records.recall import Recall
+    from simonides.records.recall_job import RecallJob
     from simonides.records.receipt import Saved
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
 
 _LINES = "application/x-ndjson"
 _MOST_ENTRIES = 100_000
+# Between two looks at a job, in seconds.
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _NULL_MEANS = frozenset({"max_tokens"})
 """Parameters for which ``None`` is a value and not "not given"."""
 
@@ -157,6 +162,18 @@ class RemoteBank:
     def recall(self, query: str, **options: Any) -> Recall:
         """See ``Bank.recall``."""
         return records.recall_of(self._call("recall", query=query, trace=True, **options))
+
+    def job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
+        """See ``Bank.job``; while it waits, the server is asked again and again."""
+        until = time.monotonic() + read_wait(wait_seconds)
+        pause = _SHORTEST_PAUSE
+        while True:
+            found = records.job_of(self._call("get_job", job=job, trace=True))
+            left = until - time.monotonic()
+            if found.done or left <= 0:
+                return found
+            time.sleep(min(pause, left))
+            pause = min(pause * 2, _LONGEST_PAUSE)
 
     def reflect(
         self, query: str, *, on_text: Callable[[str], object] | None = None, **options: Any

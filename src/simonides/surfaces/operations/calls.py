@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simonides.bank import Bank
     from simonides.recall.packing.as_data import Form
     from simonides.records.memory import Memory
+    from simonides.records.recall import Recall
     from simonides.store import Store
     from simonides.surfaces.operations import requests
 
@@ -47,14 +48,23 @@ def recall(bank: Bank, request: requests.Recall) -> Answer:
     del asked["trace"], asked["form"]
     answer = bank.recall(**asked)
     observe(bank.name, answer)
-    if request.form != "plain":
-        pack = pack_as_data(
-            answer, bank.count_tokens, form=cast("Form", request.form), max_tokens=request.max_tokens
-        )
-        # With no match the hits that were found stay, as in the plain form.
-        hits = answer.hits if answer.no_match else pack.hits
-        answer = replace(answer, hits=hits, context=pack.text, omitted=pack.omitted)
-    return answer.to_dict(trace=request.trace)
+    return _in_form(bank, answer, request.form, request.max_tokens).to_dict(trace=request.trace)
+
+
+def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> Recall:
+    if form == "plain":
+        return answer
+    pack = pack_as_data(answer, bank.count_tokens, form=cast("Form", form), max_tokens=max_tokens)
+    # With no match the hits that were found stay, as in the plain form.
+    hits = answer.hits if answer.no_match else pack.hits
+    return replace(answer, hits=hits, context=pack.text, omitted=pack.omitted)
+
+
+def get_job(bank: Bank, request: requests.GetJob) -> Answer:
+    job = bank.job(request.job)
+    if job.recall is not None:
+        job = replace(job, recall=_in_form(bank, job.recall, request.form, job.max_tokens))
+    return job.to_dict(trace=request.trace)
 
 
 def reflect(bank: Bank, request: requests.Reflect, on_text: Callable[[str], object] | None = None) -> Answer:

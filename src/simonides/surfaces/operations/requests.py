@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.lifecycle.maintaining import MOST_STEPS
 from simonides.profiles.loader import list_profiles
+from simonides.recall.search_arguments import TIERS
 from simonides.records.kind import Kind
 from simonides.surfaces.operations import schemas as s
 from simonides.surfaces.operations.parameters import parameter
@@ -20,6 +21,7 @@ PROFILES = list_profiles()
 _MEMORY_HELP = "Id of a memory, as retain and recall give it."
 _AS_OF_HELP = "Viewpoint in the world's time; a date means its first instant. Default: now."
 _KNOWN_HELP = "Viewpoint in recorded time: only what was stored by then. Default: as_of."
+_FORM_HELP = "Of the context: plain, or marked as data: fenced text, or json."
 _TEXT_BUDGET_HELP = "Tokens of memory text at most; what does not fit is left out and counted as omitted."
 
 
@@ -197,7 +199,24 @@ class Recall(Asked):
         s.SWITCH, "Also give the memories for and against each observation.", default=False
     )
     count_returned: bool = parameter(s.SWITCH, "Count every returned memory as used.", default=False)
-    form: str = parameter(s.FORM, "Of the context: plain, or marked as data: fenced text, or json.", "plain")
+    form: str = parameter(s.FORM, _FORM_HELP, "plain")
+    tier: str = parameter(
+        s.choice(TIERS), "async: also name a job, whose better answer get_job gives later.", "default"
+    )
+    helpers: str | Sequence[str] | None = parameter(
+        s.HELPERS,
+        "In the async tier: hyde, query2doc, multi_query; each asks a language model about the query.",
+        None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetJob:
+    """What has become of a recall of the async tier."""
+
+    job: str = parameter(s.MEMORY_ID, "The job in the answer of a recall with tier async.")
+    trace: bool = parameter(s.SWITCH, "Also say what each stage did, and how long it took.", default=False)
+    form: str = parameter(s.FORM, _FORM_HELP, "plain")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,14 +133,23 @@ RECALL = _some(
         no_match=_SWITCH,
         no_match_reasons=_TEXTS,
         chunks=_listed(_CHUNK),
+        job={**_TEXT, "description": "In the async tier: what get_job takes."},
         explanations=_listed(_EXPLANATION),
         evidence={"type": "object", "additionalProperties": _listed(_BEHIND)},
         trace=_TRACE,
     ),
     "chunks",
+    "job",
     "explanations",
     "evidence",
     "trace",
+)
+JOB = _answer(
+    "Job",
+    id=_TEXT,
+    status=choice(("pending", "done")),
+    helpers={"type": "object", "additionalProperties": _TEXTS},
+    recall=optional(RECALL),
 )
 REFLECTION = _answer(
     "Reflection",

@@ -146,6 +146,14 @@ OPERATIONS: Mapping[str, Operation] = {
             calls.recall,
         ),
         Operation(
+            "get_job",
+            "Give the better answer of a recall of the async tier, once it is there.",
+            requests.GetJob,
+            results.JOB,
+            _READ,
+            calls.get_job,
+        ),
+        Operation(
             "reflect",
             "Answer a question from what is recalled, by a language model, with citations that were checked.",
             requests.Reflect,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import tempfile
 import time
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 KEY_HEADER = "idempotency-key"
 COUNT_HEADER = "x-simonides-"
+_KEY = re.compile(r"[!-~]{1,256}", re.ASCII)
 _IMPORTABLE = frozenset({LINES, "application/jsonl", "application/octet-stream"})
 
 
@@ -89,6 +91,8 @@ class _Handler:
         values = read_json(body)
         key = request.headers.get(KEY_HEADER)
         if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
+            if not _KEY.fullmatch(key):
+                raise MalformedError(KEY_HEADER, "must be 1 to 256 visible ASCII characters without blanks")
             if values.get("idempotency_key", key) != key:
                 # Each of them fits its description; only together they do not.
                 raise InputError("idempotency_key", "differs from the Idempotency-Key header")

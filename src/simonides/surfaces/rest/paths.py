@@ -26,6 +26,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "retain": ("POST", "/memories"),
     "retain_document": ("POST", "/documents"),
     "retain_conversation": ("POST", "/conversations"),
+    "get_job": ("GET", "/jobs/{job}"),
     "list_memories": ("GET", "/memories"),
     "get_memory": ("GET", "/memories/{memory}"),
     "update_memory": ("PATCH", "/memories/{memory}"),
