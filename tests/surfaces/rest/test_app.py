@@ -11,6 +11,7 @@ import pytest
 
 import simonides
 from simonides.surfaces.operations.table import OPERATIONS, Verb
+from simonides.surfaces.rest import handlers
 from simonides.surfaces.rest.app import make_app, openapi_document
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.settings import Settings
@@ -360,6 +361,33 @@ def test_what_is_not_there_is_a_problem(client_for: ClientFor) -> None:
             assert (await client.delete(MEMORIES)).headers["allow"] == "GET, POST"
 
     asyncio.run(work())
+
+
+@pytest.mark.fault("O1")
+def test_a_large_body_is_read_beside_the_loop(client_for: ClientFor, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+    read = handlers.read_json
+
+    def noted(body: bytes) -> dict[str, Any]:
+        threads.append(threading.current_thread().name)
+        return read(body)
+
+    monkeypatch.setattr(handlers, "read_json", noted)
+
+    async def work() -> list[int]:
+        async with client_for("mine") as client:
+            return [
+                (await client.post("/v1/banks/mine/memories", json={"items": [text], extra: 1})).status_code
+                for text, extra in (
+                    ("Figs " * 20, "salience"),
+                    ("Figs " * 20_000, "salience"),
+                    ("Figs " * 20_000, "x"),
+                )
+            ]
+
+    assert asyncio.run(work()) == [200, 200, 400]
+    assert threads[0] == "MainThread"
+    assert "MainThread" not in threads[1:]
 
 
 def test_two_idempotency_keys_and_a_blank_body_are_refused(client_for: ClientFor) -> None:

@@ -24,9 +24,9 @@ def to_json(answer: object) -> bytes:
     return json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def json_response(answer: Mapping[str, Any], status: int = 200) -> Response:
-    """A whole answer."""
-    return Response(to_json(answer), status, media_type=JSON)
+def json_response(written: bytes) -> Response:
+    """A whole answer, as ``to_json`` wrote it."""
+    return Response(written, media_type=JSON)
 
 
 def lines_response(lines: AsyncIterator[Mapping[str, Any]]) -> Response:
