@@ -8,6 +8,7 @@ import os
 import random
 import threading
 import time
+from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ from simonides.errors import (
     InputError,
     ModelDamagedError,
     NotFoundError,
+    StoreError,
     UnavailableError,
     UnknownNameError,
 )
@@ -44,11 +46,15 @@ from simonides.protocols import Tools
 from simonides.recall.answering.reflecting import Asking, reflect
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.explaining import explain as explained
+from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
+from simonides.recall.helping.request import JobRequest, degraded, read_wait
+from simonides.recall.helping.running import JobRunner
+from simonides.recall.helping.widening import widened
 from simonides.recall.impressing import impression_of
 from simonides.recall.pipeline import run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
-from simonides.recall.search_arguments import SearchOptions, read_search_arguments
+from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import RecallRows
@@ -60,6 +66,7 @@ from simonides.records.kind import Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
+from simonides.records.recall_job import DONE, PENDING, RecallJob
 from simonides.records.state import PINNED
 from simonides.retain.conversations import WINDOW, conversation_items
 from simonides.retain.documents import document_items
@@ -213,8 +220,10 @@ class Surroundings:
         judge: of the store, handed only to profiles that have a place for it.
         sparse: gives the store's sparse encoder (loaded at first use), or ``None`` and why.
         redact: what becomes of secrets in what is retained.
-        answerer: the language model that ``reflect`` asks, or ``None``.
+        answerer: the language model that ``reflect`` and the helpers ask, or ``None``.
         timer: seconds, for the traces.
+        heavy_reranker: gives the reranker of the async tier (loaded at first use), or ``None`` and why.
+        jobs: works off recalls of the async tier.
     """
 
     clock: Clock
@@ -233,6 +242,8 @@ class Surroundings:
     redact: Policy = "off"
     answerer: Answerer | None = None
     timer: Callable[[], float] = time.perf_counter
+    heavy_reranker: Callable[[], tuple[Reranker | None, str]] = lambda: (None, "")
+    jobs: JobRunner = field(default_factory=JobRunner)
 
 
 class Bank:
@@ -1026,6 +1037,7 @@ class Bank:
         include_archived: bool = False,
         prefer_observations: bool = False,
         include_sources: bool = False,
+        helpers: Iterable[str] | str | None = None,
     ) -> Recall:
         """Find the memories that answer *query*, best first.
 
@@ -1054,7 +1066,9 @@ class Bank:
             syntax: plain, or extended with fields and groups, in ``jeffs_brain``.
             aliases: word → other words for it, in ``jeffs_brain``.
             deadline_ms: leave out optional stages that would end later; the trace says which.
-            tier: default; helpers that ask a language model about the query never run here.
+            tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
+                ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
+                heavy reranker.
             count_returned: every returned memory counts as accessed. That waits in memory until the next
                 ``used`` or until the store is closed: a crash before loses it.
             include_archived: also find what maintenance has put away; ``used`` brings it back.
@@ -1063,42 +1077,128 @@ class Bank:
                 maintenance had made none.
             include_sources: also give the memories for and against each such observation, in
                 ``Recall.evidence``.
+            helpers: hyde, query2doc and multi_query, each one call to the store's language model, in the
+                async tier alone.
 
         Raises:
             InputError: an argument is wrong.
             ProfileError: the profile file is wrong.
         """
-        return self._recall(
-            query,
-            profile,
-            explain=explain,
-            count_returned=count_returned,
-            include_sources=include_sources,
-            include_archived=include_archived,
-            prefer_observations=prefer_observations,
-            limit=limit,
-            max_tokens=max_tokens,
-            kinds=kinds,
-            project=project,
-            tags=tags,
-            tags_match=tags_match,
-            as_of=as_of,
-            known_at=known_at,
-            window=window,
-            seed=seed,
-            types=types,
-            entity_hints=entity_hints,
-            mode=mode,
-            question_date=question_date,
-            budget=budget,
-            budget_function=budget_function,
-            include_chunks=include_chunks,
-            max_chunk_tokens=max_chunk_tokens,
-            syntax=syntax,
-            aliases=aliases,
-            deadline_ms=deadline_ms,
-            tier=tier,
-        )
+        wanted = read_helpers(tier, helpers)
+        asked: dict[str, Any] = {
+            "explain": explain,
+            "include_sources": include_sources,
+            "include_archived": include_archived,
+            "prefer_observations": prefer_observations,
+            "limit": limit,
+            "max_tokens": max_tokens,
+            "kinds": kinds,
+            "project": project,
+            "tags": tags,
+            "tags_match": tags_match,
+            "as_of": as_of,
+            "known_at": known_at,
+            "window": window,
+            "seed": seed,
+            "types": types,
+            "entity_hints": entity_hints,
+            "mode": mode,
+            "question_date": question_date,
+            "budget": budget,
+            "budget_function": budget_function,
+            "include_chunks": include_chunks,
+            "max_chunk_tokens": max_chunk_tokens,
+            "syntax": syntax,
+            "aliases": aliases,
+            "deadline_ms": deadline_ms,
+            "tier": "default",
+        }
+        answer = self._recall(query, profile, count_returned=count_returned, **asked)
+        return answer if wanted is None else self._answered_later(answer, wanted, query, profile, asked)
+
+    def _answered_later(
+        self, plain: Recall, helpers: tuple[str, ...], query: str, profile: str | Path, asked: dict[str, Any]
+    ) -> Recall:
+        """The plain answer with a job, or with the reason why there is none."""
+        request = JobRequest(query, str(profile), helpers, asked).at(plain.trace)
+        job = request.identity(plain.id)
+        try:
+            self._rows.recall_jobs.add(job, self.principal or "", request.to_json())
+        except StoreError as error:
+            return degraded(plain, f"async: {error}")
+        # Where there is no room now, whoever asks for the job begins it.
+        self._around.jobs.start(self._job_key(job), lambda: self._work(job))
+        return replace(plain, job=job)
+
+    def job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
+        """What has become of a recall of the async tier.
+
+        One that nobody works on, because its process ended, is begun here.
+
+        Args:
+            job: ``Recall.job`` of a recall by the same principal.
+            wait_seconds: for the answer, 0 to 3,600.
+
+        Raises:
+            NotFoundError: there is no such job; a bank keeps its last 1,000.
+            InputError: an argument is wrong.
+        """
+        clean_text(job, "job", _LONGEST_ID)
+        seconds = read_wait(wait_seconds)
+        kept = self._rows.recall_jobs.find(job, self.principal or "")
+        if kept is None:
+            raise NotFoundError(f'no job {job!r}; recall with tier="async" gives one')
+        key = self._job_key(job)
+        future = self._around.jobs.start(key, lambda: self._work(job))
+        if future is None or not wait([future], seconds).done:
+            return RecallJob(job, PENDING)
+        try:
+            texts, answer = future.result()
+            if self._still_holds(answer):
+                budget = JobRequest.from_json(kept.request).options["max_tokens"]
+                return RecallJob(job, DONE, answer, texts.by_helper(), budget)
+        except BaseException:
+            self._around.jobs.drop(key[0], key)
+            raise
+        # Something of it was forgotten meanwhile: answered anew, without it.
+        self._around.jobs.drop(key[0], key)
+        return self.job(job, wait_seconds=wait_seconds)
+
+    def _job_key(self, job: str) -> tuple[str, ...]:
+        return str(self._rows.folder), self.principal or "", job
+
+    def _work(self, job: str) -> tuple[HelperTexts, Recall]:
+        """The better answer, as the bank was when it was asked for; a fault leaves the plain one."""
+        kept = self._rows.recall_jobs.find(job, self.principal or "")
+        if kept is None:
+            raise NotFoundError(f"no job {job!r}; it was dropped meanwhile")
+        request = JobRequest.from_json(kept.request)
+        if kept.texts is None:
+            texts = ask_helpers(request.query, request.helpers, self._around.answerer)
+            self._rows.recall_jobs.keep_texts(job, texts.to_json())
+        else:
+            texts = HelperTexts.from_json(kept.texts)
+        reranker, problem = self._around.heavy_reranker()
+        plan = self._plan(request.profile)
+        notes = [f"heavy reranker: {problem}"] if problem else []
+        if not request.helpers and reranker is None:
+            notes.append("async: no helper was asked for and no heavy reranker is set up")
+        try:
+            better = widened(plan, texts, reranker)
+            answer = self._recall(request.query, request.profile, plan=better, job=job, **request.options)
+        except Exception as error:
+            if isinstance(error, StoreError):
+                raise
+            notes.append(f"async: {type(error).__name__}: {error}; this is the plain answer")
+            answer = self._recall(request.query, request.profile, plan=plan, job=job, **request.options)
+        return texts, replace(degraded(answer, *notes), job=job)
+
+    def _still_holds(self, answer: Recall) -> bool:
+        """Whether every memory that has words in *answer* is there."""
+        told = {hit.id for hit in answer} | {memory for chunk in answer.chunks for memory in chunk.memories}
+        told |= {each.memory.id for behind in answer.evidence.values() for each in behind}
+        with self._rows.reading() as reading:
+            return all(reading.versions(memory) for memory in sorted(told))
 
     def _recall(
         self,
@@ -1108,6 +1208,8 @@ class Bank:
         explain: bool,
         count_returned: bool = False,
         include_sources: bool = False,
+        plan: Plan | None = None,
+        job: str = "",
         **options: object,
     ) -> Recall:
         for name, switch in (
@@ -1118,7 +1220,7 @@ class Bank:
             if not isinstance(switch, bool):
                 raise InputError(name, f"expected true or false, got {shown(switch)}")
         request, search = self._read_options(query, options)
-        plan = self._plan(profile)
+        plan = plan or self._plan(profile)
         recording, now = Recording(), self._now()
         with self._rows.reading() as reading:
             view = self._view(reading, request.filters, now)
@@ -1126,7 +1228,7 @@ class Bank:
             reading.check([hit.memory.ordinal for hit in answer])
             trace = answer.trace
             asked = (reading.meta.bank, self.principal, str(profile), request, search)
-            identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {now}".encode()
+            identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {job or now}".encode()
             digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
             answer = replace(answer, id=digest)
             if include_sources:
@@ -1182,6 +1284,8 @@ class Bank:
         for name in options:
             if name not in known:
                 raise UnknownNameError(name, name, known)
+        if read_helpers(options.get("tier", "default"), None) is not None:
+            raise InputError("tier", ASYNC_ELSEWHERE)
         recall = self.recall(query, max_tokens=max_tokens, **options)
         asking = Asking(
             self._around.answerer if answerer is None else answerer,
@@ -1446,11 +1550,14 @@ class Bank:
             )
         receipt = self._rows.forget(wanted, self._now(), purge=purge, dry_run=dry_run)
         if receipt.memories and not dry_run:
+            if purge:
+                self._rows.recall_jobs.clear()
             self._forget_in_memory()
         return receipt
 
     def _forget_in_memory(self) -> None:
         self._answers = RecentAnswers()
+        self._around.jobs.drop(str(self._rows.folder))
         with self._names_lock:
             self._names = {}
 
@@ -1462,6 +1569,7 @@ class Bank:
         """
         self._owners_only("purge")
         receipt = self._rows.forget(Selection(ids=()), self._now(), purge=True)
+        self._rows.recall_jobs.clear()
         self._forget_in_memory()
         return receipt.status
 
@@ -1505,17 +1613,22 @@ class Bank:
                     changed += 1
         return changed
 
-    def backup(self, path: str | os.PathLike[str]) -> Saved:
+    def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
         """Copy all rows to a new file, while others read and write; the owner's only.
 
         The copy is the bank at one moment. Trained files and the key of the audit log are not in it.
+
+        Args:
+            target: path of a file that is not there yet, or a binary file.
 
         Raises:
             InputError: there is a file already, or no folder for it.
             OSError: it cannot be written.
         """
         self._owners_only("backup")
-        return self._rows.backup(Path(clean_text(os.fspath(path), "path", _LONGEST_PATH)))
+        if isinstance(target, str | os.PathLike):
+            return self._rows.backup(Path(clean_text(os.fspath(target), "target", _LONGEST_PATH)))
+        return self._rows.backup(target)
 
     def restore(self, path: str | os.PathLike[str]) -> Saved:
         """Replace everything in the bank by a backup, whole or not at all; the owner's only.
@@ -1556,7 +1669,7 @@ class Bank:
 
         Raises:
             InputError: *anchor* is no head.
-            UnavailableError: there is no key.
+            NotFoundError: there is no key.
         """
         self._owners_only("audit_verify")
         return self._rows.audit_verify(anchor)

@@ -95,6 +95,7 @@ def open_store(
     answerer: Answerer | None = None,
     timer: Callable[[], float] = time.perf_counter,
     key: bytes | PathLike[str] | None = None,
+    heavy_reranker: str | Reranker | None = None,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -134,12 +135,14 @@ def open_store(
             ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or ``"refuse"``.
         audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
             bank is audited if ``Bank.start_audit`` has made a key beside it.
-        answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``.
+        answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``; helpers of
+            the async tier ask it about queries.
         timer: seconds by which traces and deadlines go, on a clock that never goes back; by default wall
             time. With ``time.thread_time`` a trace says what CPU each stage took in its own thread.
         key: encrypts every bank of the store: 32 bytes, or the path of a file with 64 hexadecimal digits that
             not everybody can read. ``None`` = that of the environment, or no encryption where there is none.
             Needs the package ``apsw-sqlite3mc`` in place of ``apsw``.
+        heavy_reranker: reads up to 100 candidates again in the async tier alone: like *reranker*.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -155,10 +158,11 @@ def open_store(
         reranker=reranker,
         judge=judge,
         answerer=answerer,
+        heavy_reranker=heavy_reranker,
     )
     _check_values(redact, audit_key, zone)
     # Before anything is made: a wrong argument changes nothing.
-    _check_models(embedder, dimension, reranker, sparse)
+    _check_models(embedder, dimension, (reranker, heavy_reranker), sparse)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     variables = os.environ if environ is None else environ
@@ -186,6 +190,7 @@ def open_store(
         answerer=answerer,
         timer=timer,
         key=secret,
+        heavy_reranker=heavy_reranker,
     )
 
 
@@ -199,6 +204,7 @@ def _check_parts(*, tokens: object, expander: object, **others: object) -> None:
         "sparse": "encode",
         "tokens": "count",
         "reranker": "score",
+        "heavy_reranker": "score",
         "judge": "judge",
         "answerer": "stream",
     }
@@ -245,10 +251,13 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _check_models(embedder: object, dimension: int | None, reranker: object, sparse: object) -> None:
+def _check_models(
+    embedder: object, dimension: int | None, rerankers: tuple[object, ...], sparse: object
+) -> None:
     """Whether the catalogue has what is named; loads nothing."""
-    if isinstance(reranker, str):
-        find_reranker(reranker)
+    for reranker in rerankers:
+        if isinstance(reranker, str):
+            find_reranker(reranker)
     if isinstance(sparse, str):
         sparse_choice(sparse)
     if dimension is not None:
@@ -285,6 +294,7 @@ class Store:
         audit_key: bytes | None,
         answerer: Answerer | None,
         timer: Callable[[], float],
+        heavy_reranker: str | Reranker | None,
         key: Key | None = None,
     ) -> None:
         self.folder = folder
@@ -309,6 +319,7 @@ class Store:
             redact=redact,
             answerer=answerer,
             timer=timer,
+            heavy_reranker=_RerankerSource(heavy_reranker, progress).get,
         )
         self._audit_key = audit_key
         self._create = create
@@ -417,7 +428,8 @@ class Store:
         return self._sparse.get()[0]
 
     def close(self) -> None:
-        """Close every bank; may be called again."""
+        """Close every bank; may be called again. Waits for jobs at work; those that wait stay for later."""
+        self._around.jobs.close()
         with self._lock:
             self._closed = True
             for rows in self._banks.values():
@@ -484,7 +496,7 @@ class _EmbedderSource:
     def adopt(self, model: str | Embedder, dimension: int | None) -> Embedder:
         """The embedder that a bank goes over to; see ``Bank.reembed``."""
         _check_parts(tokens="approximate", expander=None, embedder=model)
-        _check_models(model, dimension, None, None)
+        _check_models(model, dimension, (), None)
         if isinstance(model, str):
             name = DEFAULT_EMBEDDER if model == "auto" else model
             embedder: Embedder = load_embedder(name, progress=self._progress, dimension=dimension)

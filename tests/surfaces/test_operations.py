@@ -34,7 +34,10 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     # trace: of the printed answer; Recall.trace is always there. form: what pack_as_data makes of a Recall.
     "recall": ("recall", {"trace", "form"}, set()),
     # explain: is what the operation is for.
-    "explain": ("recall", set(), {"explain", "count_returned"}),
+    # helpers: of recall alone, which names a job.
+    "explain": ("recall", set(), {"explain", "count_returned", "helpers"}),
+    # trace, form: as for recall. wait_seconds: a server is asked again instead.
+    "get_job": ("job", {"trace", "form"}, {"wait_seconds"}),
     # max_tokens: of the printed answer, for models.
     "get_memory": ("get", {"max_tokens"}, set()),
     "history": ("history", {"max_tokens"}, set()),
@@ -51,6 +54,18 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "merge_entities": ("merge_entities", set(), set()),
     "undo_merge": ("undo_merge", set(), set()),
     "settle": ("settle", set(), set()),
+    "brief": ("brief", set(), set()),
+    # pinned: two operations, as there are two commands.
+    "pin": ("pin", set(), {"pinned"}),
+    "unpin": ("pin", set(), {"pinned"}),
+    # progress: is told in this process alone.
+    "maintain": ("maintain", set(), {"progress"}),
+    "moves": ("moves", set(), set()),
+    "undo": ("undo_move", set(), set()),
+    "quarantine": ("quarantine", set(), set()),
+    "release": ("release", set(), set()),
+    "audit_entries": ("audit_entries", set(), set()),
+    "audit_verify": ("audit_verify", set(), set()),
     "stats": ("stats", set(), set()),
     "verify": ("verify", set(), set()),
 }
@@ -73,11 +88,15 @@ def test_a_whole_source_takes_what_a_memory_takes(name: str) -> None:
     assert {each.name for each in OPERATIONS[name].parameters} == shared | own
 
 
+# The method gives all rows, which no answer of a server could hold.
+_OWN_DEFAULTS = {("audit_entries", "most")}
+
+
 def test_defaults_are_those_of_the_methods() -> None:
     for name, (method, _, _) in _METHODS.items():
         signature = inspect.signature(getattr(Bank, method)).parameters
         for each in OPERATIONS[name].parameters:
-            if each.name in signature and not each.required:
+            if each.name in signature and not each.required and (name, each.name) not in _OWN_DEFAULTS:
                 assert each.default == signature[each.name].default, (name, each.name)
 
 
@@ -182,7 +201,7 @@ def test_times_of_every_precision_are_taken(value: str) -> None:
     assert checked(value, optional(TIME), "as_of") == value
 
 
-def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> None:  # noqa: PLR0915 one bank, every operation
+def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clock: Any) -> None:  # noqa: PLR0915 one bank, every operation
     bank = store.bank("diary")
 
     def do(name: str, /, **values: Any) -> Any:
@@ -196,7 +215,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> 
         answer = operation.call(subject, operation.bind(values), *extra)
         jsonschema_rs.validate(operation.result, json.loads(json.dumps(answer)))
         if operation.stream is Stream.OUT:
-            (tmp_path / "export").write_bytes(file.getvalue())
+            (tmp_path / name).write_bytes(file.getvalue())
         done.add(name)
         return answer
 
@@ -212,6 +231,9 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> 
     found = do("recall", query="Where does Odalys live?", trace=True, explain=True, include_chunks=True)
     assert found["hits"][0]["text"] == items[0]
     do("recall", query="Where does Odalys live?")
+    later = do("recall", query="Where does Odalys live?", tier="async", helpers="hyde")
+    bank.job(later["job"], wait_seconds=30)
+    assert do("get_job", job=later["job"], form="fenced", trace=True)["recall"]["hits"] == found["hits"]
     assert do("explain", query="Where does Odalys live?")["explanations"]
     assert do("reflect", query="Where does Odalys live?", profile="lexical")["context"]
     assert "<<" in do("recall", query="Where does Odalys live?", form="fenced", max_tokens=200)["context"]
@@ -231,6 +253,19 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path) -> 
     do("update_memory", memory=ids[1], tags=["home"])
     do("invalidate", memory=ids[2])
     do("list_memories", max_tokens=30)
+    assert ids[0] in do("brief", task="Where does Odalys live?", profile="lexical")["text"]
+    assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True}
+    do("unpin", memory=ids[0])
+    do("update_memory", memory=ids[1], layer="working")
+    clock.advance(days=2)
+    assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
+    do("undo", number=do("moves")["moves"][0]["number"])
+    do("quarantine", ids=ids[:1])
+    assert do("release", ids=ids[:1]) == {"released": 1}
+    bank.start_audit()
+    do("audit_entries")
+    assert do("audit_verify")["ok"]
+    assert do("backup")["memories"]
     do("export")
     assert do("list_banks")["banks"] == ["diary"]
     assert do("create_bank", name="second") == {"bank": "second", "created": True}

@@ -6,6 +6,8 @@ import pytest
 import typer.main
 
 from simonides.surfaces.cli.main import app
+from simonides.surfaces.mcp.tools import NOT_TOOLS, TOOLS
+from simonides.surfaces.operations.local import LOCAL_COMMANDS
 from simonides.surfaces.operations.table import OPERATIONS
 
 # Operation → command, where the command line has had another word for it.
@@ -16,21 +18,14 @@ COMMANDS = {
     "undo_merge": "unmerge",
     "explain": "recall",
     "retain_document": "retain",
+    "audit_entries": "audit show",
+    "audit_verify": "audit verify",
+    "get_job": "jobs get",
 }
-# Commands that are no operation: they are about this machine, not about a bank that others may use.
-LOCAL = {
-    "when", "demo", "models", "profiles", "bench", "train-reranker", "enrich", "serve", "token",
-    "mcp", "claude-code", "config",
-}  # fmt: skip
-# What the owner does at the machine that holds the bank; no other door offers it yet (docs/guide/limits.md).
-AT_THE_MACHINE = {
-    "audit", "backup", "restore", "brief", "check", "maintain", "moves", "undo", "pin", "unpin", "quarantine",
-    "reembed", "release", "tune",
-}  # fmt: skip
 # Parameter → option, where one value of a list is given at a time or the word is shorter.
 OPTIONS = {
     "tags": "tag", "kinds": "kind", "aliases": "alias", "entity_hints": "entity_hint", "memory": "memory_id",
-    "ids": "memory_ids", "items": "sources", "text": "sources", "window": "start", "merge": "number",
+    "ids": "memory_ids", "helpers": "helper", "job": "job_id", "items": "sources", "text": "sources", "window": "start", "merge": "number",
     "deduplicate": "no_deduplicate", "explain": "trace",
 }  # fmt: skip
 # Parameters that no option sets, by operation, and why.
@@ -61,15 +56,19 @@ NO_OPTION: dict[str, set[str]] = {
     "recall": {"form"},
     # The command works off all that waits, step by step.
     "settle": {"most"},
+    "get_job": {"form"},
 }
 
 
+# Commands that hold others which are operations; the others hold what is local.
+GROUPS = ("audit", "jobs")
+
+
 def _commands() -> dict[str, set[str]]:
-    group = typer.main.get_command(app)
-    return {
-        name: {str(each.name) for each in command.params}
-        for name, command in group.commands.items()  # type: ignore[attr-defined]
-    }
+    group = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    flat = {name: command for name, command in group.items() if name not in GROUPS}
+    flat |= {f"{name} {inner}": command for name in GROUPS for inner, command in group[name].commands.items()}
+    return {name: {str(each.name) for each in command.params} for name, command in flat.items()}
 
 
 @pytest.mark.spec("ME-11")
@@ -85,4 +84,11 @@ def test_a_command_takes_what_its_operation_takes(name: str) -> None:
 
 def test_every_command_is_an_operation_or_local() -> None:
     known = {COMMANDS.get(name, name.replace("_", "-")) for name in OPERATIONS}
-    assert set(_commands()) == known | LOCAL | AT_THE_MACHINE
+    assert known.isdisjoint(LOCAL_COMMANDS)
+    assert set(_commands()) == known | set(LOCAL_COMMANDS)
+
+
+def test_every_operation_is_a_tool_or_says_why_not() -> None:
+    tools = {tool.operation.name for tool in TOOLS.values()}
+    assert tools.isdisjoint(NOT_TOOLS)
+    assert tools | set(NOT_TOOLS) == set(OPERATIONS)

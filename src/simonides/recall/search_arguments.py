@@ -19,6 +19,7 @@ BUDGET_FUNCTIONS = ("fixed", "adaptive")
 MODES = ("auto", "bm25", "semantic", "hybrid", "hybrid-rerank")
 SYNTAXES = ("plain", "extended")
 TIERS = ("default", "async")
+ASYNC_ELSEWHERE = "'async' is for recall alone, which names a job whose answer comes later; leave it out here"
 MOST_CHUNK_TOKENS = 10_000_000
 LONGEST_DEADLINE_MS = 600_000
 MOST_ALIASES = 1_000
@@ -68,7 +69,7 @@ def read_search_arguments(
         syntax: one of ``SYNTAXES``.
         aliases: word → list of other words or phrases.
         deadline_ms: above 0, at most ``LONGEST_DEADLINE_MS``.
-        tier: one of ``TIERS``; only ``"default"`` is answered here.
+        tier: one of ``TIERS``; only ``"default"`` is answered at once.
         zone: the zone of times that state none.
 
     Raises:
@@ -80,10 +81,7 @@ def read_search_arguments(
     if clean_choice(tier, "tier", TIERS) == "async":
         raise InputError(
             "tier",
-            "'async' is not offered: it would hand out a job whose answer comes later, and a recall returns "
-            "its answer itself. Leave tier out; for more quality open the store with a reranker (reranker=) "
-            "or a judge (judge=), for less time set deadline_ms, and to go on meanwhile call recall in a "
-            "thread of your own",
+            ASYNC_ELSEWHERE,
         )
     extended = clean_choice(syntax, "syntax", SYNTAXES) == "extended"
     return SearchOptions(

@@ -82,6 +82,7 @@ class Query:
         fell_back_to_bm25: the mode that was asked for needs vectors, and there are none (JB-05).
         skip_rerank: why no reranker runs, such as ``mode_off``; empty = it may.
         deadline_ms: milliseconds within which the recall should end (DF-03); ``None`` = none.
+        variants: what channels search in this one's place, the first most like it (HX-17); empty = this one.
     """
 
     text: str
@@ -116,3 +117,4 @@ class Query:
     skip_rerank: str = ""
     deadline_ms: float | None = None
     sparse: SparseTerms | None = None
+    variants: tuple[Query, ...] = ()

@@ -115,6 +115,7 @@ class Recall:
             same one. Empty where no bank gave one.
         evidence: by id of an observation that maintenance made, the memories for and against it, when they
             were asked for.
+        job: in the async tier, by which ``Bank.job`` gives the better answer; empty = there is none.
     """
 
     hits: tuple[Hit, ...]
@@ -127,6 +128,7 @@ class Recall:
     no_match_reasons: tuple[str, ...] = ()
     id: str = field(default="", compare=False)
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
+    job: str = ""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -147,6 +149,8 @@ class Recall:
             "no_match": self.no_match,
             "no_match_reasons": list(self.no_match_reasons),
         }
+        if self.job:
+            answer["job"] = self.job
         if self.chunks:
             answer["chunks"] = [asdict(chunk) for chunk in self.chunks]
         if self.evidence:

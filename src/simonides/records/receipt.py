@@ -58,7 +58,7 @@ class Saved:
     """A backup that was written, or put back.
 
     Attributes:
-        path: the backup's file.
+        path: the backup's file; empty where it was written into an open one.
         memories: how many it holds.
         sequence: the last change that is in it.
     """

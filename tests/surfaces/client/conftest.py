@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import uvicorn
 
 import simonides
 from simonides.surfaces.rest.app import make_app
+from simonides.surfaces.serving.listening import listen
 from simonides.surfaces.serving.tokens import TokenStore
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def remote_store(store: Store, plain_http: None) -> Iterator[RemoteStore]:
     """The store behind a server of this process."""
     with TokenStore(store.folder) as tokens:
         token = tokens.create(banks=["*"], now=0)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with listen("127.0.0.1", 0, backlog=64) as listening:
         # Its WebSocket support imports a package that warns of itself.
         config = uvicorn.Config(make_app(store), log_level="warning", ws="none")
         server = _Server(config)

@@ -27,6 +27,7 @@ from simonides.records.memory import Memory
 from simonides.records.recall import Recall
 from simonides.surfaces.client.asynchronous import AsyncBank
 from simonides.surfaces.client.remote import RemoteBank
+from simonides.surfaces.operations.local import LOCAL_METHODS
 from simonides.testing.chat_server import ChatServer, failed, spoken
 
 if TYPE_CHECKING:
@@ -150,6 +151,81 @@ def test_a_bank_goes_out_and_comes_in(either: Any, store: Store, tmp_path: Path)
     assert either.recall(QUERY, profile="lexical").hits[0].text == FACT
 
 
+def test_a_bank_is_kept_up_from_anywhere(either: Any, clock: Any) -> None:
+    one, other = either.retain([FACT, {"text": "Figs need water.", "layer": "working"}])
+    assert either.pin(one) is None
+    assert either.get(one).pinned
+    either.pin(one, pinned=False)
+    assert not either.get(one).pinned
+    assert one in either.brief("Where does Odalys Brenn live?", profile="lexical").text
+    clock.advance(days=2)
+    planned = either.maintain(dry_run=True)
+    assert planned.dry_run
+    assert [step.memory for step in planned.steps] == [other]
+    assert either.moves() == []
+    assert either.maintain(most=5).steps == planned.steps
+    [move] = either.moves(other)
+    assert (move.memory, move.action, move.stands) == (other, "promote", True)
+    either.undo_move(move.number)
+    assert not either.moves(other)[0].stands
+    with pytest.raises(NotFoundError, match="no move"):
+        either.undo_move(move.number)
+
+
+def test_memories_are_set_aside_and_taken_back(either: Any) -> None:
+    [memory] = either.retain(FACT)
+    assert either.quarantine([memory]) == 1
+    assert either.quarantine([]) == 0
+    assert either.recall(QUERY, profile="lexical").hits == ()
+    assert [each.id for each in either.memories(kinds="quarantine")] == [memory]
+    assert either.release(memory, kind="episodic") == 1
+    assert either.get(memory).kind == "episodic"
+
+
+def test_the_audit_log_is_read_and_checked(either: Any, store: Store) -> None:
+    with pytest.raises(NotFoundError, match="no audit key"):
+        either.audit_verify()
+    store.bank("diary").start_audit()
+    either.retain(FACT)
+    entries = either.audit_entries(1)
+    assert [entry.verb for entry in entries] == ["write"]
+    report = either.audit_verify(anchor=f"{entries[0].number}:{entries[0].seal}")
+    assert (report.ok, report.entries, report.problems) == (True, entries[0].number, ())
+    assert len(either.audit_entries()) == report.entries
+
+
+def test_a_backup_comes_as_a_file(either: Any, store: Store, tmp_path: Path) -> None:
+    either.retain(FACT)
+    saved = either.backup(tmp_path / "saved.db")
+    assert (saved.path, saved.memories) == (str(tmp_path / "saved.db"), 1)
+    file = io.BytesIO()
+    assert replace(saved, path="") == either.backup(file)
+    assert file.getvalue()[:15] == b"SQLite format 3"
+    with pytest.raises(InputError, match="is there already"):
+        either.backup(tmp_path / "saved.db")
+    either.forget(either.memories()[0].id)
+    assert store.bank("diary").restore(tmp_path / "saved.db").memories == 1
+    assert [each.text for each in either.memories()] == [FACT]
+    assert not list(store.folder.rglob(".backup-*"))
+
+
+@pytest.mark.spec("HX-17")
+def test_a_better_answer_comes_later(either: Any, store: Store) -> None:
+    [memory] = either.retain(FACT)
+    plain = either.recall(QUERY, profile="lexical", tier="async", helpers=["hyde"])
+    assert [hit.id for hit in plain] == [memory]
+    job = either.job(plain.job, wait_seconds=30)
+    assert job.done
+    assert [hit.id for hit in job.recall] == [memory]
+    assert job.recall.trace.degraded == ("helpers: hyde: no language model is set up",)
+    with pytest.raises(NotFoundError, match="no job"):
+        either.job("0" * 32)
+    with pytest.raises(InputError, match="helpers"):
+        either.recall(QUERY, helpers=["hyde"])
+    with pytest.raises(InputError, match="wait_seconds"):
+        either.job(plain.job, wait_seconds=-1)
+
+
 @pytest.mark.fault("F2")
 def test_errors_are_the_same(either: Any) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'semantic'"):
@@ -183,23 +259,13 @@ def test_an_async_bank_awaits_the_same(either: Any) -> None:
     assert stats["memories"] == 9
 
 
-# Methods of Bank that are about this machine's files, settings or models.
-_HERE = {
-    "adopt_reranker", "samples", "count_tokens", "import_items", "enrich", "queue_enrichment",
-    # At the machine that holds the bank, see docs/guide/limits.md.
-    "audit_entries", "audit_verify", "start_audit", "backup", "restore", "repair", "forget_where", "purge",
-    "quarantine", "release", "maintain", "reembed", "abandon_reembedding", "embedder", "moves", "undo_move", "pin", "brief",
-    "check_references", "last_write", "used_by_recall", "load",
-}  # fmt: skip
-
-
 @pytest.mark.spec("ME-11")
 @pytest.mark.parametrize("kind", [RemoteBank, AsyncBank])
 def test_nothing_is_missing_and_nothing_written_twice(kind: type) -> None:
     def methods(of: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(of, inspect.isfunction) if not name.startswith("_")}
 
-    assert methods(kind) - {"close"} == methods(Bank) - _HERE
+    assert methods(kind) - {"close"} == methods(Bank) - set(LOCAL_METHODS)
     if kind is AsyncBank:
         assert inspect.signature(AsyncBank.recall) == inspect.signature(Bank.recall)
 

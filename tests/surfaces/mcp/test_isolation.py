@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from tests.surfaces.mcp.conftest import Session
 
+    from simonides.bank import Bank
     from simonides.store import Store
 
 CANARY = "Zephyrine Quillmoor keeps the canary in Tarn Hollow"
@@ -26,6 +27,7 @@ _VALUES: dict[str, Any] = {
     "items": ["Figs need water."],
     "query": "Where does Zephyrine Quillmoor keep the canary?",
     "tags": ["t"],
+    "task": "Where does Zephyrine Quillmoor keep the canary?",
 }
 _EVERY = [
     (system, name)
@@ -35,11 +37,20 @@ _EVERY = [
 ]
 
 
-def _values(system: str | None, name: str, memory: str) -> dict[str, Any]:
+def _values(system: str | None, name: str, memory: str, job: str = "0" * 32) -> dict[str, Any]:
     tool = tools_for(system)[name]
-    values = {**_VALUES, "memory": memory, "ids": [memory]}
+    values = {**_VALUES, "memory": memory, "ids": [memory], "job": job}
     wanted = [each.name for each in tool.operation.parameters if each.required]
     return {each: values[each] for each in [*wanted, *(["tags"] if "update" in name else [])]}
+
+
+def _made(bank: Bank) -> str:
+    """A job whose answer holds the canary."""
+    job = bank.recall(_VALUES["query"], profile="lexical", tier="async").job
+    done = bank.job(job, wait_seconds=30)
+    assert done.recall
+    assert CANARY in done.recall.context
+    return job
 
 
 @pytest.mark.fault("F1")
@@ -49,7 +60,7 @@ def test_another_banks_grant_gets_nothing(
     session: Session, store: Store, system: str | None, name: str
 ) -> None:
     memory = store.bank("theirs").retain(CANARY)[0]
-    values = _values(system, name, memory)
+    values = _values(system, name, memory, _made(store.bank("theirs")))
 
     async def talk(client: Client) -> list[Any]:
         answers = [await client.call_tool(name, values)]
@@ -88,9 +99,10 @@ def test_resources_and_prompts_stay_in_the_grant(session: Session, store: Store)
 def test_another_principal_gets_nothing(session: Session, store: Store, name: str) -> None:
     memory = store.bank("mine").retain(CANARY, acl=["ivo"])[0]
     other = Grant("one", "odalys", ("mine",), frozenset(Verb))
+    job = _made(store.bank("mine"))
 
     async def talk(client: Client) -> Any:
-        return await client.call_tool(name, _values(None, name, memory))
+        return await client.call_tool(name, _values(None, name, memory, job))
 
     assert "Tarn Hollow" not in session(talk, grant=other).model_dump_json()
     assert store.bank("mine").get(memory).version == 1
@@ -117,16 +129,38 @@ def test_a_verb_that_is_not_granted_is_refused(session: Session, store: Store, n
 @pytest.mark.parametrize("name", [name for name in TOOLS if name not in {"explain_recall", "reflect"}])
 def test_whatever_a_schema_allows_is_answered(session: Session, name: str) -> None:
     """The values may not fit each other, or name nothing that is there; that is a result, never a fault."""
+    assert _answered(session, None, name, examples=5) >= _fewest(name, 5)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("system", "name"), _EVERY)
+def test_whatever_a_schema_allows_is_answered_three_hundred_times(
+    session: Session, system: str | None, name: str
+) -> None:
+    assert _answered(session, system, name, examples=300) >= _fewest(name, 300)
+
+
+def _fewest(name: str, examples: int) -> int:
+    """A tool without parameters has only one way to be called."""
+    return 1 if name in {"list_banks", "memory_list_brains"} else examples
+
+
+def _answered(session: Session, system: str | None, name: str, *, examples: int) -> int:
+    """Calls a tool with values that its schema allows; how many differing ones there were.
+
+    A protocol error is raised by the client, an answer that its output schema does not allow likewise.
+    """
     drawn: list[Any] = []
+    tool = tools_for(system)[name]
 
     @settings(
-        max_examples=3,
+        max_examples=examples,
         deadline=None,
         database=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-    @given(_described(TOOLS[name].schema).as_strategy())
+    @given(_described(tool.schema).as_strategy())
     def draw(case: Any) -> None:
         drawn.append(case.body)
 
@@ -134,10 +168,12 @@ def test_whatever_a_schema_allows_is_answered(session: Session, name: str) -> No
 
     async def talk(client: Client) -> list[Any]:
         await client.list_tools()
-        return [await client.call_tool(name, {**values, **_own(name)}) for values in drawn]
+        own = {"bank": "mine"} if tool.in_bank else {}
+        return [await client.call_tool(name, {**values, **own}) for values in drawn]
 
-    for answer in session(talk):
+    for answer in session(talk, compat=system):
         assert "server's log" not in answer.content[0].text
+    return len(drawn)
 
 
 def _described(schema: Any) -> Any:
@@ -146,7 +182,3 @@ def _described(schema: Any) -> Any:
     paths = {"/tool": {"post": {"requestBody": body, "responses": {"200": {"description": "done"}}}}}
     document = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths}
     return schemathesis.openapi.from_dict(document)["/tool"]["POST"]
-
-
-def _own(name: str) -> dict[str, str]:
-    return {"bank": "mine"} if TOOLS[name].in_bank else {}

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from simonides.surfaces.mcp.tools import TOOLS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -36,7 +38,7 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(tmp_path: 
 
     async def talk() -> None:
         async with Client(_server(tmp_path / "store", "--bank", "notes")) as client:
-            assert len((await client.list_tools()).tools) == 9
+            assert len((await client.list_tools()).tools) == len(TOOLS)
             kept = await client.call_tool(
                 "retain", {"items": "Odalys lives in Norrhav."}, progress_callback=hear
             )

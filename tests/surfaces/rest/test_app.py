@@ -11,6 +11,7 @@ import pytest
 
 import simonides
 from simonides.surfaces.operations.table import OPERATIONS, Verb
+from simonides.surfaces.rest import handlers
 from simonides.surfaces.rest.app import make_app, openapi_document
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.settings import Settings
@@ -148,7 +149,7 @@ def test_every_route_but_liveness_needs_a_token(app: FastAPI, client_for: Client
         async with client_for() as client:
             for path, methods in document["paths"].items():
                 for method in methods:
-                    where = path.format(bank="mine", memory="abc", name="mine")
+                    where = path.format(bank="mine", memory="abc", name="mine", job="abc")
                     answer = await client.request(method.upper(), where)
                     wanted = 200 if path == "/health/live" else 401
                     assert answer.status_code == wanted, (method, path)
@@ -362,6 +363,33 @@ def test_what_is_not_there_is_a_problem(client_for: ClientFor) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.fault("O1")
+def test_a_large_body_is_read_beside_the_loop(client_for: ClientFor, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+    read = handlers.read_json
+
+    def noted(body: bytes) -> dict[str, Any]:
+        threads.append(threading.current_thread().name)
+        return read(body)
+
+    monkeypatch.setattr(handlers, "read_json", noted)
+
+    async def work() -> list[int]:
+        async with client_for("mine") as client:
+            return [
+                (await client.post("/v1/banks/mine/memories", json={"items": [text], extra: 1})).status_code
+                for text, extra in (
+                    ("Figs " * 20, "salience"),
+                    ("Figs " * 20_000, "salience"),
+                    ("Figs " * 20_000, "x"),
+                )
+            ]
+
+    assert asyncio.run(work()) == [200, 200, 400]
+    assert threads[0] == "MainThread"
+    assert "MainThread" not in threads[1:]
+
+
 def test_two_idempotency_keys_and_a_blank_body_are_refused(client_for: ClientFor) -> None:
     async def work() -> list[int]:
         async with client_for("mine") as client:
@@ -370,6 +398,10 @@ def test_two_idempotency_keys_and_a_blank_body_are_refused(client_for: ClientFor
             sent = {"Content-Type": "application/json"}
             blank = await client.post("/v1/banks/mine/settle", content=b"\r", headers=sent)
             none = await client.post("/v1/banks/mine/settle", headers=sent)
-            return [two.status_code, blank.status_code, none.status_code]
+            body = {"items": ["Figs need water."]}
+            spaced = await client.post(
+                "/v1/banks/mine/memories", json=body, headers={"Idempotency-Key": "a b"}
+            )
+            return [two.status_code, blank.status_code, none.status_code, spaced.status_code]
 
-    assert asyncio.run(work()) == [422, 400, 200]
+    assert asyncio.run(work()) == [422, 400, 200, 400]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import httpx
     from tests.surfaces.rest.conftest import ClientFor
 
+    from simonides.bank import Bank
     from simonides.store import Store
 
 CANARY = "Zephyrine Quillmoor keeps the canary in Tarn Hollow"
@@ -31,20 +32,24 @@ _VALUES: dict[str, Any] = {
     "name": "Zephyrine",
     "confirm": "Zephyrine",
     "tags": ["t"],
+    "task": "Where does Zephyrine Quillmoor keep the canary?",
+    "number": 1,
 }
 
 
-def _values(name: str, memory: str) -> dict[str, Any]:
+def _values(name: str, memory: str, job: str) -> dict[str, Any]:
     """A value for each parameter that must be given."""
-    values = {**_VALUES, "memory": memory, "ids": [memory]}
+    values = {**_VALUES, "memory": memory, "ids": [memory], "job": job}
     wanted = [each.name for each in OPERATIONS[name].parameters if each.required]
     return {each: values[each] for each in [*wanted, *(["tags"] if name == "update_memory" else [])]}
 
 
-async def _ask(client: httpx.AsyncClient, name: str, bank: str, memory: str) -> httpx.Response:
-    place, values = place_of(name), _values(name, memory)
-    path = place.path.format(bank=bank, memory=memory, name=bank)
-    for each in ("memory", "name"):
+async def _ask(
+    client: httpx.AsyncClient, name: str, bank: str, memory: str, job: str = "abc"
+) -> httpx.Response:
+    place, values = place_of(name), _values(name, memory, job)
+    path = place.path.format(bank=bank, memory=memory, name=bank, job=job)
+    for each in ("memory", "name", "job"):
         if f"{{{each}}}" in place.path:
             values.pop(each)
     if place.method == "GET":
@@ -55,16 +60,26 @@ async def _ask(client: httpx.AsyncClient, name: str, bank: str, memory: str) -> 
     return await client.request(place.method, path, json=values)
 
 
+def _made(bank: Bank) -> str:
+    """A job whose answer holds the canary."""
+    job = bank.recall(_VALUES["query"], profile="lexical", tier="async").job
+    done = bank.job(job, wait_seconds=30)
+    assert done.recall
+    assert CANARY in done.recall.context
+    return job
+
+
 @pytest.mark.fault("F1")
 @pytest.mark.spec("ME-11")
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_another_banks_token_gets_nothing(name: str, store: Store, client_for: ClientFor) -> None:
     memory = store.bank("theirs").retain(CANARY)[0]
+    job = _made(store.bank("theirs"))
 
     async def work() -> list[httpx.Response]:
         async with client_for("mine") as client:
             # Inside its own bank with the other's ids, and in the other bank itself.
-            return [await _ask(client, name, bank, memory) for bank in ("mine", "theirs")]
+            return [await _ask(client, name, bank, memory, job) for bank in ("mine", "theirs")]
 
     answers = asyncio.run(work())
     for answer in answers:
@@ -84,10 +99,11 @@ def test_another_banks_token_gets_nothing(name: str, store: Store, client_for: C
 def test_another_principals_token_gets_nothing(name: str, store: Store, client_for: ClientFor) -> None:
     memory = store.bank("mine").retain(CANARY, acl=["odalys"])[0]
     before = store.bank("mine").get(memory)
+    job = _made(store.bank("mine"))
 
     async def work() -> httpx.Response:
         async with client_for("mine", principal="ivo") as client:
-            return await _ask(client, name, "mine", memory)
+            return await _ask(client, name, "mine", memory, job)
 
     answer = asyncio.run(work())
     assert answer.status_code < 500

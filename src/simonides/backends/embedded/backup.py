@@ -12,6 +12,7 @@ import contextlib
 import os
 import shutil
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import apsw
@@ -25,6 +26,7 @@ from simonides.records.receipt import Saved
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import IO
 
     from simonides.backends.embedded.connection import Connections
     from simonides.backends.embedded.encryption import Key
@@ -71,6 +73,26 @@ def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) ->
                 name.unlink()
     FileLayer().sync_folder(path.parent)
     return saved
+
+
+def send_backup(source: apsw.Connection, folder: Path, target: IO[bytes], key: Key | None = None) -> Saved:
+    """The same copy into an open file, by way of *folder*, where nothing of it is left.
+
+    Returns:
+        what was copied, without a path.
+
+    Raises:
+        OSError: *folder* or *target* cannot be written.
+    """
+    work = folder / f".backup-{uuid.uuid4().hex}"
+    work.mkdir(mode=0o700)
+    try:
+        saved = write_backup(source, work / "backup.db", key)
+        with (work / "backup.db").open("rb") as copied:
+            shutil.copyfileobj(copied, target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return replace(saved, path="")
 
 
 def put_back(connections: Connections, path: Path, prepare: Callable[[Path], VerifyReport]) -> Saved:

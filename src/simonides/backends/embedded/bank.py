@@ -27,7 +27,7 @@ from simonides.backends.embedded.auditing import (
     make_key,
     read_entries,
 )
-from simonides.backends.embedded.backup import put_back, write_backup
+from simonides.backends.embedded.backup import put_back, send_backup, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
@@ -62,6 +62,7 @@ from simonides.backends.embedded.reading import (
     read_versions,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
+from simonides.backends.embedded.recall_jobs import RecallJobs
 from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
 from simonides.backends.embedded.restoring import restore
 from simonides.backends.embedded.row_check import check_rows
@@ -69,7 +70,7 @@ from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, verify
-from simonides.errors import DamagedError, SimonidesError, StoreError, UnavailableError
+from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
 from simonides.index.generation import (
@@ -262,6 +263,7 @@ class EmbeddedBank:
     ) -> None:
         self.folder = folder
         self._key = key
+        self.recall_jobs = RecallJobs(folder, key)
         self._audit_key = audit_key
         self._analyser = analyser
         self._files = files or FileLayer()
@@ -751,10 +753,13 @@ class EmbeddedBank:
 
     # -- backup
 
-    def backup(self, path: Path) -> Saved:
-        """Copy the rows to a new file while the bank is in use; see ``backup``."""
+    def backup(self, target: Path | IO[bytes]) -> Saved:
+        """Copy the rows to a new file, or into an open one, while the bank is in use; see ``backup``."""
         with translated(self._connections.path):
-            return write_backup(self._connections.get(), path, self._key)
+            connection = self._connections.get()
+            if isinstance(target, os.PathLike):
+                return write_backup(connection, target, self._key)
+            return send_backup(connection, self.folder, target, self._key)
 
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
@@ -794,12 +799,12 @@ class EmbeddedBank:
         """Check the audit log; see ``auditing``.
 
         Raises:
-            UnavailableError: there is no key.
+            NotFoundError: there is no key.
         """
         auditor = self._auditor()
         if auditor is None:
-            raise UnavailableError(
-                f"{self.folder / KEY_FILE}: there is no key; start the audit first, or hand the key in"
+            raise NotFoundError(
+                "this bank has no audit key; start the audit (`simonides audit start`), or hand the key in"
             )
         with self._rows_only() as connection:
             return auditor.verify(connection, read_meta(connection, checked=False), anchor)

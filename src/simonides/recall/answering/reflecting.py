@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simonides.recall.answering.aloud import aloud
 from simonides.recall.answering.citations import CitationCheck
 from simonides.recall.packing.as_data import harmless, pack_as_data
 from simonides.records.reflection import NOT_IN_MEMORY, Reflection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from simonides.protocols import Answerer
     from simonides.recall.packing.as_data import DataPack
@@ -32,8 +33,6 @@ If the notes do not hold the answer, say exactly: {NOT_IN_MEMORY}"""
 
 NO_MODEL = "no language model is set up, so here is what was recalled instead of an answer"
 NO_CITATION = "the answer cites no memory"
-_THINKING, _THOUGHT = "<think>", "</think>"
-_MOST_THINKING = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def _ask(query: str, recall: Recall, pack: DataPack, asking: Asking, answerer: A
             said.append(text)
             asking.on_text(text)
 
-    for piece in _aloud(answerer.stream(messages, asking.max_answer_tokens)):
+    for piece in aloud(answerer.stream(messages, asking.max_answer_tokens)):
         tell(check.feed(piece))
     tell(check.end())
     answer = "".join(said).strip()
@@ -100,25 +99,6 @@ def _ask(query: str, recall: Recall, pack: DataPack, asking: Asking, answerer: A
         model=answerer.model,
         check=check,
     )
-
-
-def _aloud(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces of an answer without what a model thinks before it."""
-    begun, thinking = "", True
-    for piece in pieces:
-        if not thinking:
-            yield piece
-            continue
-        begun += piece
-        start = begun.lstrip()
-        if _THINKING.startswith(start[: len(_THINKING)]) and len(begun) < _MOST_THINKING:
-            if _THOUGHT not in start:
-                continue
-            begun = start.partition(_THOUGHT)[2]
-        thinking = False
-        yield begun.lstrip()
-    if thinking and not begun.lstrip().startswith(_THINKING):
-        yield begun
 
 
 def _reflection(

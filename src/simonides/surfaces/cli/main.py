@@ -38,6 +38,7 @@ from simonides.surfaces.cli.forget import forget
 from simonides.surfaces.cli.history import history
 from simonides.surfaces.cli.import_ import import_
 from simonides.surfaces.cli.invalidate import invalidate
+from simonides.surfaces.cli.jobs import jobs
 from simonides.surfaces.cli.list_memories import list_memories
 from simonides.surfaces.cli.maintain import maintain
 from simonides.surfaces.cli.mcp import mcp
@@ -183,6 +184,7 @@ app.command("why-not")(why_not)
 app.command("train-reranker")(train_reranker)
 app.add_typer(audit, name="audit")
 app.add_typer(config, name="config")
+app.add_typer(jobs, name="jobs")
 app.add_typer(models, name="models")
 app.add_typer(profiles, name="profiles")
 app.add_typer(token, name="token")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from simonides.errors import MissingExtraError
-from simonides.surfaces.cli.opening import environment_embedder, store_path
+from simonides.surfaces.cli.opening import environment_embedder, environment_heavy_reranker, store_path
 from simonides.surfaces.cli.options import StoreOption
 from simonides.surfaces.cli.output import print_text, say
 
@@ -77,7 +77,10 @@ def mcp(
     if read_only:
         grant = replace(grant, verbs=frozenset({Verb.READ}))
     with open_store(
-        store_path(store), embedder=environment_embedder(), answerer=environment_model()
+        store_path(store),
+        embedder=environment_embedder(),
+        answerer=environment_model(),
+        heavy_reranker=environment_heavy_reranker(),
     ) as opened:
         opened.bank(bank or "default").stats()
         dispatcher = Dispatcher(opened, Limits())

@@ -43,6 +43,7 @@ def undo(
     *,
     store: StoreOption = None,
     bank: BankOption = "default",
+    as_json: JsonOption = False,
 ) -> None:
     """Take back a promotion or an archiving for good; exit code 1 when there is none to take back."""
     with open_for_reading(store, bank) as opened:
@@ -50,4 +51,7 @@ def undo(
             opened.undo_move(number)
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
-    print_text(f"move {number} undone")
+    if as_json:
+        print_json({"undone": number})
+    else:
+        print_text(f"move {number} undone")

@@ -65,6 +65,13 @@ def environment_sparse() -> str | None:
     return embedder_choice(os.environ.get("SIMONIDES_SPARSE", "").strip() or "none")
 
 
+def environment_heavy_reranker() -> str | None:
+    """The reranker of the async tier that is set; ``None`` for none."""
+    from simonides.surfaces.cli.configuration import value_of
+
+    return embedder_choice(str(value_of("heavy_reranker") or "").strip() or "none")
+
+
 def embedder_choice(name: str) -> str | None:
     """``none`` (in any case) means no model; every other name is taken as it stands."""
     return None if name.lower() == "none" else name
@@ -72,9 +79,14 @@ def embedder_choice(name: str) -> str | None:
 
 @contextmanager
 def open_for_reading(
-    store: str | None, bank: str, *, embedder: str | None = None, progress: Report | None = None
+    store: str | None,
+    bank: str,
+    *,
+    embedder: str | None = None,
+    progress: Report | None = None,
+    later: bool = False,
 ) -> Iterator[Bank]:
-    """A bank that must exist already; creates no file or folder.
+    """A bank that must exist already; creates no file or folder. *later* = with the models of the async tier.
 
     Raises:
         NotFoundError: there is no such store or bank.
@@ -83,9 +95,16 @@ def open_for_reading(
     if not path.is_dir():
         raise NotFoundError(f"--store: there is no store at {path}; {_REMEDY}")
     from simonides.store import open_store
+    from simonides.surfaces.cli.language_model import environment_model
 
     with open_store(
-        path, embedder=embedder, sparse=environment_sparse(), progress=progress, create=False
+        path,
+        embedder=embedder,
+        sparse=environment_sparse(),
+        progress=progress,
+        create=False,
+        answerer=environment_model() if later else None,
+        heavy_reranker=environment_heavy_reranker() if later else None,
     ) as opened:
         names = opened.banks()
         if bank not in names:

@@ -23,6 +23,9 @@ from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.cli.recall_options import takes_recall_options
 from simonides.surfaces.cli.trace import print_trace
 
+LONGEST_WAIT_SECONDS = 3_600
+"""For a job; each of its requests to a model has a shorter limit of its own."""
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -48,19 +51,50 @@ def recall(
         bool,
         typer.Option("--include-sources", help="Also give what stands behind observations, for and against."),
     ] = False,
+    helper: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--helper",
+            metavar="NAME",
+            help="With --tier async: hyde, query2doc, multi_query (repeatable); each asks a language model.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Recall what helps; exit code 1 when nothing does."""
+    """Recall what helps; exit code 1 when nothing does.
+
+    With --tier async the command names a job and waits for its answer; `simonides jobs get` shows it again.
+    """
     with (
         _trace_speaks(),
         bars() as progress,
-        open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
+        open_for_reading(
+            store,
+            bank,
+            embedder=environment_embedder(),
+            progress=progress,
+            later=asked.get("tier") == "async",
+        ) as opened,
     ):
         answer = opened.recall(
-            query, explain=trace, count_returned=count_returned, include_sources=include_sources, **asked
+            query,
+            explain=trace,
+            count_returned=count_returned,
+            include_sources=include_sources,
+            helpers=helper or None,
+            **asked,
         )
+        if answer.job:
+            say(f"job {answer.job}: at work")
+            answer = opened.job(answer.job, wait_seconds=LONGEST_WAIT_SECONDS).recall or answer
+    print_recall(answer, context=context, trace=trace, as_json=as_json)
+
+
+def print_recall(answer: "Recall", *, context: bool, trace: bool, as_json: bool) -> None:
+    """An answer for people, or as JSON; the exit code says whether it is one."""
     if as_json:
         print_json(answer.to_dict(trace=trace))
     elif context:

@@ -153,7 +153,7 @@ def _asked(
         typer.Option(
             "--tier",
             metavar="TIER",
-            help="default; helpers that ask a language model never run in a recall.",
+            help="default, or async for recall: a better answer, which takes longer.",
             show_default="default",
         ),
     ] = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from simonides.errors import InputError, MissingExtraError
-from simonides.surfaces.cli.opening import environment_embedder, store_path
+from simonides.surfaces.cli.opening import environment_embedder, environment_heavy_reranker, store_path
 from simonides.surfaces.cli.options import StoreOption
 from simonides.surfaces.cli.output import print_text
 
@@ -101,7 +101,6 @@ def serve(
     The first start makes the bank and a token for it, printed once and kept in a file of mode 0600.
     """
     import signal
-    import socket
 
     try:
         import uvicorn
@@ -115,6 +114,7 @@ def serve(
     from simonides.store import open_store
     from simonides.surfaces.cli.language_model import environment_model
     from simonides.surfaces.serving.limits import Limits
+    from simonides.surfaces.serving.listening import listen, share_fairly
     from simonides.surfaces.serving.tokens import first_token
 
     if host not in LOOPBACK and not allow_host:
@@ -126,15 +126,17 @@ def serve(
         compat,
     )
     with open_store(
-        store_path(store), embedder=environment_embedder(), answerer=environment_model()
+        store_path(store),
+        embedder=environment_embedder(),
+        answerer=environment_model(),
+        heavy_reranker=environment_heavy_reranker(),
     ) as opened:
         if not opened.has_bank(bank):
             opened.bank(bank).stats()
         first = first_token(opened.folder, bank, time.time_ns() // 1_000)
         # Listening before the address is printed, so that whoever reads it can connect.
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.create_server((host, port), family=family, backlog=_BACKLOG) as listening:
-            name = f"[{host}]" if family == socket.AF_INET6 else host
+        with listen(host, port, backlog=_BACKLOG) as listening:
+            name = f"[{host}]" if ":" in host else host
             print_text(f"http://{name}:{listening.getsockname()[1]} serves {opened.folder}")
             if first:
                 print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
@@ -145,6 +147,7 @@ def serve(
                 proxy_headers=False,
                 timeout_graceful_shutdown=30,
             )
+            share_fairly()
             # uvicorn raises the signal again once its requests are done; the store is to be closed, too.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
             uvicorn.Server(config).run(sockets=[listening])

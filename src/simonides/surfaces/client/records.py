@@ -9,16 +9,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.auditing import AuditReport, Entry, read_head
 from simonides.backends.embedded.reading import EntityCount
 from simonides.backends.embedded.verification import VerifyReport
+from simonides.lifecycle.briefing import Brief
+from simonides.lifecycle.step import MaintenanceReport, Step
 from simonides.records.diff import Change, Diff
 from simonides.records.exchange import Counts, Restored
 from simonides.records.explanation import Explanation, StageVerdict, WhyNot
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros
 from simonides.records.kind import Kind, Layer
 from simonides.records.memory import Memory
-from simonides.records.move import Evidence
+from simonides.records.move import Evidence, Move
 from simonides.records.recall import Chunk, Hit, Omitted, Recall
+from simonides.records.recall_job import RecallJob
+from simonides.records.receipt import Saved
 from simonides.records.reflection import Citation, Reflection
 from simonides.records.source import Source
 from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
@@ -76,11 +81,19 @@ def recall_of(answer: Answer) -> Recall:
         explanations=tuple(_explanation_of(each) for each in answer.get("explanations", ())),
         no_match_reasons=tuple(answer["no_match_reasons"]),
         id=answer["id"],
+        job=answer.get("job", ""),
         evidence={
             memory: tuple(Evidence(memory_of(each["memory"]), each["stance"]) for each in behind)
             for memory, behind in answer.get("evidence", {}).items()
         },
     )
+
+
+def job_of(answer: Answer) -> RecallJob:
+    """A recall that is answered later; the traces of its answer must be in it."""
+    recall = None if answer["recall"] is None else recall_of(answer["recall"])
+    helpers = {name: tuple(texts) for name, texts in answer["helpers"].items()}
+    return RecallJob(answer["id"], answer["status"], recall, helpers)
 
 
 def _hit_of(answer: Answer) -> Hit:
@@ -172,6 +185,44 @@ def entity_of(answer: Answer) -> EntityCount:
 def report_of(answer: Answer) -> VerifyReport:
     """What a verification found."""
     return VerifyReport(answer["checked"], tuple(answer["problems"]), tuple(answer["notes"]))
+
+
+def brief_of(answer: Answer) -> Brief:
+    """A hand-over."""
+    sections = {title: tuple(ids) for title, ids in answer["sections"].items()}
+    return Brief(answer["text"], answer["tokens"], sections, tuple(answer["omitted"]))
+
+
+def maintenance_of(answer: Answer) -> MaintenanceReport:
+    """What a run of maintenance did."""
+    return MaintenanceReport(
+        tuple(Step(**each) for each in answer["steps"]), answer["left"], answer["dry_run"]
+    )
+
+
+def move_of(answer: Answer) -> Move:
+    """One change that maintenance made."""
+    same = {name: value for name, value in answer.items() if name not in {"made_at", "undone_at"}}
+    return Move(
+        **same,
+        made_at_micros=_micros(answer["made_at"], BEGINNING),
+        undone_at_micros=_micros(answer["undone_at"], FOREVER),
+    )
+
+
+def entry_of(answer: Answer) -> Entry:
+    """One row of the audit log."""
+    return Entry(**answer)
+
+
+def audit_of(answer: Answer) -> AuditReport:
+    """What an audit found."""
+    return AuditReport(answer["entries"], read_head(answer["head"]), tuple(answer["problems"]))
+
+
+def saved_of(headers: Mapping[str, str]) -> Saved:
+    """What a backup holds, from the headers of its response."""
+    return Saved("", int(headers["x-simonides-memories"]), int(headers["x-simonides-sequence"]))
 
 
 def restored_of(answer: Answer) -> Restored:

@@ -15,13 +15,16 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlsplit
 
 from simonides.errors import InputError, MissingExtraError, UnavailableError
+from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
 from simonides.surfaces.client import records
@@ -35,17 +38,26 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from simonides.backends.embedded.auditing import AuditReport, Entry
     from simonides.backends.embedded.reading import EntityCount
     from simonides.backends.embedded.verification import VerifyReport
+    from simonides.lifecycle.briefing import Brief
+    from simonides.lifecycle.step import MaintenanceReport
     from simonides.records.diff import Diff
     from simonides.records.exchange import Restored
     from simonides.records.explanation import WhyNot
     from simonides.records.memory import Memory
+    from simonides.records.move import Move
     from simonides.records.recall import Recall
+    from simonides.records.recall_job import RecallJob
+    from simonides.records.receipt import Saved
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
 
 _LINES = "application/x-ndjson"
+_MOST_ENTRIES = 100_000
+# Between two looks at a job, in seconds.
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _NULL_MEANS = frozenset({"max_tokens"})
 """Parameters for which ``None`` is a value and not "not given"."""
 
@@ -131,8 +143,10 @@ class RemoteBank:
         return self._wire.call(operation, self.name, values)
 
     def retain(self, items: Any, **options: Any) -> list[str]:
-        """See ``Bank.retain``."""
+        """See ``Bank.retain``; of no items nothing is asked."""
         given = items if isinstance(items, str | Mapping) else list(items)
+        if not given and isinstance(given, list):
+            return []
         return list(self._call("retain", items=given, **options)["ids"])
 
     def retain_document(self, text: str, *, document_id: str, **options: Any) -> list[str]:
@@ -148,6 +162,18 @@ class RemoteBank:
     def recall(self, query: str, **options: Any) -> Recall:
         """See ``Bank.recall``."""
         return records.recall_of(self._call("recall", query=query, trace=True, **options))
+
+    def job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
+        """See ``Bank.job``; while it waits, the server is asked again and again."""
+        until = time.monotonic() + read_wait(wait_seconds)
+        pause = _SHORTEST_PAUSE
+        while True:
+            found = records.job_of(self._call("get_job", job=job, trace=True))
+            left = until - time.monotonic()
+            if found.done or left <= 0:
+                return found
+            time.sleep(min(pause, left))
+            pause = min(pause * 2, _LONGEST_PAUSE)
 
     def reflect(
         self, query: str, *, on_text: Callable[[str], object] | None = None, **options: Any
@@ -227,6 +253,45 @@ class RemoteBank:
         """See ``Bank.settle``."""
         return int(self._call("settle", most=most)["compared"])
 
+    def brief(self, task: str, max_tokens: int = 2000, **options: Any) -> Brief:
+        """See ``Bank.brief``."""
+        return records.brief_of(self._call("brief", task=task, max_tokens=max_tokens, **options))
+
+    def pin(self, memory: str, *, pinned: bool = True) -> None:
+        """See ``Bank.pin``."""
+        self._call("pin" if pinned else "unpin", memory=memory)
+
+    def maintain(self, **options: Any) -> MaintenanceReport:
+        """See ``Bank.maintain``; no progress is told, and *profile* is a name."""
+        return records.maintenance_of(self._call("maintain", **options))
+
+    def moves(self, memory: str | None = None) -> list[Move]:
+        """See ``Bank.moves``."""
+        return [records.move_of(each) for each in self._call("moves", memory=memory)["moves"]]
+
+    def undo_move(self, number: int) -> None:
+        """See ``Bank.undo_move``."""
+        self._call("undo", number=number)
+
+    def quarantine(self, ids: str | Iterable[str]) -> int:
+        """See ``Bank.quarantine``."""
+        wanted = _listed(ids)
+        return int(self._call("quarantine", ids=wanted)["quarantined"]) if wanted else 0
+
+    def release(self, ids: str | Iterable[str], *, kind: str = "semantic") -> int:
+        """See ``Bank.release``."""
+        wanted = _listed(ids)
+        return int(self._call("release", ids=wanted, kind=kind)["released"]) if wanted else 0
+
+    def audit_entries(self, most: int | None = None) -> list[Entry]:
+        """See ``Bank.audit_entries``; a server gives 100,000 rows at most."""
+        found = self._call("audit_entries", most=_MOST_ENTRIES if most is None else most)
+        return [records.entry_of(each) for each in found["entries"]]
+
+    def audit_verify(self, *, anchor: str | None = None) -> AuditReport:
+        """See ``Bank.audit_verify``."""
+        return records.audit_of(self._call("audit_verify", anchor=anchor))
+
     def stats(self) -> Mapping[str, Any]:
         """See ``Bank.stats``."""
         return dict(self._call("stats"))
@@ -246,6 +311,29 @@ class RemoteBank:
                 header += part
             target.write(part)
         return Counts(**json.loads(header.partition(b"\n")[0])["counts"])
+
+    def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
+        """See ``Bank.backup``; the file is written as it comes, and a path must be that of a new one."""
+        if isinstance(target, str | os.PathLike):
+            return self._backup_to(Path(target))
+        with self._wire.streamed("backup", self.name, {}) as response:
+            for part in response.iter_bytes():
+                target.write(part)
+            return records.saved_of(response.headers)
+
+    def _backup_to(self, path: Path) -> Saved:
+        """A new file, whole or not at all."""
+        try:
+            file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
+        except FileExistsError as error:
+            raise InputError("target", f"{path} is there already; name a new file") from error
+        try:
+            with file:
+                saved = self.backup(file)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return replace(saved, path=str(path))
 
     def import_bank(self, path: str | os.PathLike[str]) -> Restored:
         """See ``Bank.import_bank``."""
@@ -269,14 +357,14 @@ class _Wire:
 
     def lines(self, name: str, bank: str, values: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         """One operation whose answer comes as lines."""
-        with self._streamed(name, bank, values) as response:
+        with self.streamed(name, bank, values) as response:
             for line in response.iter_lines():
                 if line:
                     yield json.loads(line)
 
     def parts(self, name: str, bank: str) -> Iterable[bytes]:
         """One operation whose answer is a file."""
-        with self._streamed(name, bank, {}) as response:
+        with self.streamed(name, bank, {}) as response:
             yield from response.iter_bytes()
 
     def upload(self, name: str, bank: str, file: IO[bytes]) -> Any:
@@ -302,7 +390,8 @@ class _Wire:
                 f"{self.http.base_url}: no answer ({type(error).__name__}); check that the server runs"
             ) from error
 
-    def _streamed(self, name: str, bank: str, values: Mapping[str, Any]) -> Any:
+    def streamed(self, name: str, bank: str, values: Mapping[str, Any]) -> Any:
+        """A response that is read while it comes, as a context manager."""
         return _Streamed(self, name, bank, values)
 
     def _checked(self, response: httpx.Response) -> httpx.Response:

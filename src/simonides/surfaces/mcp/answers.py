@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.recall.packing.as_data import harmless, trust_word
 from simonides.surfaces.operations import results
+from simonides.surfaces.operations.schemas import optional
 
 if TYPE_CHECKING:
     from simonides.surfaces.operations.schemas import Schema
@@ -35,6 +36,7 @@ _ENTRY: Schema = {
     "required": ["n", "id", "kind", "score", "source", "trust"],
     "additionalProperties": False,
 }
+_SOMETIMES = ("chunks", "job", "explanations", "trace")
 _KEPT = ("id", "no_match", "no_match_reasons", "context")
 RECALLED: Schema = {
     "title": "Recalled",
@@ -43,10 +45,16 @@ RECALLED: Schema = {
         **{name: results.RECALL["properties"][name] for name in _KEPT},
         "memories": {"type": "array", "items": _ENTRY},
         "omitted": {**_COUNT, "description": "How many found memories max_tokens left no room for."},
-        **{name: results.RECALL["properties"][name] for name in ("chunks", "explanations", "trace")},
+        **{name: results.RECALL["properties"][name] for name in _SOMETIMES},
     },
     "required": [*_KEPT, "memories", "omitted"],
     "additionalProperties": False,
+}
+
+
+JOB: Schema = {
+    **results.JOB,
+    "properties": {**results.JOB["properties"], "recall": optional(RECALLED)},
 }
 
 
@@ -93,7 +101,7 @@ def _recalled(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     shown["omitted"] = len(answer["omitted"])
     if "chunks" in answer:
         shown["chunks"] = [{**chunk, "text": harmless(chunk["text"])} for chunk in answer["chunks"]]
-    return shown | {name: answer[name] for name in ("explanations", "trace") if name in answer}
+    return shown | {name: answer[name] for name in ("job", "explanations", "trace") if name in answer}
 
 
 def _recall_text(answer: Mapping[str, Any]) -> str:
@@ -102,8 +110,24 @@ def _recall_text(answer: Mapping[str, Any]) -> str:
         lines.append(f"Not in memory: {'; '.join(answer['no_match_reasons']) or 'nothing was found'}.")
     if answer["omitted"]:
         lines.append(f"Left out for want of tokens: {answer['omitted']}.")
+    if "job" in answer:
+        lines.append(f"A better answer comes later: get_job of {answer['job']}.")
     lines += [_json({name: answer[name]}) for name in ("chunks", "explanations", "trace") if name in answer]
     return "\n".join(lines)
+
+
+def _job(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    recall = answer["recall"]
+    if recall is None:
+        return dict(answer)
+    # The job is this one; to name it again would have a model ask for it again.
+    return {**answer, "recall": {name: value for name, value in _recalled(recall).items() if name != "job"}}
+
+
+def _job_text(answer: Mapping[str, Any]) -> str:
+    if answer["recall"] is None:
+        return "Still at work; ask again in some seconds."
+    return _recall_text(answer["recall"])
 
 
 def _reflection_text(answer: Mapping[str, Any]) -> str:
@@ -129,6 +153,7 @@ def _without(schema: Schema, name: str) -> Schema:
 
 _SHOWN: Mapping[str, Shown] = {
     "recall": Shown(RECALLED, _recalled, _recall_text),
+    "get_job": Shown(JOB, _job, _job_text),
     "reflect": Shown(results.REFLECTION, dict, _reflection_text),
     "explain": Shown(_without(results.EXPLANATIONS, "trace"), _explained, _json),
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simonides.bank import Bank
     from simonides.recall.packing.as_data import Form
     from simonides.records.memory import Memory
+    from simonides.records.recall import Recall
     from simonides.store import Store
     from simonides.surfaces.operations import requests
 
@@ -47,14 +48,23 @@ def recall(bank: Bank, request: requests.Recall) -> Answer:
     del asked["trace"], asked["form"]
     answer = bank.recall(**asked)
     observe(bank.name, answer)
-    if request.form != "plain":
-        pack = pack_as_data(
-            answer, bank.count_tokens, form=cast("Form", request.form), max_tokens=request.max_tokens
-        )
-        # With no match the hits that were found stay, as in the plain form.
-        hits = answer.hits if answer.no_match else pack.hits
-        answer = replace(answer, hits=hits, context=pack.text, omitted=pack.omitted)
-    return answer.to_dict(trace=request.trace)
+    return _in_form(bank, answer, request.form, request.max_tokens).to_dict(trace=request.trace)
+
+
+def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> Recall:
+    if form == "plain":
+        return answer
+    pack = pack_as_data(answer, bank.count_tokens, form=cast("Form", form), max_tokens=max_tokens)
+    # With no match the hits that were found stay, as in the plain form.
+    hits = answer.hits if answer.no_match else pack.hits
+    return replace(answer, hits=hits, context=pack.text, omitted=pack.omitted)
+
+
+def get_job(bank: Bank, request: requests.GetJob) -> Answer:
+    job = bank.job(request.job)
+    if job.recall is not None:
+        job = replace(job, recall=_in_form(bank, job.recall, request.form, job.max_tokens))
+    return job.to_dict(trace=request.trace)
 
 
 def reflect(bank: Bank, request: requests.Reflect, on_text: Callable[[str], object] | None = None) -> Answer:
@@ -177,6 +187,49 @@ def settle(bank: Bank, request: requests.Settle) -> Answer:
     return {"compared": bank.settle(request.most)}
 
 
+def brief(bank: Bank, request: requests.Brief) -> Answer:
+    return bank.brief(**given(request)).to_dict()
+
+
+def pin(bank: Bank, request: requests.Pin) -> Answer:
+    bank.pin(request.memory)
+    return {"memory": request.memory, "pinned": True}
+
+
+def unpin(bank: Bank, request: requests.Pin) -> Answer:
+    bank.pin(request.memory, pinned=False)
+    return {"memory": request.memory, "pinned": False}
+
+
+def maintain(bank: Bank, request: requests.Maintain) -> Answer:
+    return bank.maintain(**given(request)).to_dict()
+
+
+def moves(bank: Bank, request: requests.Moves) -> Answer:
+    return {"moves": [move.to_dict() for move in bank.moves(request.memory)]}
+
+
+def undo(bank: Bank, request: requests.Undo) -> Answer:
+    bank.undo_move(request.number)
+    return {"undone": request.number}
+
+
+def quarantine(bank: Bank, request: requests.Quarantine) -> Answer:
+    return {"quarantined": bank.quarantine(request.ids)}
+
+
+def release(bank: Bank, request: requests.Release) -> Answer:
+    return {"released": bank.release(request.ids, kind=request.kind)}
+
+
+def audit_entries(bank: Bank, request: requests.AuditEntries) -> Answer:
+    return {"entries": [entry.to_dict() for entry in bank.audit_entries(request.most)]}
+
+
+def audit_verify(bank: Bank, request: requests.AuditVerify) -> Answer:
+    return bank.audit_verify(anchor=request.anchor).to_dict()
+
+
 def stats(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 every call has the same shape
     return dict(bank.stats())
 
@@ -187,6 +240,10 @@ def verify(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 see
 
 def export(bank: Bank, request: requests.Nothing, target: IO[bytes]) -> Answer:  # noqa: ARG001 see stats
     return {"counts": bank.export(target).to_dict()}
+
+
+def backup(bank: Bank, request: requests.Nothing, target: IO[bytes]) -> Answer:  # noqa: ARG001 see stats
+    return bank.backup(target).to_dict()
 
 
 def import_bank(bank: Bank, request: requests.Nothing, path: Path) -> Answer:  # noqa: ARG001 see stats

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from simonides.lifecycle.maintaining import MOST_STEPS
 from simonides.profiles.loader import list_profiles
+from simonides.recall.search_arguments import TIERS
+from simonides.records.kind import Kind
 from simonides.surfaces.operations import schemas as s
 from simonides.surfaces.operations.parameters import parameter
 
@@ -18,6 +21,7 @@ PROFILES = list_profiles()
 _MEMORY_HELP = "Id of a memory, as retain and recall give it."
 _AS_OF_HELP = "Viewpoint in the world's time; a date means its first instant. Default: now."
 _KNOWN_HELP = "Viewpoint in recorded time: only what was stored by then. Default: as_of."
+_FORM_HELP = "Of the context: plain, or marked as data: fenced text, or json."
 _TEXT_BUDGET_HELP = "Tokens of memory text at most; what does not fit is left out and counted as omitted."
 
 
@@ -89,6 +93,7 @@ _TURN = s.mapped(
     required=("text",),
 )
 MOST_ITEMS = 10_000
+_PROFILE = s.choice(PROFILES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +101,8 @@ class Retain(Described):
     """Store memories."""
 
     items: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = parameter(
-        s.either(*_ITEM["anyOf"], s.listed(_ITEM, most=MOST_ITEMS)),
-        "A text, an object with text and any other parameter, or a list of these.",
+        s.either(*_ITEM["anyOf"], s.listed(_ITEM, most=MOST_ITEMS, least=1)),
+        "A text, an object with text and any other parameter, or a list of these, at least one.",
     )
     idempotency_key: str | None = parameter(
         s.LABEL, "The same key with the same items gives the first answer and stores nothing.", None
@@ -157,7 +162,7 @@ class Asked(Among):
     max_tokens: int | None = parameter(
         s.optional(s.BUDGET_OF_TOKENS), "Budget of the context, in tokens; null = none.", 4096
     )
-    profile: str = parameter(s.choice(PROFILES), "Which profile ranks.", "default")
+    profile: str = parameter(_PROFILE, "Which profile ranks.", "default")
     include_archived: bool = parameter(s.SWITCH, "Also find what maintenance has put away.", default=False)
     prefer_observations: bool = parameter(
         s.SWITCH, "Let an observation stand for the memories behind it.", default=False
@@ -194,7 +199,24 @@ class Recall(Asked):
         s.SWITCH, "Also give the memories for and against each observation.", default=False
     )
     count_returned: bool = parameter(s.SWITCH, "Count every returned memory as used.", default=False)
-    form: str = parameter(s.FORM, "Of the context: plain, or marked as data: fenced text, or json.", "plain")
+    form: str = parameter(s.FORM, _FORM_HELP, "plain")
+    tier: str = parameter(
+        s.choice(TIERS), "async: also name a job, whose better answer get_job gives later.", "default"
+    )
+    helpers: str | Sequence[str] | None = parameter(
+        s.HELPERS,
+        "In the async tier: hyde, query2doc, multi_query; each asks a language model about the query.",
+        None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetJob:
+    """What has become of a recall of the async tier."""
+
+    job: str = parameter(s.MEMORY_ID, "The job in the answer of a recall with tier async.")
+    trace: bool = parameter(s.SWITCH, "Also say what each stage did, and how long it took.", default=False)
+    form: str = parameter(s.FORM, _FORM_HELP, "plain")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,6 +348,82 @@ class Settle:
     """Compare what large batches left for later."""
 
     most: int | None = parameter(s.whole(1, 1_000_000), "Rows at most; by default all that wait.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What the next session should know."""
+
+    task: str = parameter(s.QUERY, "What is to be done, in words.")
+    max_tokens: int = parameter(s.BUDGET_OF_TOKENS, "Tokens of the text at most.", 2000)
+    profile: str = parameter(_PROFILE, "Which profile finds what is relevant.", "default")
+    project: str | None = parameter(s.NAME, "Only this project; memories of no project stay out.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """Keep a memory from decay, or no longer."""
+
+    memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintain:
+    """Move memories up, put old ones away, sum up what is said again."""
+
+    profile: str = parameter(_PROFILE, "Whose numbers decide.", "default")
+    most: int = parameter(
+        s.whole(1, 1_000_000), "Steps at most; the rest waits for the next run.", MOST_STEPS
+    )
+    dry_run: bool = parameter(s.SWITCH, "Write nothing and say what a run would do.", default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moves:
+    """What maintenance did."""
+
+    memory: str | None = parameter(s.MEMORY_ID, "Only of this memory; by default of all.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """Take back what maintenance did."""
+
+    number: int = parameter(s.ENTITY, "Number of a move, as moves gives it.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantine:
+    """Set memories aside."""
+
+    ids: Sequence[str] = parameter(s.MEMORY_IDS, "Ids of memories, at least one.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release(Quarantine):
+    """Take memories back."""
+
+    kind: str = parameter(
+        s.choice(kind for kind in Kind if kind is not Kind.QUARANTINE),
+        "What they are from now on.",
+        "semantic",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntries:
+    """The newest rows of the audit log."""
+
+    most: int = parameter(s.whole(1, 100_000), "Rows at most, newest first.", 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditVerify:
+    """Check the audit log."""
+
+    anchor: str | None = parameter(
+        s.text(longest=128), "A head that was kept elsewhere: it must be in the log.", None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

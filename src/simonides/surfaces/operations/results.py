@@ -133,14 +133,23 @@ RECALL = _some(
         no_match=_SWITCH,
         no_match_reasons=_TEXTS,
         chunks=_listed(_CHUNK),
+        job={**_TEXT, "description": "In the async tier: what get_job takes."},
         explanations=_listed(_EXPLANATION),
         evidence={"type": "object", "additionalProperties": _listed(_BEHIND)},
         trace=_TRACE,
     ),
     "chunks",
+    "job",
     "explanations",
     "evidence",
     "trace",
+)
+JOB = _answer(
+    "Job",
+    id=_TEXT,
+    status=choice(("pending", "done")),
+    helpers={"type": "object", "additionalProperties": _TEXTS},
+    recall=optional(RECALL),
 )
 REFLECTION = _answer(
     "Reflection",
@@ -227,6 +236,55 @@ ALIAS = _answer("Alias", entity=_COUNT, alias=_TEXT)
 MERGE = _answer("Merge", merge=_COUNT, entity=_COUNT, into=_COUNT)
 UNDONE = _answer("Undone", undone=_COUNT)
 SETTLED = _answer("Settled", compared=_COUNT)
+BRIEF = _answer(
+    "Brief",
+    text=_TEXT,
+    tokens=_COUNT,
+    sections={"type": "object", "additionalProperties": _TEXTS},
+    omitted=_TEXTS,
+)
+PINNED = _answer("Pinned", memory=_TEXT, pinned=_SWITCH)
+MAINTAINED = _answer(
+    "Maintained",
+    dry_run=_SWITCH,
+    left=_COUNT,
+    steps=_listed(_answer("Step", action=_TEXT, memory=_TEXT, was=_TEXT, became=_TEXT, reason=_TEXT)),
+)
+MOVES = _answer(
+    "Moves",
+    moves=_listed(
+        _answer(
+            "Move",
+            number=_COUNT,
+            memory=_TEXT,
+            action=_TEXT,
+            was=_TEXT,
+            became=_TEXT,
+            reason=_TEXT,
+            made_at=_TIME,
+            undone_at=_TIME,
+        )
+    ),
+)
+QUARANTINED = _answer("Quarantined", quarantined=_COUNT)
+RELEASED = _answer("Released", released=_COUNT)
+AUDIT_ENTRIES = _answer(
+    "AuditEntries",
+    entries=_listed(
+        _answer(
+            "AuditEntry",
+            number=_COUNT,
+            at={**_COUNT, "description": "Microseconds UTC."},
+            actor={**_TEXT, "description": "Keyed hash of the principal; empty = the owner."},
+            verb=_TEXT,
+            first=_COUNT,
+            last=_COUNT,
+            seal=_TEXT,
+        )
+    ),
+)
+AUDITED = _answer("Audited", ok=_SWITCH, entries=_COUNT, head=_TEXT, problems=_TEXTS)
+SAVED = _answer("Saved", path=_TEXT, memories=_COUNT, sequence=_COUNT)
 STATS: Schema = {**_answer("Stats", bank=_TEXT, current=_COUNT), "additionalProperties": True}
 VERIFIED = _answer(
     "Verified",

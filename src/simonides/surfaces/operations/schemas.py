@@ -16,6 +16,7 @@ from simonides.recall.arguments import (
     MAX_TOKENS,
     TAGS_MATCHES,
 )
+from simonides.recall.helping.asking import HELPERS as HELPER_NAMES
 from simonides.recall.packing.as_data import FORMS
 from simonides.recall.search_arguments import (
     BUDGET_FUNCTIONS,
@@ -132,6 +133,8 @@ SEED = whole(0, MAX_SEED)
 MODE = choice(MODES)
 SYNTAX = choice(SYNTAXES)
 BUDGET = choice(BUDGETS)
+_HELPER = choice(HELPER_NAMES)
+HELPERS = either(_HELPER, listed(_HELPER, most=len(HELPER_NAMES)))
 FORM = choice(("plain", *FORMS))
 BUDGET_FUNCTION = choice(BUDGET_FUNCTIONS)
 CHUNK_TOKENS = whole(0, MOST_CHUNK_TOKENS)

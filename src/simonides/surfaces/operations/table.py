@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from simonides.surfaces.operations.schemas import Schema
 
 
+LINES = "application/x-ndjson"
+DATABASE = "application/vnd.sqlite3"
+
+
 class Verb(StrEnum):
     """What a token must allow for an operation."""
 
@@ -37,7 +41,7 @@ class Scope(StrEnum):
 
 
 class Stream(StrEnum):
-    """Whether an operation's body is a stream of lines, and which way it goes."""
+    """Whether an operation's body is a file, and which way it goes."""
 
     NONE = "none"
     OUT = "out"
@@ -62,6 +66,7 @@ class Operation:
         changes: whether it writes anything at all.
         idempotent: whether doing it twice is doing it once.
         stream: whether its body is a stream.
+        media: media type of that stream.
         owner_only: whether a bank that is opened for a principal refuses it.
     """
 
@@ -76,6 +81,7 @@ class Operation:
     changes: bool = False
     idempotent: bool = True
     stream: Stream = Stream.NONE
+    media: str = LINES
     owner_only: bool = False
 
     @property
@@ -138,6 +144,14 @@ OPERATIONS: Mapping[str, Operation] = {
             results.RECALL,
             _READ,
             calls.recall,
+        ),
+        Operation(
+            "get_job",
+            "Give the better answer of a recall of the async tier, once it is there.",
+            requests.GetJob,
+            results.JOB,
+            _READ,
+            calls.get_job,
         ),
         Operation(
             "reflect",
@@ -289,6 +303,100 @@ OPERATIONS: Mapping[str, Operation] = {
             changes=True,
         ),
         Operation(
+            "brief",
+            "Sum up for the next session what is pinned, relevant, decided, open and changed, with ids.",
+            requests.Brief,
+            results.BRIEF,
+            _READ,
+            calls.brief,
+        ),
+        Operation(
+            "pin",
+            "Keep a memory from decay and first in a brief.",
+            requests.Pin,
+            results.PINNED,
+            _WRITE,
+            calls.pin,
+            changes=True,
+        ),
+        Operation(
+            "unpin",
+            "Let a pinned memory age like any other.",
+            requests.Pin,
+            results.PINNED,
+            _WRITE,
+            calls.unpin,
+            changes=True,
+        ),
+        Operation(
+            "maintain",
+            "Move memories up, put old ones away and sum up what is said again; nothing is deleted.",
+            requests.Maintain,
+            results.MAINTAINED,
+            Verb.ADMIN,
+            calls.maintain,
+            changes=True,
+            owner_only=True,
+        ),
+        Operation(
+            "moves",
+            "Show what maintenance did to memories, and why.",
+            requests.Moves,
+            results.MOVES,
+            _READ,
+            calls.moves,
+            owner_only=True,
+        ),
+        Operation(
+            "undo",
+            "Take back a promotion or an archiving; maintenance does not make it again.",
+            requests.Undo,
+            results.UNDONE,
+            Verb.ADMIN,
+            calls.undo,
+            changes=True,
+            idempotent=False,
+            owner_only=True,
+        ),
+        Operation(
+            "quarantine",
+            "Set memories aside, so that only who asks for the kind quarantine finds or lists them.",
+            requests.Quarantine,
+            results.QUARANTINED,
+            Verb.ADMIN,
+            calls.quarantine,
+            changes=True,
+            owner_only=True,
+        ),
+        Operation(
+            "release",
+            "Take memories out of quarantine.",
+            requests.Release,
+            results.RELEASED,
+            Verb.ADMIN,
+            calls.release,
+            changes=True,
+            owner_only=True,
+        ),
+        Operation(
+            "audit_entries",
+            "Show the newest rows of the audit log: when, who, what was done; no text.",
+            requests.AuditEntries,
+            results.AUDIT_ENTRIES,
+            Verb.ADMIN,
+            calls.audit_entries,
+            owner_only=True,
+        ),
+        Operation(
+            "audit_verify",
+            "Check every seal of the audit log.",
+            requests.AuditVerify,
+            results.AUDITED,
+            Verb.ADMIN,
+            calls.audit_verify,
+            owner_only=True,
+        ),
+        Operation(
             "stats",
             "Count what the bank holds; sizes and all else for its owner only.",
             requests.Nothing,
@@ -312,6 +420,17 @@ OPERATIONS: Mapping[str, Operation] = {
             Verb.ADMIN,
             calls.export,
             stream=Stream.OUT,
+            owner_only=True,
+        ),
+        Operation(
+            "backup",
+            "Copy the rows as one file, as they are at one moment; restore puts it back at the machine.",
+            requests.Nothing,
+            results.SAVED,
+            Verb.ADMIN,
+            calls.backup,
+            stream=Stream.OUT,
+            media=DATABASE,
             owner_only=True,
         ),
         Operation(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.surfaces.operations.schemas import BANK, IN_PATH
-from simonides.surfaces.operations.table import Scope, Stream
+from simonides.surfaces.operations.table import DATABASE, LINES, Scope, Stream
 from simonides.surfaces.rest.handlers import KEY_HEADER
-from simonides.surfaces.rest.writing import JSON, LINES
+from simonides.surfaces.rest.writing import JSON
 
 if TYPE_CHECKING:
     from simonides.surfaces.operations.parameters import Parameter
@@ -45,6 +45,10 @@ _PROBLEMS = {
 }
 _RETRIED = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 
+_FILES: dict[str, tuple[str, Schema]] = {
+    LINES: ("Lines of JSON.", {"type": "string"}),
+    DATABASE: ("A SQLite database.", {"type": "string", "format": "binary"}),
+}
 _FIRST = "$response.body#/ids/0"
 # What an answer leads on to: (operation, parameter, where its value stands).
 _LINKS = {
@@ -149,7 +153,8 @@ def _without_null(schema: Schema) -> Schema:
 
 def _answered(operation: Operation) -> dict[str, Any]:
     if operation.stream is Stream.OUT:
-        return {"description": "Lines of JSON.", "content": {LINES: {"schema": {"type": "string"}}}}
+        told, schema = _FILES[operation.media]
+        return {"description": told, "content": {operation.media: {"schema": schema}}}
     content: dict[str, Any] = {JSON: {"schema": operation.result}}
     if operation.name == "list_memories":
         # Asked for by Accept: every page, one memory a line.

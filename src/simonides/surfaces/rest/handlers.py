@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
 from simonides.errors import InputError
-from simonides.surfaces.operations.table import Stream
+from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.guard import GRANT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
 from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
-from simonides.surfaces.rest.writing import LINES, file_response, json_response, lines_response
+from simonides.surfaces.rest.writing import file_response, json_response, lines_response, to_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
     from simonides.surfaces.serving.dispatching import Dispatcher
     from simonides.surfaces.serving.grants import Grant
 
+T = TypeVar("T")
+
+LARGE = 64 * 1024
+"""Bytes of a body from which it is read and checked beside the event loop."""
 KEY_HEADER = "idempotency-key"
+COUNT_HEADER = "x-simonides-"
+_KEY = re.compile(r"[!-~]{1,256}", re.ASCII)
 _IMPORTABLE = frozenset({LINES, "application/jsonl", "application/octet-stream"})
 
 
@@ -65,34 +72,36 @@ class _Handler:
         grant.check(self._operation, bank)
         if self._operation.stream is Stream.IN:
             return await self._import(request, grant, bank)
-        values = await self._values(request)
-        bound = self._bind({**values, **self._from_path(request, values)})
+        values, size = await self._values(request)
+        bound = await _aside(self._bind, {**values, **self._from_path(request, values)}, size=size)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bound)
         if self._operation.name == "list_memories" and LINES in request.headers.get("accept", ""):
             return await self._lines(request, grant, bank, values)
         if self._operation.name == "reflect" and LINES in request.headers.get("accept", ""):
             return await self._spoken(grant, bank, bound)
-        answer = await self._do(request, grant, bank, bound)
-        return json_response(answer)
+        return json_response(await self._do_and(to_json, request, grant, bank, bound))
 
-    async def _values(self, request: Request) -> dict[str, Any]:
+    async def _values(self, request: Request) -> tuple[dict[str, Any], int]:
+        """What the caller gave, by parameter, and how many bytes the body has."""
         body = await read_body(request, self._limits.body_bytes, self._limits.seconds)
         if self._place.method == "GET":
             if body:
                 raise MalformedError("body", "is not read here; give parameters in the query")
-            return read_query(request, self._operation)
+            return read_query(request, self._operation), 0
         if request.query_params:
             raise MalformedError("query", "is not read here; give parameters in the JSON body")
         _check_media_type(request, frozenset({"application/json"}), empty=not body)
-        values = read_json(body)
+        values = await _aside(read_json, body, size=len(body))
         key = request.headers.get(KEY_HEADER)
         if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
+            if not _KEY.fullmatch(key):
+                raise MalformedError(KEY_HEADER, "must be 1 to 256 visible ASCII characters without blanks")
             if values.get("idempotency_key", key) != key:
                 # Each of them fits its description; only together they do not.
                 raise InputError("idempotency_key", "differs from the Idempotency-Key header")
             values["idempotency_key"] = key
-        return values
+        return values, len(body)
 
     def _from_path(self, request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
         named = {name: value for name, value in request.path_params.items() if name != "bank"}
@@ -110,20 +119,35 @@ class _Handler:
     async def _do(
         self, request: Request, grant: Grant, bank: str | None, bound: object, *extra: object
     ) -> Any:
+        return await self._do_and(dict, request, grant, bank, bound, *extra)
+
+    async def _do_and(
+        self,
+        finish: Callable[[Mapping[str, Any]], T],
+        request: Request,
+        grant: Grant,
+        bank: str | None,
+        bound: object,
+        *extra: object,
+    ) -> T:
         async def left() -> None:
             # The body has been read whole, so the next message can only say that the caller is gone.
             while (await request.receive())["type"] != "http.disconnect":
                 pass
 
-        return await self._dispatcher.do(grant, self._operation, bank, bound, *extra, left=left)
+        return await self._dispatcher.do_and(finish, grant, self._operation, bank, bound, *extra, left=left)
 
     async def _export(self, request: Request, grant: Grant, bank: str | None, bound: object) -> Response:
         self._check_plain()
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
         file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
-        await self._do(request, grant, bank, bound, file)
-        return file_response(file)
+        answer = await self._do(request, grant, bank, bound, file)
+        # What an answer counts cannot stand in a body that is a file.
+        counts = {
+            f"{COUNT_HEADER}{name}": str(value) for name, value in answer.items() if isinstance(value, int)
+        }
+        return file_response(file, self._operation.media, counts)
 
     async def _import(self, request: Request, grant: Grant, bank: str | None) -> Response:
         if request.query_params:
@@ -136,7 +160,7 @@ class _Handler:
         try:
             with path.open("wb") as file:
                 await spool_body(request, self._limits.import_bytes, self._limits.seconds, file)
-            return json_response(await self._do(request, grant, bank, bound, path))
+            return json_response(await self._do_and(to_json, request, grant, bank, bound, path))
         finally:
             await asyncio.to_thread(folder.cleanup)
 
@@ -198,6 +222,11 @@ class _Handler:
                     return
 
         return lines_response(lines())
+
+
+async def _aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:
+    """*work* of a value that came from a body of *size* bytes; a large one in a thread of its own."""
+    return work(value) if size < LARGE else await asyncio.to_thread(work, value)
 
 
 def _check_media_type(request: Request, allowed: frozenset[str], *, empty: bool = False) -> None:

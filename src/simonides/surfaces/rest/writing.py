@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response, StreamingResponse
 
+from simonides.surfaces.operations.table import LINES
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from typing import IO
 
 JSON = "application/json"
-LINES = "application/x-ndjson"
 _PART = 256 * 1024
 
 
@@ -23,9 +24,9 @@ def to_json(answer: object) -> bytes:
     return json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def json_response(answer: Mapping[str, Any], status: int = 200) -> Response:
-    """A whole answer."""
-    return Response(to_json(answer), status, media_type=JSON)
+def json_response(written: bytes) -> Response:
+    """A whole answer, as ``to_json`` wrote it."""
+    return Response(written, media_type=JSON)
 
 
 def lines_response(lines: AsyncIterator[Mapping[str, Any]]) -> Response:
@@ -38,7 +39,7 @@ def lines_response(lines: AsyncIterator[Mapping[str, Any]]) -> Response:
     return StreamingResponse(written(), media_type=LINES)
 
 
-def file_response(file: IO[bytes]) -> Response:
+def file_response(file: IO[bytes], media: str, headers: Mapping[str, str]) -> Response:
     """What a file holds, read part by part; the file is closed afterwards."""
     size = file.seek(0, 2)
     file.seek(0)
@@ -49,7 +50,7 @@ def file_response(file: IO[bytes]) -> Response:
                 yield part
 
     # Starlette reads a plain iterator in threads of its own.
-    return StreamingResponse(parts(), media_type=LINES, headers={"Content-Length": str(size)})
+    return StreamingResponse(parts(), media_type=media, headers={**headers, "Content-Length": str(size)})
 
 
 def _finite(value: object) -> object:

@@ -118,10 +118,25 @@ class Dispatcher:
         left: Callable[[], Awaitable[object]] | None = None,
     ) -> Mapping[str, Any]:
         """The same with a request that was bound already."""
+        return await self.do_and(dict, grant, operation, bank, request, *extra, left=left)
+
+    async def do_and(
+        self,
+        finish: Callable[[Mapping[str, Any]], T],
+        grant: Grant,
+        operation: Operation,
+        bank: str | None,
+        request: object,
+        *extra: object,
+        left: Callable[[], Awaitable[object]] | None = None,
+    ) -> T:
+        """What *finish* makes of the answer, in the worker's thread: the loop writes no large ones."""
         grant.check(operation, bank)
         if operation.scope is Scope.STORE:
             self._check_bank_of(grant, request)
-        return await self.work(grant, lambda: self._call(grant, operation, bank, request, extra), left=left)
+        return await self.work(
+            grant, lambda: finish(self._call(grant, operation, bank, request, extra)), left=left
+        )
 
     def _check_bank_of(self, grant: Grant, request: object) -> None:
         """A bank that a request to the store names must be in the scope, too."""
