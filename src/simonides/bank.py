@@ -25,7 +25,7 @@ from simonides.errors import ConflictError, InputError, ModelDamagedError, NotFo
 from simonides.index.view import look
 from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
-from simonides.lifecycle.preferring import prefer_observations
+from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
 from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
 from simonides.lifecycle.thresholds import read_thresholds
 from simonides.lifecycle.undoing import note_stale, undo
@@ -979,7 +979,7 @@ class Bank:
         plan = self._plan(profile)
         recording, now = Recording(), self._now()
         with self._rows.reading() as reading:
-            view = self._view(reading, request.filters, now)
+            plan, view = self._view(plan, reading, request.filters, now)
             answer, _ = self._answer(plan, view, request, search, reading, recording)
             reading.check([hit.memory.ordinal for hit in answer])
             trace = answer.trace
@@ -1096,7 +1096,7 @@ class Bank:
         request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
         plan, recording = self._plan(profile), Recording()
         with self._rows.reading() as reading:
-            view = self._view(reading, request.filters, self._now())
+            plan, view = self._view(plan, reading, request.filters, self._now())
             answer, tools = self._answer(plan, view, request, search, reading, recording)
             return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))
 
@@ -1173,11 +1173,13 @@ class Bank:
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
 
-    def _view(self, reading: Reading, filters: Filters, now: int) -> BankView:
+    def _view(self, plan: Plan, reading: Reading, filters: Filters, now: int) -> tuple[Plan, BankView]:
         view = look(reading.snapshot, filters, now, self._reader(reading))
         if not filters.observations:
-            return view
-        return prefer_observations(view, read_evidence(reading.connection, view.known_at))
+            return plan, view
+        evidence = read_evidence(reading.connection, view.known_at)
+        view, stand_ins = prefer_observations(view, evidence, filters)
+        return with_stand_ins(plan, stand_ins), view
 
     def _evidence(self, reading: Reading, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
         """What stands behind the consolidated observations of an answer, as it was known then."""
