@@ -29,6 +29,7 @@ from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
 from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
 from simonides.lifecycle.thresholds import read_thresholds
 from simonides.lifecycle.undoing import note_stale, undo
+from simonides.lifecycle.wording import Writer
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_lifecycle, load_profile
 from simonides.protocols import Tools
@@ -461,14 +462,18 @@ class Bank:
         return ids
 
     def _write(self, transaction: WriteTransaction, items: Sequence[Prepared]) -> list[str]:
+        self._fit(transaction, *items)
+        author = self.principal or ""
+        return Storing(transaction, items, self._around.analyser, author, self._answers.source).store()
+
+    def _fit(self, transaction: WriteTransaction, *items: Prepared) -> None:
+        """Check that the bank's vectors are by the models that made those of *items*."""
         embedder, _ = self._around.embedder()
         if embedder is not None and any(item.codes is not None for item in items):
             transaction.use_embedder(embedder)
         sparse, _ = self._around.sparse()
         if sparse is not None and any(item.sparse for item in items):
             transaction.use_sparse(sparse)
-        author = self.principal or ""
-        return Storing(transaction, items, self._around.analyser, author, self._answers.source).store()
 
     def import_items(self, items: Iterable[Mapping[str, Any]]) -> Imported:
         """Store items of an import that were not stored by an earlier one; otherwise like ``retain``.
@@ -1433,6 +1438,8 @@ class Bank:
         most: int = MOST_STEPS,
         dry_run: bool = False,
         progress: Callable[[str, int, int | None], None] | None = None,
+        model: Enricher | None = None,
+        stopping: Callable[[], bool] | None = None,
     ) -> MaintenanceReport:
         """Move memories up, put old ones away and sum up what is said again; the owner's only.
 
@@ -1444,9 +1451,14 @@ class Bank:
             most: steps at most, from 1.
             dry_run: write nothing and report what a run would do.
             progress: told ("maintenance steps", done, of how many).
+            model: a language model, such as ``models.llm.LanguageModel``, that writes new observations. Texts
+                of their sources are sent to its server. What it says must cite them and keep to their words,
+                else it is refused; then, and where it cannot be asked, they are in the words of a source.
+            stopping: asked between transactions; when it says so, the rest waits for the next run.
 
         Raises:
             InputError: an argument is wrong.
+            MissingExtraError: the model needs a package that is not installed.
             ProfileError: the profile states no such numbers, or wrong ones.
             UnavailableError: another process maintains this bank, or it cannot be written.
         """
@@ -1454,7 +1466,22 @@ class Bank:
         if not _is_number(most) or isinstance(most, bool):
             raise InputError("most", f"expected a whole number from 1, got {shown(most)}")
         thresholds = read_thresholds(*load_lifecycle(profile))
-        return maintain(self._rows, thresholds, self._now, most=most, dry_run=dry_run, progress=progress)
+        return maintain(
+            self._rows,
+            thresholds,
+            self._now,
+            most=most,
+            dry_run=dry_run,
+            progress=progress,
+            writer=None if model is None else self._writer(model),
+            stopping=stopping or (lambda: False),
+        )
+
+    def _writer(self, model: Enricher) -> Writer:
+        def prepared(text: str) -> Prepared:
+            return self._prepare(read_items([text], {}, zone=self._around.zone))[0]
+
+        return Writer(model, self._around.analyser, prepared, self._fit)
 
     def moves(self, memory: str | None = None) -> list[Move]:
         """What maintenance did to one memory, or to all, oldest first, with reasons; the owner's only."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.transaction import Stored, WriteTransaction
     from simonides.lifecycle.grouping import Group, Member
     from simonides.lifecycle.thresholds import ObservationRule
+    from simonides.records.draft import Prepared
 
 MOST_SOURCES = 64
 """Named per observation and stance; the rest only counts."""
@@ -192,13 +193,22 @@ def _runs(members: Sequence[Member], against: Sequence[Member]) -> Iterator[list
         yield sorted(run, key=lambda each: each.root)
 
 
-def clearest(members: Sequence[Member]) -> Member:
-    """The member whose words stand for all: trusted most, then the shortest, then the earliest."""
-    return min(members, key=lambda member: (-member.weight, member.length, member.root))
+def clearest(members: Sequence[Member]) -> list[Member]:
+    """Members by how well their words stand for all: trusted most, then the shortest, then the earliest."""
+    return sorted(members, key=lambda member: (-member.weight, member.length, member.root))
 
 
-def write_planned(transaction: WriteTransaction, planned: Planned) -> str:
-    """Make one planned step; returns the observation's id, or nothing where the bank has moved on since."""
+def write_planned(
+    transaction: WriteTransaction, planned: Planned, item: Prepared | None = None, model: str = ""
+) -> str:
+    """Make one planned step; returns the observation's id, or nothing where the bank has moved on since.
+
+    Args:
+        transaction: open.
+        planned: the step.
+        item: for a new observation, other words than its clearest source's; see ``wording``.
+        model: that wrote them.
+    """
     belief = planned.belief
     if not _still_there(transaction, planned):
         return ""
@@ -211,7 +221,7 @@ def write_planned(transaction: WriteTransaction, planned: Planned) -> str:
         transaction.expire(planned.ordinal, stamp)
         return str(memory)
     if planned.ordinal is None:
-        stored = _write_new(transaction, belief)
+        stored = _write_new(transaction, belief, item, model)
     else:
         stored = transaction.revise(planned.ordinal, **belief.values)
     stamp = int(transaction.columns(stored.ordinal, "ingested_at")[0])
@@ -232,14 +242,14 @@ def _still_there(transaction: WriteTransaction, planned: Planned) -> bool:
     return all(transaction.exists(member.ordinal) for member in rows)
 
 
-def _write_new(transaction: WriteTransaction, belief: Belief) -> Stored:
+def _write_new(transaction: WriteTransaction, belief: Belief, item: Prepared | None, model: str) -> Stored:
     # A source by name: what is written here goes when the memory that it is from is forgotten.
     sources = belief.members[:MOST_SOURCES]
-    told = clearest(sources)
+    told = clearest(sources)[0]
     _, relation, obj = belief.key
     tags = [transaction.frame(member.ordinal).tags for member in sources]
     common = sorted(frozenset.intersection(*tags))
-    metadata = {"object": obj} if obj else {}
+    metadata = ({"object": obj} if obj else {}) | ({"written_by": model} if item else {})
     starts = min(belief.members, key=lambda member: (member.valid_from, member.root))
     ends = max(belief.members, key=lambda member: (member.valid_to, -member.root))
     (starting,) = transaction.columns(starts.ordinal, "valid_from_precision")
@@ -249,6 +259,7 @@ def _write_new(transaction: WriteTransaction, belief: Belief) -> Stored:
     return transaction.derive(
         told.ordinal,
         min(member.trust for member in belief.members),
+        item,
         **belief.values,
         kind=Kind.OBSERVATION.value,
         layer=Layer.SEMANTIC.value,

@@ -346,8 +346,13 @@ class WriteTransaction:
             "content_key": content_key(draft),
         }
         self._insert_row(values, item.scale, codes)
-        if item.tokens and codes:
-            digest = codes_digest(values["id"], item.tokens)
+        self._insert_models(ordinal, memory, item)
+        return Stored(memory, ordinal, ordinal)
+
+    def _insert_models(self, ordinal: int, memory: str, item: Prepared) -> None:
+        """What models made of a text, beside its vector."""
+        if item.tokens and item.codes is not None:
+            digest = codes_digest(memory, item.tokens)
             insert = "INSERT INTO token_codes VALUES (?, ?, ?, ?)"
             self._connection.execute(insert, (ordinal, self._meta.embedder, item.tokens, digest))
         if item.sparse:
@@ -355,7 +360,6 @@ class WriteTransaction:
                 "INSERT INTO sparse_terms VALUES (?, ?, ?)",
                 (ordinal, item.sparse, sparse_digest(memory, item.sparse)),
             )
-        return Stored(memory, ordinal, ordinal)
 
     def instant_after(self, ordinal: int, moment: int) -> int:
         """*moment*, if a row was recorded before it, else the recorded time of the next row."""
@@ -411,12 +415,13 @@ class WriteTransaction:
             (fresh, ordinal),
         )
 
-    def derive(self, ordinal: int, trust: float, **changed: Any) -> Stored:
+    def derive(self, ordinal: int, trust: float, item: Prepared | None = None, **changed: Any) -> Stored:
         """Write a new memory in the words of a stored row, with its vector and the names it mentions.
 
         Args:
             ordinal: of the row whose text it takes over.
             trust: of its source.
+            item: other words with all that models made of them, in place of the row's.
             changed: columns of ``memories`` that differ from the row's.
         """
         cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
@@ -427,6 +432,13 @@ class WriteTransaction:
         )
         scale, codes = vector or (0.0, b"")
         fresh, stamp = self._meta.next_ordinal, self.next_instant()
+        if item is not None:
+            scale, codes = item.scale, b"" if item.codes is None else item.codes.tobytes()
+            values |= {
+                "text": item.draft.text,
+                "expansion": item.expansion,
+                "signature": item.signature.astype("<u4").tobytes(),
+            }
         memory = self._free_id(stamp, str(values["text"]))
         values |= {
             **changed,
@@ -445,7 +457,10 @@ class WriteTransaction:
         }
         values["terms"] = analysed(values, self._analyser)
         self._insert_row(values, float(scale), bytes(codes))
-        self._copy_models(ordinal, fresh, memory)
+        if item is None:
+            self._copy_models(ordinal, fresh, memory)
+        else:
+            self._insert_models(fresh, memory, item)
         self._copy_mentions(ordinal, fresh)
         return Stored(memory, fresh, fresh)
 
