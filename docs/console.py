@@ -2,7 +2,8 @@
 
 In a ``console`` block each line ``$ command`` is run, in order, in one folder that is empty at first; the
 lines below it are what it prints: standard output, then standard error. ``$ export NAME=value`` holds for the
-page. Ids are given anew by every bank, and times depend on the machine, so neither makes a page stale.
+page. Ids are given anew by every bank, times depend on the machine, and ages on the day, so none of these
+makes a page stale.
 ``--check`` only tells whether the pages are current.
 """
 
@@ -23,12 +24,13 @@ import simonides
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PAGES = (Path(__file__).parent / "guide" / "viewpoints.md",)
+PAGES = tuple(Path(__file__).parent / "guide" / f"{name}.md" for name in ("viewpoints", "maintenance"))
 WIDTH = 100
 
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _ID = re.compile(r"\b[0-9a-f]{16}\b")
 _WORD = re.compile(r"[^\W\d]+")
+_AGE = re.compile(r"\b\d+ days without use\b")
 _MILLISECONDS = re.compile(r"(?<=\s)\d+\.\d(?=\s)")
 
 
@@ -59,10 +61,10 @@ def rerun(page: str) -> str:
 
 
 def steady(page: str) -> str:
-    """*page* without what differs from run to run: ids by their order, no milliseconds, single blanks."""
+    """*page* without what differs from run to run: ids by their order, no times or ages, single blanks."""
     order: dict[str, str] = {}
     text = _ID.sub(lambda found: order.setdefault(found[0], f"ID{len(order)}"), page)
-    return " ".join(_MILLISECONDS.sub("0.0", text).split())
+    return " ".join(_AGE.sub("0 days without use", _MILLISECONDS.sub("0.0", text)).split())
 
 
 class _Session:

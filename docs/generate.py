@@ -29,11 +29,13 @@ PAGE = Path(__file__).parent / "reference" / "cli.md"
 MCP_PAGE = PAGE.with_name("mcp.md")
 ABSTENTION = Path(__file__).parent / "guide" / "abstention.md"
 QUALITY = Path(__file__).parent / "guide" / "quality.md"
+MAINTENANCE = Path(__file__).parent / "guide" / "maintenance.md"
 README = Path(__file__).parents[1] / "README.md"
 RESULTS = README.parent / "bench" / "results"
 PROGRAM = "simonides"
 
 MEASURED, PEERS, COMPARED, ABLATION, VARIANTS = "measured", "peers", "compared", "ablation", "variants"
+MAINTAINED, LASTING, YEAR = "maintained", "lasting", "year"
 MEASURES = ("recall@5", "recall@10", "ndcg@10", "all@10")
 NAMES = {"locomo": "LoCoMo", "musique": "MuSiQue"}
 
@@ -69,6 +71,7 @@ def main() -> int:
         README: _with_table(README.read_text(encoding="utf-8"), _measured(RESULTS)),
         ABSTENTION: _with_table(ABSTENTION.read_text(encoding="utf-8"), _abstention(RESULTS)),
         QUALITY: _quality(QUALITY.read_text(encoding="utf-8"), RESULTS),
+        MAINTENANCE: _maintenance(MAINTENANCE.read_text(encoding="utf-8"), RESULTS),
     }
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:
@@ -185,6 +188,95 @@ def _variants(results: Path) -> str:
             profile = Path(result["profile"]).stem
             lines.append(f"| {NAMES[data]} | `{profile}`, {titles[name]} | {' | '.join(cells)} |")
     return "\n".join([*lines, _measured_on([(data, page) for _, data, page in pages])])
+
+
+def _maintenance(page: str, results: Path) -> str:
+    """The guide to maintenance with all its tables."""
+    page = _with_table(page, _maintained(results), MAINTAINED)
+    page = _with_table(page, _lasting(results), LASTING)
+    return _with_table(page, _year(results), YEAR)
+
+
+def _maintained(results: Path) -> str:
+    """Recall of the same conversations with and without maintenance."""
+    pages = _pages(results, "lifecycle")
+    if not pages:
+        return "Not measured."
+    heads = ("other answers", "recall@10", "ndcg@10", "recall@10 gains", "95 %", "p (Holm)")
+    lines = [f"| asked | maintained by | {' | '.join(heads)} |", "|---|---" + "|---:" * len(heads) + "|"]
+    for _, page in pages:
+        for group in page["result"]["groups"]:
+            asked = f"{'told again, ' if group['told_again'] else ''}{group['moment']}"
+            gains = {row["second"]: row for row in group["overall"] if row["measure"] == "recall@10"}
+            for system, values in group["rows"].items():
+                cells = [f"{values[measure]:.3f}" for measure in ("recall@10", "ndcg@10")]
+                cells = [str(group["differing_answers"].get(system, "")), *cells]
+                row = gains.get(system)
+                cells += (
+                    [
+                        f"{row['difference']:+.3f}",
+                        f"{row['low']:+.3f} to {row['high']:+.3f}",
+                        f"{row['p_holm']:.4f}",
+                    ]
+                    if row
+                    else ["", "", ""]
+                )
+                name = "nothing" if row is None else system
+                lines.append(f"| {asked} | {name} | {' | '.join(cells)} |")
+    return "\n".join([*lines, _measured_on(pages)])
+
+
+def _lasting(results: Path) -> str:
+    """How long an unused episode lasts, beside how old what is asked for is."""
+    pages = _pages(results, "lifecycle")
+    if not pages:
+        return "Not measured."
+    result = pages[0][1]["result"]
+    ages = result["age_of_what_is_asked_days"]
+    lines = ["| an unused episode is put away after days | user | assistant | tool, document | import |"]
+    lines.append("|---|---:|---:|---:|---:|")
+    for profile, days in result["lasting_days"].items():
+        cells = [f"{days['episodic'][role]:.0f}" for role in ("user", "assistant", "tool", "import")]
+        lines.append(f"| `{profile}` | {' | '.join(cells)} |")
+    lines.append(
+        f"\nA year after the conversations, what LoCoMo asks for is {ages['median']:.0f} days old at the "
+        f"median and {ages['oldest']:.0f} at most."
+    )
+    return "\n".join(lines)
+
+
+def _year(results: Path) -> str:
+    """What was checked in a simulated year."""
+    file = results / "lifecycle-year.json"
+    if not file.is_file():
+        return "Not measured."
+    page = json.loads(file.read_text(encoding="utf-8"))
+    year, alike = page["result"]["year"], page["result"]["alike"]
+    counts = year["whole"]
+    steps = sum(count for name, count in counts.items() if name.startswith("step: "))
+    lines = ["| checked in a simulated year | how often |", "|---|---:|"]
+    for name, count in (
+        ("events: moves, repetitions, small talk, uses, pins, forgets", year["events"]),
+        ("steps of maintenance", steps),
+        ("what somebody's current town is, every week", counts["current facts"]),
+        ("the same as of every earlier week", counts["facts as of earlier weeks"]),
+        ("answers as of earlier weeks, before and after maintenance", counts["as-of answers"]),
+        ("a second run changes nothing", counts["second runs"]),
+        ("runs cut off in the year lived again, which ended the same", year["killed"]["kills"]),
+        ("faults", len(year["faults"])),
+    ):
+        lines.append(f"| {name} | {count:,} |")
+    lines += ["", "| one run over memories that say | memories | observations | CPU | memory |"]
+    lines.append("|---|---:|---:|---:|---:|")
+    lines += [
+        f"| {name} | {each['memories']:,} | {each['steps']} | {each['cpu_seconds']:.1f} s "
+        f"| +{each['peak_growth_mb']:.0f} MB |"
+        for name, found in alike.items()
+        for each in found
+    ]
+    run = page["run"]
+    lines.append(f"\nMeasured on {run['date']} at {run['commit'][:12]}: `bench/results/`.")
+    return "\n".join(lines)
 
 
 def _abstention(results: Path) -> str:

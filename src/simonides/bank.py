@@ -35,11 +35,12 @@ from simonides.errors import (
 from simonides.index.view import look
 from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
-from simonides.lifecycle.preferring import prefer_observations
+from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
 from simonides.lifecycle.reembedding import abandon, reembed
 from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
 from simonides.lifecycle.thresholds import read_thresholds
 from simonides.lifecycle.undoing import note_stale, undo
+from simonides.lifecycle.wording import Writer
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_lifecycle, load_profile
 from simonides.protocols import Tools
@@ -602,15 +603,19 @@ class Bank:
     ) -> list[str]:
         current = transaction.embedder().fingerprint
         items = [item.gone_over(current) for item in items]
+        self._fit(transaction, *items)
+        author = self.principal or ""
+        analyser, returned = self._around.analyser, self._answers.source
+        return Storing(transaction, items, analyser, author, returned, unread=unread).store()
+
+    def _fit(self, transaction: WriteTransaction, *items: Prepared) -> None:
+        """Check that the bank's vectors are by the models that made those of *items*."""
         made_by = next((item.model for item in items if item.codes is not None), None)
         if made_by is not None:
             transaction.use_embedder(made_by)
         sparse, _ = self._around.sparse()
         if sparse is not None and any(item.sparse for item in items):
             transaction.use_sparse(sparse)
-        author = self.principal or ""
-        analyser, returned = self._around.analyser, self._answers.source
-        return Storing(transaction, items, analyser, author, returned, unread=unread).store()
 
     def import_items(self, items: Iterable[Mapping[str, Any]]) -> Imported:
         """Store items of an import that were not stored by an earlier one; otherwise like ``retain``.
@@ -1223,7 +1228,7 @@ class Bank:
         plan = plan or self._plan(profile)
         recording, now = Recording(), self._now()
         with self._rows.reading() as reading:
-            view = self._view(reading, request.filters, now)
+            plan, view = self._view(plan, reading, request.filters, now)
             answer, _ = self._answer(plan, view, request, search, reading, recording)
             reading.check([hit.memory.ordinal for hit in answer])
             trace = answer.trace
@@ -1342,7 +1347,7 @@ class Bank:
         request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
         plan, recording = self._plan(profile), Recording()
         with self._rows.reading() as reading:
-            view = self._view(reading, request.filters, self._now())
+            plan, view = self._view(plan, reading, request.filters, self._now())
             answer, tools = self._answer(plan, view, request, search, reading, recording)
             return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))
 
@@ -1419,11 +1424,13 @@ class Bank:
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
 
-    def _view(self, reading: Reading, filters: Filters, now: int) -> BankView:
+    def _view(self, plan: Plan, reading: Reading, filters: Filters, now: int) -> tuple[Plan, BankView]:
         view = look(reading.snapshot, filters, now, self._reader(reading))
         if not filters.observations:
-            return view
-        return prefer_observations(view, read_evidence(reading.connection, view.known_at))
+            return plan, view
+        evidence = read_evidence(reading.connection, view.known_at)
+        view, stand_ins = prefer_observations(view, evidence, filters)
+        return with_stand_ins(plan, stand_ins), view
 
     def _evidence(self, reading: Reading, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
         """What stands behind the consolidated observations of an answer, as it was known then."""
@@ -1686,6 +1693,8 @@ class Bank:
         most: int = MOST_STEPS,
         dry_run: bool = False,
         progress: Callable[[str, int, int | None], None] | None = None,
+        model: Enricher | None = None,
+        stopping: Callable[[], bool] | None = None,
     ) -> MaintenanceReport:
         """Move memories up, put old ones away and sum up what is said again; the owner's only.
 
@@ -1697,9 +1706,14 @@ class Bank:
             most: steps at most, from 1.
             dry_run: write nothing and report what a run would do.
             progress: told ("maintenance steps", done, of how many).
+            model: a language model, such as ``models.llm.LanguageModel``, that writes new observations. Texts
+                of their sources are sent to its server. What it says must cite them and keep to their words,
+                else it is refused; then, and where it cannot be asked, they are in the words of a source.
+            stopping: asked between transactions; when it says so, the rest waits for the next run.
 
         Raises:
             InputError: an argument is wrong.
+            MissingExtraError: the model needs a package that is not installed.
             ProfileError: the profile states no such numbers, or wrong ones.
             UnavailableError: another process maintains this bank, or it cannot be written.
         """
@@ -1707,7 +1721,22 @@ class Bank:
         if not _is_number(most) or isinstance(most, bool):
             raise InputError("most", f"expected a whole number from 1, got {shown(most)}")
         thresholds = read_thresholds(*load_lifecycle(profile))
-        return maintain(self._rows, thresholds, self._now, most=most, dry_run=dry_run, progress=progress)
+        return maintain(
+            self._rows,
+            thresholds,
+            self._now,
+            most=most,
+            dry_run=dry_run,
+            progress=progress,
+            writer=None if model is None else self._writer(model),
+            stopping=stopping or (lambda: False),
+        )
+
+    def _writer(self, model: Enricher) -> Writer:
+        def prepared(text: str) -> Prepared:
+            return self._prepare(read_items([text], {}, zone=self._around.zone))[0]
+
+        return Writer(model, self._around.analyser, prepared, self._fit)
 
     @property
     def embedder(self) -> Embedder | None:

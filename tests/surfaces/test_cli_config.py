@@ -106,12 +106,13 @@ def test_options_take_their_defaults_from_the_files(own: Path, here: Path) -> No
     own.write_text(
         'store = "s"\nbank = "b"\nprofile = "engram"\n'
         '[serve]\nhost = "::1"\nport = 1\nallow_host = ["a"]\nallow_origin = ["o"]\nworkers = 2\nqueue = 3\n'
-        "open_banks = 5\n"
+        'open_banks = 5\nmaintain_every = 60\nmaintain_steps = 7\nmaintain_profile = "engram"\n'
     )
     defaults = option_defaults(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     assert defaults["serve"] == {
         "store": "s", "bank": "b", "host": "::1", "port": 1, "allow_host": ["a"], "allow_origin": ["o"],
         "workers": 2, "queue": 3, "open_banks": 5,
+        "maintain_every": 60, "maintain_steps": 7, "maintain_profile": "engram",
     }  # fmt: skip
     assert defaults["recall"] == {"store": "s", "bank": "b", "profile": "engram"}
     assert "bank" not in defaults["mcp"]

@@ -94,3 +94,10 @@ def test_a_brief_is_printed_or_there_is_none(cli: Cli, cli_json: CliJson, ids: l
     assert nothing.exit_code == 1
     assert nothing.stdout == ""
     assert ids
+
+
+def test_without_a_language_model_none_can_write(cli: Cli, ids: list[str]) -> None:
+    assert ids
+    refused = cli("maintain", "--llm")
+    assert refused.exit_code == 2
+    assert "SIMONIDES_LLM_MODEL" in refused.stderr

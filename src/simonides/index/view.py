@@ -76,6 +76,7 @@ class BankView:
         as_of, known_at: the viewpoint that was settled on, microseconds UTC.
         read: reads rows.
         principal: who asks; ``None`` = the owner.
+        shown: rows that may be returned though no statistic and no search sees them; ``None`` = none.
     """
 
     snapshot: IndexSnapshot
@@ -85,6 +86,7 @@ class BankView:
     known_at: int
     read: RowReader
     principal: str | None = None
+    shown: NDArray[np.bool_] | None = None
 
     def ranking(
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""
@@ -250,7 +252,8 @@ class BankView:
         return Edges(edges.first, second, edges.kinds, edges.weights).unique()
 
     def _check(self, ordinals: Sequence[int]) -> None:
-        hidden = [ordinal for ordinal in ordinals if not self.visible[ordinal]]
+        shown = self.visible if self.shown is None else self.visible | self.shown
+        hidden = [ordinal for ordinal in ordinals if not shown[ordinal]]
         if hidden:
             raise PermissionError(f"rows {hidden[:3]} are not visible in this view; a stage invented them")
 

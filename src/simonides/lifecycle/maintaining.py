@@ -1,6 +1,7 @@
 """One maintenance run: plan from one read, then make the steps in batches, each batch one transaction.
 
 Order: promotions, archivings, observations; inside each by the first version's ordinal, withdrawals first.
+A language model, where one is handed in, is asked between two transactions.
 The plan depends on nothing but the bank and the clock, and every step is looked at again inside its
 transaction. So a run that is cut short, or killed, is simply made again, and a run on a bank where nothing is
 due changes nothing. Cost: one pass over the memories that the bank holds now, whatever is due.
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.upkeep import read_moves, read_standing
 from simonides.lifecycle.moving import Moves, archivings, promotions
-from simonides.lifecycle.observing import Planned, plan_observations, write_planned
+from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
 from simonides.lifecycle.step import MaintenanceReport, Step
+from simonides.lifecycle.wording import MOST_TOLD, word
 from simonides.records.state import ALL_STATES, ARCHIVED
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.bank import EmbeddedBank
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.thresholds import Thresholds
+    from simonides.lifecycle.wording import Wording, Writer
 
 AT_ONCE = 64
 """Steps in one transaction."""
@@ -36,10 +39,12 @@ MOST_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A step that is due, with the plan of an observation where it is about one."""
+    """A step that is due; about an observation, with its plan and perhaps a model's words for it."""
 
     step: Step
     planned: Planned | None = None
+    wording: Wording | None = None
+    writer: Writer | None = None
 
 
 def maintain(
@@ -50,6 +55,8 @@ def maintain(
     most: int = MOST_STEPS,
     dry_run: bool = False,
     progress: Callable[[str, int, int | None], None] | None = None,
+    writer: Writer | None = None,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> MaintenanceReport:
     """Make what is due, at most *most* steps.
 
@@ -60,6 +67,8 @@ def maintain(
         most: steps at most.
         dry_run: write nothing; the report says what a run would do.
         progress: told ("maintenance steps", done, of how many) after each batch.
+        writer: has a language model write new observations; ``None`` = in the words of a source.
+        stopping: asked before each batch; what is left when it says so waits for the next run.
 
     Raises:
         UnavailableError: another process maintains the bank, or it cannot be written.
@@ -71,15 +80,37 @@ def maintain(
     with rows.maintaining():
         due = _plan(rows, thresholds, now())
         made: list[Step] = []
-        wanted = due[:most]
-        for first in range(0, len(wanted), AT_ONCE):
-            batch = wanted[first : first + AT_ONCE]
+        wanted, done = due[:most], 0
+        while done < len(wanted) and not stopping():
+            batch = wanted[done : done + AT_ONCE]
+            if writer is not None:
+                batch, writer = _worded(rows, batch, writer)
             with rows.writing(now()) as transaction:
-                steps = [step for each in batch if (step := _make(transaction, each)) is not None]
-            made += steps
+                made += [step for each in batch if (step := _make(transaction, each)) is not None]
+            done += len(batch)
             if progress:
-                progress("maintenance steps", first + len(batch), len(wanted))
-        return MaintenanceReport(tuple(made), len(due) - len(wanted), dry_run=False)
+                progress("maintenance steps", done, len(wanted))
+        return MaintenanceReport(tuple(made), len(due) - done, dry_run=False)
+
+
+def _worded(rows: EmbeddedBank, batch: list[_Due], writer: Writer) -> tuple[list[_Due], Writer | None]:
+    """The batch with a language model's words for new observations; no writer when it cannot be asked."""
+    worded: list[_Due] = []
+    asking: Writer | None = writer
+    for due in batch:
+        belief = due.planned.belief if due.planned and due.planned.ordinal is None else None
+        if belief is None or asking is None:
+            worded.append(due)
+            continue
+        sources = clearest(belief.members[:MOST_SOURCES])[:MOST_TOLD]
+        with rows.reading() as reading:
+            texts = [memory.text for memory in reading.memories([source.ordinal for source in sources])]
+        wording = word(asking, texts)
+        step = replace(due.step, reason=f"{due.step.reason}; {wording.note}")
+        worded.append(replace(due, step=step, wording=wording, writer=asking))
+        if wording.over:
+            asking = None
+    return worded, asking
 
 
 def _plan(rows: EmbeddedBank, thresholds: Thresholds, now: int) -> list[_Due]:
@@ -104,7 +135,12 @@ def _make(transaction: WriteTransaction, due: _Due) -> Step | None:
     """Make a step; ``None`` where the bank has moved on since it was planned."""
     step = due.step
     if due.planned is not None:
-        memory = write_planned(transaction, due.planned)
+        item = due.wording.item if due.wording else None
+        if item is None or due.writer is None:
+            memory = write_planned(transaction, due.planned)
+        else:
+            due.writer.fit(transaction, item)
+            memory = write_planned(transaction, due.planned, item, due.writer.model.model)
         return replace(step, memory=memory) if memory else None
     ordinal = transaction.current_ordinal(step.memory)
     if ordinal is None:

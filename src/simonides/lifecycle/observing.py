@@ -1,13 +1,14 @@
 """Sums up memories that say the same into one observation (HI-17), in the words of one of them.
 
-text         of the member that is trusted most; then the shortest, then the earliest
+text         of the source that is trusted most; then the shortest, then the earliest; with its context
 proof_count  the sum of the members'
 validity     from where the first begins to where the last ends; where a gap between them is filled by
              what says the contrary, each side becomes an observation of its own
 confidence   mean confidence of the members · for / (for + against), where each side is the sum of
              trust · confidence over the memories whose validity meets the observation's
 trust        the least of the members'
-tags         those that all members have
+tags         those that all sources have
+date         when it happened, where all sources agree about that
 
 An observation is known by its first member and what it states. It never rests on another observation, so
 there are no circles and no towers. At most ``MOST_SOURCES`` members are named as its sources; all count.
@@ -38,9 +39,12 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.transaction import Stored, WriteTransaction
     from simonides.lifecycle.grouping import Group, Member
     from simonides.lifecycle.thresholds import ObservationRule
+    from simonides.records.draft import Prepared
 
 MOST_SOURCES = 64
 """Named per observation and stance; the rest only counts."""
+
+_DATE = ("occurred_from", "occurred_to", "occurred_precision")
 
 Key = tuple[int, str, str]
 """Root of the first member, relation, folded object."""
@@ -186,13 +190,22 @@ def _runs(members: Sequence[Member], against: Sequence[Member]) -> Iterator[list
         yield sorted(run, key=lambda each: each.root)
 
 
-def clearest(members: Sequence[Member]) -> Member:
-    """The member whose words stand for all: trusted most, then the shortest, then the earliest."""
-    return min(members, key=lambda member: (-member.weight, member.length, member.root))
+def clearest(members: Sequence[Member]) -> list[Member]:
+    """Members by how well their words stand for all: trusted most, then the shortest, then the earliest."""
+    return sorted(members, key=lambda member: (-member.weight, member.length, member.root))
 
 
-def write_planned(transaction: WriteTransaction, planned: Planned) -> str:
-    """Make one planned step; returns the observation's id, or nothing where the bank has moved on since."""
+def write_planned(
+    transaction: WriteTransaction, planned: Planned, item: Prepared | None = None, model: str = ""
+) -> str:
+    """Make one planned step; returns the observation's id, or nothing where the bank has moved on since.
+
+    Args:
+        transaction: open.
+        planned: the step.
+        item: for a new observation, other words than its clearest source's; see ``wording``.
+        model: that wrote them.
+    """
     belief = planned.belief
     if not _still_there(transaction, planned):
         return ""
@@ -205,7 +218,7 @@ def write_planned(transaction: WriteTransaction, planned: Planned) -> str:
         transaction.expire(planned.ordinal, stamp)
         return str(memory)
     if planned.ordinal is None:
-        stored = _write_new(transaction, belief)
+        stored = _write_new(transaction, belief, item, model)
     else:
         stored = transaction.revise(planned.ordinal, **belief.values)
     stamp = int(transaction.columns(stored.ordinal, "ingested_at")[0])
@@ -226,31 +239,33 @@ def _still_there(transaction: WriteTransaction, planned: Planned) -> bool:
     return all(transaction.exists(member.ordinal) for member in rows)
 
 
-def _write_new(transaction: WriteTransaction, belief: Belief) -> Stored:
-    told = clearest(belief.members)
+def _write_new(transaction: WriteTransaction, belief: Belief, item: Prepared | None, model: str) -> Stored:
+    # A source by name: what is written here goes when the memory that it is from is forgotten.
+    sources = belief.members[:MOST_SOURCES]
+    told = clearest(sources)[0]
     _, relation, obj = belief.key
-    tags = [transaction.frame(member.ordinal).tags for member in belief.members[:MOST_SOURCES]]
+    tags = [transaction.frame(member.ordinal).tags for member in sources]
     common = sorted(frozenset.intersection(*tags))
-    metadata = {"object": obj} if obj else {}
+    metadata = ({"object": obj} if obj else {}) | ({"written_by": model} if item else {})
     starts = min(belief.members, key=lambda member: (member.valid_from, member.root))
     ends = max(belief.members, key=lambda member: (member.valid_to, -member.root))
     (starting,) = transaction.columns(starts.ordinal, "valid_from_precision")
     (ending,) = transaction.columns(ends.ordinal, "valid_to_precision")
+    dates = {transaction.columns(member.ordinal, *_DATE) for member in sources}
+    happened = dict(zip(_DATE, dates.pop() if len(dates) == 1 else (None,) * len(_DATE), strict=True))
     return transaction.derive(
         told.ordinal,
         min(member.trust for member in belief.members),
+        item,
         **belief.values,
         kind=Kind.OBSERVATION.value,
         layer=Layer.SEMANTIC.value,
-        context="",
         relation=relation,
         path=0,
         tags=label_set_code(transaction.upkeep.connection, common),
         valid_from_precision=starting,
         valid_to_precision=ending,
-        occurred_from=None,
-        occurred_to=None,
-        occurred_precision=None,
+        **happened,
         source="",
         metadata=json.dumps(metadata, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
         state=CONSOLIDATED,

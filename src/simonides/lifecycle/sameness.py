@@ -73,6 +73,11 @@ def opposite(one: Words, other: Words, similar: float) -> bool:
     return bool(one.turns) != bool(other.turns) and _agree(_plain(one), _plain(other), similar)
 
 
+def weakened(words: Words) -> frozenset[str]:
+    """Words that weaken what is said."""
+    return _WEAKENS.intersection(words.order)
+
+
 def _parted(word: str) -> tuple[str, ...]:
     """A contracted "not" and its verb apart."""
     stem = word[:-3]

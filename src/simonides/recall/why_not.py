@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 VISIBLE, ELIGIBLE = "visible", "eligible"
 """Stand for a stage where the view itself left the memory out."""
 
+STAND_INS = "stand_ins"
+"""The last stage where observations are preferred."""
+
 _PLACES: Literal["places", "tokens"] = "places"
 _TOKENS: Literal["places", "tokens"] = "tokens"
 _MICROS_PER_SECOND = 1_000_000
@@ -61,6 +64,9 @@ def why_not(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
         recalled: the recall that is asked about, made with a recording.
     """
     memory = next((version for version in versions if recalled.view.visible[version.ordinal]), None)
+    for hit in recalled.recall:
+        if hit.id == versions[-1].id and memory is None:
+            return WhyNot(hit.id, True, "", f"it was returned, at rank {hit.rank}, for a memory behind it")
     if memory is None:
         return _not_visible(versions, recalled)
     if not recalled.view.eligible[memory.ordinal]:
@@ -161,6 +167,9 @@ def _dropped(memory: Memory, recalled: Recalled, last: int, query: Query, view: 
     left = {candidate.ordinal for candidate in after.pool}
     kept = [candidate.score for candidate in before.pool if candidate.ordinal in left]
     told = after.dropped.get(memory.ordinal, "")
+    if after.stage == STAND_INS:
+        reason = "an observation stands for it"
+        return WhyNot(memory.id, False, STAND_INS, reason, remedy="prefer_observations left out")
     reason = (
         f"it stood at place {place} of {len(before.pool)} with a score of {score:.6f}, {len(kept)} were kept"
         f"{f', the lowest with {min(kept):.6f}' if kept else ''}{f'; it {told}' if told else ''}"
@@ -264,7 +273,8 @@ def _not_visible(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
     memory = known[-1]
     if memory.consolidated and memory.valid_from_micros <= as_of < memory.valid_to_micros:
         if recalled.filters.observations:
-            return WhyNot(memory.id, False, VISIBLE, "none of the memories behind it can be seen")
+            reason = "none of the memories behind it can be seen, or was found"
+            return WhyNot(memory.id, False, VISIBLE, reason, remedy="ask in words that one of them holds")
         reason = "it is an observation that maintenance made, and those were not asked for"
         return WhyNot(memory.id, False, VISIBLE, reason, remedy="prefer_observations, or its kind in kinds")
     if as_of < memory.valid_from_micros:
@@ -303,8 +313,6 @@ def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
         )
     if memory.archived and not filters.archived:
         return "maintenance has put it away", "include_archived, or used, which brings it back"
-    if filters.observations and filters.window is None:
-        return "an observation stands for it", "prefer_observations left out"
     start, end = filters.window or (0, 0)
     happened = "undated" if memory.occurred is None else f"from {_shown(memory.occurred.start)}"
     return (

@@ -183,9 +183,11 @@ def _checked(entry: Mapping[str, Any], memory: Memory, analyser: Analyser) -> En
     relations = _first(MOST_RELATIONS, (_relation(item, memory.text) for item in told["relations"]), _ends)
     terms = _terms_of(memory, analyser)
     facts = _first(
-        MOST_SENTENCES, (_sentence(item, terms, FACT_SHARE, analyser) for item in told["facts"]), str.casefold
+        MOST_SENTENCES,
+        (faithful_sentence(item, terms, FACT_SHARE, analyser) for item in told["facts"]),
+        str.casefold,
     )
-    asked = (_sentence(item, terms, QUESTION_SHARE, analyser) for item in told["questions"])
+    asked = (faithful_sentence(item, terms, QUESTION_SHARE, analyser) for item in told["questions"])
     questions = _first(
         MOST_SENTENCES,
         (one if one and one.endswith(_QUESTION_MARKS) else None for one in asked),
@@ -270,8 +272,15 @@ def _is_stop_word(name: str) -> bool:
     return not name.isupper() and set(tokenise(name)) <= stopwords("english")
 
 
-def _sentence(item: object, terms: frozenset[str], share: float, analyser: Analyser) -> str | None:
-    """A sentence that keeps to its memory's words."""
+def faithful_sentence(item: object, terms: frozenset[str], share: float, analyser: Analyser) -> str | None:
+    """A sentence that keeps to its memory's words; ``None`` for anything else.
+
+    Args:
+        item: as a model said it, of any type.
+        terms: of the memory.
+        share: of the sentence's words, stop-words left out, that must be among *terms*.
+        analyser: that made *terms*.
+    """
     sentence = _line(item, LONGEST_SENTENCE)
     if sentence is None:
         return None

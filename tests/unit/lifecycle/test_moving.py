@@ -221,3 +221,21 @@ def test_a_profile_of_ones_own_decides(bank: Bank, clock: FrozenClock, tmp_path:
     assert bank.maintain(profile=profile).steps == ()
     clock.advance(seconds=60)
     assert len(bank.maintain(profile=profile).steps) == 1
+
+
+@pytest.mark.parametrize("profile", ["default", "helix", "hindsight", "engram", "lexical"])
+def test_a_move_makes_no_memory_newer(bank: Bank, clock: FrozenClock, profile: str) -> None:
+    """A new version says that the layer changed, not that anything was said again."""
+    bank.retain("The kettle boils on the stove.", layer="working", kind="episodic")
+    clock.advance(days=200)
+    bank.retain("The kettle sings beside the stove.", layer="episodic", kind="episodic")
+    clock.advance(days=200)
+    before = bank.recall("kettle stove", profile=profile, as_of="2028-01-01")
+    assert len(before) == 2
+
+    assert [step.action for step in bank.maintain().steps] == ["promote"]
+
+    after = bank.recall("kettle stove", profile=profile, as_of="2028-01-01")
+    if profile != "engram":  # it ranks by the layer itself
+        assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in before]
+    assert {hit.id for hit in after} == {hit.id for hit in before}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError
+from simonides.lifecycle.observing import MOST_SOURCES
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
@@ -283,3 +284,57 @@ def test_why_not_says_that_an_observation_stands_in_or_was_not_asked_for(
     assert covered.reason == "an observation stands for it"
     assert away.reason == "maintenance has put it away"
     assert bank.why_not(old, "kettle", profile="lexical", include_archived=True).returned
+
+
+def test_an_observation_stands_in_the_place_of_its_best_source(bank: Bank) -> None:
+    told(bank, "The stove heats the kettle and the pot on the old shelf.", "note")
+    for place in ("note", "call"):
+        told(bank, "The kettle stands on the stove.", place, context="Said in the kitchen at breakfast.")
+    told(bank, "The stove is cold.", "call")
+    before = bank.recall("breakfast kettle stove", profile="lexical", max_tokens=None)
+    bank.maintain()
+    (found,) = observations(bank)
+
+    after = bank.recall(
+        "breakfast kettle stove", profile="lexical", prefer_observations=True, max_tokens=None
+    )
+
+    texts = [hit.text for hit in before]
+    assert texts.count("The kettle stands on the stove.") == 2
+    assert [hit.text for hit in after] == list(dict.fromkeys(texts))
+    first = texts.index("The kettle stands on the stove.")
+    assert (after[first].id, after[first].score) == (found.id, before[first].score)
+    asked = bank.why_not(found.id, "breakfast kettle stove", profile="lexical", prefer_observations=True)
+    assert asked.returned
+
+
+def test_an_observation_whose_sources_were_put_away_is_found_by_itself(
+    bank: Bank, clock: FrozenClock
+) -> None:
+    for place in ("note", "call"):
+        told(bank, "The kettle was mended.", place, kind="episodic", role="user", event_time="2026-01-05")
+    bank.maintain()
+    clock.advance(days=900)
+    assert [step.action for step in bank.maintain().steps] == ["archive", "archive"]
+
+    assert not bank.recall("kettle", profile="lexical").hits
+    (hit,) = bank.recall("kettle", profile="lexical", prefer_observations=True).hits
+
+    assert hit.memory.consolidated
+    assert str(hit.memory.event_time)[:10] == "2026-01-05"
+
+
+def test_the_words_of_an_observation_are_those_of_a_named_source(bank: Bank) -> None:
+    """What is not named as a source could be forgotten without it."""
+    long, short = "The kettle stands there on the old stove.", "The kettle stands on the old stove."
+    for number in range(MOST_SOURCES):
+        told(bank, long, f"note {number}")
+    last = told(bank, short, "call")
+    bank.maintain()
+    (found,) = observations(bank)
+    assert found.proof_count == MOST_SOURCES + 1
+
+    bank.forget(last)
+
+    assert found.text == long
+    assert short not in {memory.text for memory in observations(bank)}

@@ -376,7 +376,12 @@ class WriteTransaction:
             "content_key": self._content_key(draft),
         }
         self._insert_row(values, item.scale, codes)
-        if item.tokens and codes:
+        self._insert_models(ordinal, item)
+        return Stored(memory, ordinal, ordinal)
+
+    def _insert_models(self, ordinal: int, item: Prepared) -> None:
+        """What models made of a text, beside its vector."""
+        if item.tokens and item.codes is not None:
             insert = "INSERT INTO token_codes(ordinal, embedder, codes) VALUES (?, ?, ?)"
             self._connection.execute(insert, (ordinal, self._meta.embedder, item.tokens))
         if item.following is not None:
@@ -384,7 +389,6 @@ class WriteTransaction:
         if item.sparse:
             insert = "INSERT INTO sparse_terms(ordinal, terms) VALUES (?, ?)"
             self._connection.execute(insert, (ordinal, item.sparse))
-        return Stored(memory, ordinal, ordinal)
 
     def instant_after(self, ordinal: int, moment: int) -> int:
         """*moment*, if a row was recorded before it, else the recorded time of the next row."""
@@ -432,12 +436,13 @@ class WriteTransaction:
             (fresh, ordinal),
         )
 
-    def derive(self, ordinal: int, trust: float, **changed: Any) -> Stored:
+    def derive(self, ordinal: int, trust: float, item: Prepared | None = None, **changed: Any) -> Stored:
         """Write a new memory in the words of a stored row, with its vector and the names it mentions.
 
         Args:
             ordinal: of the row whose text it takes over.
             trust: of its source.
+            item: other words with all that models made of them, in place of the row's.
             changed: columns of ``memories`` that differ from the row's.
 
         Raises:
@@ -447,6 +452,13 @@ class WriteTransaction:
         values = self._version(ordinal)
         scale, codes = self._vector_of(ordinal)
         fresh, stamp = self._meta.next_ordinal, self.next_instant()
+        if item is not None:
+            scale, codes = item.scale, b"" if item.codes is None else item.codes.tobytes()
+            values |= {
+                "text": item.draft.text,
+                "expansion": item.expansion,
+                "signature": item.signature.astype("<u4").tobytes(),
+            }
         memory = self._free_id(stamp, str(values["text"]))
         values |= {
             **changed,
@@ -465,7 +477,10 @@ class WriteTransaction:
         }
         values["terms"] = analysed(values, self._analyser)
         self._insert_row(values, scale, codes)
-        self._copy_models(ordinal, fresh)
+        if item is None:
+            self._copy_models(ordinal, fresh)
+        else:
+            self._insert_models(fresh, item)
         self._copy_mentions(ordinal, fresh)
         return Stored(memory, fresh, fresh)
 

@@ -317,7 +317,7 @@ def _accesses(connection: apsw.Connection, snapshot: IndexSnapshot | None) -> It
 
 
 def _upkeep(connection: apsw.Connection) -> Iterator[str]:
-    """Moves and evidence name memories by their first versions; every observation held rests on something."""
+    """Moves and evidence name first versions; every observation held rests on something, none on another."""
     for table, column in (("moves", "ordinal"), ("evidence", "observation"), ("evidence", "source")):
         for number, root in connection.execute(
             f"SELECT t.{column}, m.root FROM {table} t JOIN memories m ON m.ordinal = t.{column} ORDER BY 1"
@@ -331,6 +331,13 @@ def _upkeep(connection: apsw.Connection) -> Iterator[str]:
     ):
         sound = bool(marked) and bool(rests)
         yield "" if sound else f"memory {memory.decode(errors='replace')}: an observation without evidence"
+    for memory, marked in connection.execute(
+        "SELECT CAST(o.id AS BLOB), max(s.state & ?1) FROM evidence e JOIN memories o ON o.ordinal ="
+        " e.observation JOIN memories s ON s.ordinal = e.source WHERE e.known_to = ?2 GROUP BY e.observation",
+        (CONSOLIDATED, FOREVER),
+    ):
+        name = memory.decode(errors="replace")
+        yield f"memory {name}: an observation that rests on another; maintain the bank" if marked else ""
 
 
 def _equal(mine: object, twin: object) -> bool:

@@ -9,8 +9,8 @@ score(m) = Σ over signals s of weight[kind(m)][s] · s(m), each s in [0, 1]
     graphprox   min-max of the signal that a graph stage left, 0 where it left none
 
 Min-max is over the pool, and a constant column counts as 0: what does not tell candidates apart says nothing.
-The last access is the last one at or before the viewpoint; a memory without one counts from its ingest. Hours
-are whole, so that memories of one import are equally recent and not ordered by milliseconds.
+The last access is the last one at or before the viewpoint; a memory without one counts from its first
+recording. Hours are whole, so that memories of one import are equally recent and not ordered by milliseconds.
 Cost: one exact cosine per member, under 1 ms for 160. Weakness: a weight means a share of the pool's own
 spread, so one outlier squeezes all others together.
 """
@@ -25,6 +25,7 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.protocols import Refined
+from simonides.recall.refining.boosting import first_recorded
 from simonides.recall.refining.order import by_score
 from simonides.recall.refining.scaling import min_max
 from simonides.records.interval import BEGINNING
@@ -119,9 +120,9 @@ def recency(view: View, ordinals: NDArray[np.int64], decay_per_hour: float) -> N
     """
     used = view.column("last_access", ordinals)
     known = (used != BEGINNING) & (used <= view.as_of)
-    since = np.where(known, used, view.column("ingested_at", ordinals))
+    since = np.where(known, used.astype(np.float64), first_recorded(view, ordinals))
     # In float64: the difference of two far moments would overflow int64.
-    hours = np.floor(np.maximum(0.0, (float(view.as_of) - since.astype(np.float64)) / _MICROS_PER_HOUR))
+    hours = np.floor(np.maximum(0.0, (float(view.as_of) - since) / _MICROS_PER_HOUR))
     decayed: NDArray[np.float64] = np.power(decay_per_hour, hours)
     return decayed
 

@@ -54,9 +54,18 @@ def ordinals_of(pool: Sequence[Candidate]) -> NDArray[np.int64]:
 
 def age_days(view: View, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
     """Days since each memory was first recorded, as the viewpoint sees it; from 0."""
+    ages: NDArray[np.float64] = np.maximum(
+        0.0, (float(view.as_of) - first_recorded(view, ordinals)) / MICROS_PER_DAY
+    )
+    return ages
+
+
+def first_recorded(view: View, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """When the first version of each memory was recorded, microseconds: later ones make nothing newer."""
     roots = view.column("root", ordinals).astype(np.int64)
     own, first = view.column("ingested_at", ordinals), view.column("ingested_at", roots)
     # The first version may have been erased; then its stamp is gone, and the version at hand counts.
-    created = np.where(first != BEGINNING, np.minimum(own, first), own).astype(np.float64)
-    ages: NDArray[np.float64] = np.maximum(0.0, (float(view.as_of) - created) / MICROS_PER_DAY)
-    return ages
+    created: NDArray[np.float64] = np.where(first != BEGINNING, np.minimum(own, first), own).astype(
+        np.float64
+    )
+    return created

@@ -2,7 +2,7 @@
 
 score(m) = score(m) × prior(m),   prior(m) = band ^ Σ over signals of weight · (signal(m) − ½)
 
-    recency     ½ ^ (whole days since the last access, else since ingest, / half_life_days)
+    recency     ½ ^ (whole days since the last access, else since the first recording, / half_life_days)
     salience    as set when the memory was stored
     confidence  as set when the memory was stored
     usage       1 − 1 / (1 + ln(1 + accesses))
@@ -25,6 +25,7 @@ import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.protocols import Refined
+from simonides.recall.refining.boosting import first_recorded
 from simonides.recall.refining.order import by_score
 from simonides.records.interval import BEGINNING
 
@@ -107,7 +108,7 @@ class BoundedPriors:
     def _recency(self, view: View, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
         used = view.column("last_access", ordinals)
         known = (used != BEGINNING) & (used <= view.as_of)
-        since = np.where(known, used, view.column("ingested_at", ordinals)).astype(np.float64)
+        since = np.where(known, used.astype(np.float64), first_recorded(view, ordinals))
         days = np.floor(np.maximum(0.0, (float(view.as_of) - since) / _MICROS_PER_DAY))
         left: NDArray[np.float64] = np.power(0.5, days / self.half_life_days)
         return left

@@ -68,6 +68,9 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("serve.workers", int, 4, "Threads that work."),
         Setting("serve.queue", int, 64, "Requests that may wait for one."),
         Setting("serve.open_banks", int, 64, "Banks that stay open."),
+        Setting("serve.maintain_every", int, 0, "Minutes between rounds of maintenance; 0 = none."),
+        Setting("serve.maintain_steps", int, 1_000, "Steps of one bank in one round."),
+        Setting("serve.maintain_profile", str, "default", "Profile whose numbers decide.", trusted=True),
     )
 }
 """By key, in the order in which they are shown."""

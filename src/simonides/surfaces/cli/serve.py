@@ -79,6 +79,35 @@ def serve(
             help="Banks that stay open.",
         ),
     ] = 64,
+    maintain_every: Annotated[
+        int,
+        typer.Option(
+            "--maintain-every",
+            envvar="SIMONIDES_SERVE_MAINTAIN_EVERY",
+            metavar="MINUTES",
+            min=0,
+            help="Maintain every bank so often; 0 = never.",
+        ),
+    ] = 0,
+    maintain_steps: Annotated[
+        int,
+        typer.Option(
+            "--maintain-steps",
+            envvar="SIMONIDES_SERVE_MAINTAIN_STEPS",
+            metavar="N",
+            min=1,
+            help="Steps of one bank each time, at most.",
+        ),
+    ] = 1_000,
+    maintain_profile: Annotated[
+        str,
+        typer.Option(
+            "--maintain-profile",
+            envvar="SIMONIDES_SERVE_MAINTAIN_PROFILE",
+            metavar="NAME",
+            help="Profile whose numbers decide.",
+        ),
+    ] = "default",
     compat: Annotated[
         str | None,
         typer.Option(
@@ -113,6 +142,7 @@ def serve(
         ) from error
     from simonides.store import open_store
     from simonides.surfaces.cli.language_model import environment_model
+    from simonides.surfaces.serving.caretaking import Care
     from simonides.surfaces.serving.limits import Limits
     from simonides.surfaces.serving.listening import listen, share_fairly
     from simonides.surfaces.serving.tokens import first_token
@@ -124,6 +154,7 @@ def serve(
         tuple(allow_origin or ()),
         Limits(workers=workers, queue=queue, open_banks=open_banks),
         compat,
+        Care(maintain_every, maintain_steps, maintain_profile),
     )
     with open_store(
         store_path(store),

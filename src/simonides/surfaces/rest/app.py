@@ -29,6 +29,7 @@ from simonides.surfaces.rest.metrics import MEDIA_TYPE, Metrics
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.problems import problem, problem_of
 from simonides.surfaces.rest.settings import Settings
+from simonides.surfaces.serving.caretaking import Caretaker
 from simonides.surfaces.serving.dispatching import Dispatcher
 from simonides.surfaces.serving.tokens import TokenStore
 
@@ -61,15 +62,18 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     metrics = Metrics(dispatcher)
     tokens = TokenStore(store.folder)
     mcp = _mcp_door(dispatcher, settings)
+    caretaker = Caretaker(store, dispatcher.banks, settings.care, metrics.maintained)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # The embedder is loaded meanwhile: until it is there, work that needs it waits for it.
         loading = asyncio.get_running_loop().run_in_executor(None, lambda: store.embedder)
+        caretaker.start()
         try:
             async with mcp.running() if mcp else nullcontext():
                 yield
         finally:
+            await asyncio.to_thread(caretaker.close)
             await asyncio.to_thread(dispatcher.close)
             await asyncio.wait([loading])
             tokens.close()

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simonides.lifecycle.step import Step
     from simonides.surfaces.serving.dispatching import Dispatcher
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -36,12 +39,33 @@ class Metrics:
             ("simonides_open_banks", "Banks that are open.", lambda: len(dispatcher.banks)),
         ):
             Gauge(name, help_, registry=self._registry).set_function(read)
+        self._runs = Counter(
+            "simonides_maintenance_runs",
+            "Runs of maintenance by outcome: done, busy elsewhere, failed.",
+            ("outcome",),
+            registry=self._registry,
+        )
+        self._steps = Counter(
+            "simonides_maintenance_steps", "Its steps by action.", ("action",), registry=self._registry
+        )
+        self._left = Counter(
+            "simonides_maintenance_put_off",
+            "Steps that were due at the end of a run and waited for the next.",
+            registry=self._registry,
+        )
 
     def count(self, operation: str, status: int, seconds: float | None = None) -> None:
         """One request; without *seconds*, one that was refused at the door."""
         self._requests.labels(operation, str(status)).inc()
         if seconds is not None:
             self._seconds.labels(operation).observe(seconds)
+
+    def maintained(self, outcome: str, steps: Sequence[Step] = (), left: int = 0) -> None:
+        """One run of maintenance; see ``serving.caretaking.Seen``."""
+        self._runs.labels(outcome).inc()
+        for step in steps:
+            self._steps.labels(step.action).inc()
+        self._left.inc(left)
 
     def page(self) -> bytes:
         """In the text format."""

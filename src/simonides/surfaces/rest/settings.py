@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from simonides.surfaces.serving.caretaking import Care
 from simonides.surfaces.serving.limits import Limits
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -20,9 +21,11 @@ class Settings:
             headers, too. The server's own origin is always allowed.
         limits: of work.
         compat: system whose tool names and spellings the MCP door takes, too.
+        care: how the banks are maintained; by default not at all.
     """
 
     hosts: tuple[str, ...] = LOOPBACK
     origins: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     compat: str | None = None
+    care: Care = field(default_factory=Care)
