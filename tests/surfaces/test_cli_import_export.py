@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from simonides.bank import Bank
@@ -469,3 +470,45 @@ def test_the_real_conversations(cli: Cli, cli_json: CliJson, tmp_path: Path, dat
     shown = cli_json("show", hit["id"])
     assert shown["session"] == "conv-26/session_1"
     assert shown["event_time"].startswith("2023-05-08")
+
+
+# -- items with vectors
+
+
+@pytest.fixture
+def embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of items and one of vectors, in a store whose embedder is a stub."""
+    from simonides import store  # noqa: PLC0415 - most tests here only run commands
+    from simonides.testing.embedder import StubEmbedder  # noqa: PLC0415 - the same
+
+    stub = StubEmbedder()
+    monkeypatch.setattr(store, "load_embedder", lambda *_, **__: stub)
+    monkeypatch.setenv("SIMONIDES_EMBEDDER", "all-MiniLM-L6-v2")
+    said = [f"Ines planted {number} fig trees" for number in range(12)]
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in said)
+    (tmp_path / "items.jsonl").write_text(lines, encoding="utf-8")
+    np.save(tmp_path / "vectors.npy", stub.encode(said))
+    return tmp_path
+
+
+def test_items_are_stored_with_the_vectors_of_a_file(cli: Cli, cli_json: CliJson, embedded: Path) -> None:
+    options = ("--vectors", str(embedded / "vectors.npy"))
+    assert cli_json("import", str(embedded / "items.jsonl"), *options)["stored"] == 12
+    assert cli_json("stats")["with_vector"] == 12
+    assert cli("settle").exit_code == 0
+    assert cli("verify").exit_code == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"no array", b"PK"])
+def test_a_file_that_holds_no_vectors_is_named(cli: Cli, embedded: Path, content: bytes) -> None:
+    (embedded / "vectors.npy").write_bytes(content)
+    result = cli("import", str(embedded / "items.jsonl"), "--vectors", str(embedded / "vectors.npy"))
+    assert result.exit_code != 0
+    assert "--vectors" in result.stderr
+
+
+def test_vectors_go_with_one_file_of_items(cli: Cli, embedded: Path) -> None:
+    items = str(embedded / "items.jsonl")
+    result = cli("import", items, items, "--vectors", str(embedded / "vectors.npy"))
+    assert result.exit_code != 0
+    assert "one file of items" in result.stderr

@@ -57,6 +57,8 @@ def resolve(
         for relation in stated
         if relation.name in QUALIFYING
     }
+    if not kinds:
+        return {}
     changed = _CHANGED.search(text) is not None
     numbers: dict[str, int] = {}
     for folded, (name, kind) in kinds.items():

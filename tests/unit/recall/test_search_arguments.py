@@ -75,7 +75,5 @@ def test_wrong_values_are_named(field: str, value: object) -> None:
 
 
 def test_the_tier_that_answers_later_is_refused_here() -> None:
-    with pytest.raises(
-        InputError, match=r"for recall alone.*leave it out here"
-    ):
+    with pytest.raises(InputError, match=r"for recall alone.*leave it out here"):
         read(tier="async")

@@ -66,8 +66,8 @@ from simonides.backends.embedded.recall_jobs import RecallJobs
 from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
 from simonides.backends.embedded.restoring import restore
 from simonides.backends.embedded.row_check import check_rows
-from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.sealing import is_due, sealed
+from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, verify
 from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError

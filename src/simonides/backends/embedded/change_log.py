@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simonides.backends.embedded.seals import sound
 from simonides.errors import DamagedError, StoreError
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import apsw
 
@@ -117,14 +117,27 @@ def link_hash(before: bytes, sequence: int, operation: str, ordinal: int, stamp:
     return hashlib.blake2b(link, digest_size=16).digest()
 
 
-def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:
-    """Append one change; returns the counters after it (store them before the commit)."""
+Change: TypeAlias = tuple[int, str, int, int, bytes]
+"""A row of the change log: sequence, operation, ordinal, stamp, running hash."""
+
+
+def next_change(meta: Meta, operation: str, ordinal: int, stamp: int) -> Change:
+    """The change after those that *meta* counts."""
     sequence = meta.sequence + 1
     log_hash = link_hash(meta.log_hash, sequence, operation, ordinal, stamp)
-    connection.execute(
-        "INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (sequence, operation, ordinal, stamp, log_hash)
-    )
-    return replace(meta, sequence=sequence, log_hash=log_hash)
+    return sequence, operation, ordinal, stamp, log_hash
+
+
+def write_changes(connection: apsw.Connection, changes: Iterable[Change]) -> None:
+    """Append changes, in order."""
+    connection.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", changes)
+
+
+def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:
+    """Append one change; returns the counters after it (store them before the commit)."""
+    change = next_change(meta, operation, ordinal, stamp)
+    write_changes(connection, [change])
+    return replace(meta, sequence=change[0], log_hash=change[-1])
 
 
 def hash_at(connection: apsw.Connection, sequence: int) -> bytes:

@@ -29,8 +29,9 @@ from simonides.backends.embedded.change_log import (
     NAME,
     USE,
     Meta,
-    log_change,
+    next_change,
     next_epoch,
+    write_changes,
     write_counters,
 )
 from simonides.backends.embedded.digest import (
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.backends.embedded.auditing import Auditor
+    from simonides.backends.embedded.change_log import Change
     from simonides.backends.embedded.redaction import Forgotten
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser, Embedder, SparseEncoder
@@ -190,6 +192,8 @@ class WriteTransaction:
         self._labels: dict[str, int] = {}
         self._label_sets: dict[tuple[str, ...], int] = {}
         self._keyed: tuple[Draft | None, bytes] = (None, b"")
+        # Written at the end, all at once.
+        self._changes: list[Change] = []
 
     @property
     def connection(self) -> apsw.Connection:
@@ -228,11 +232,19 @@ class WriteTransaction:
         return dict(zip(names, row, strict=True))
 
     def finish(self) -> None:
-        """Store the counters and, where the bank is audited, a row about it; last before the commit."""
+        """Store changes, counters and, where the bank is audited, a row about it; last before the commit."""
+        write_changes(self._connection, self._changes)
+        self._changes = []
         write_counters(self._connection, self._meta)
         if self._auditor is not None and self._meta.sequence > self._began_at:
             verb = "forget" if self._erased else "write"
             self._auditor.append(self._connection, self._meta, self._actor, verb, self.now)
+
+    def _log(self, operation: str, ordinal: int, stamp: int, **counters: Any) -> None:
+        """Count a change, with other *counters* that it moves on."""
+        change = next_change(self._meta, operation, ordinal, stamp)
+        self._changes.append(change)
+        self._meta = replace(self._meta, sequence=change[0], log_hash=change[-1], **counters)
 
     # -- use
 
@@ -271,7 +283,7 @@ class WriteTransaction:
     def _log_use(self, written: int) -> None:
         if written:
             # One change for the batch: readers then go on from the last access they saw.
-            self._meta = log_change(self._connection, self._meta, USE, written, self.now)
+            self._log(USE, written, self.now)
 
     # -- memories
 
@@ -531,8 +543,7 @@ class WriteTransaction:
     def expire(self, ordinal: int, stamp: int) -> None:
         """Stamp the moment from which the bank no longer holds this version."""
         self._connection.execute("UPDATE memories SET expired_at=? WHERE ordinal=?", (stamp, ordinal))
-        moved = replace(self._meta, last_ingested=max(stamp, self._meta.last_ingested))
-        self._meta = log_change(self._connection, moved, EXPIRE, ordinal, stamp)
+        self._log(EXPIRE, ordinal, stamp, last_ingested=max(stamp, self._meta.last_ingested))
 
     def erase(self, ids: Sequence[str]) -> int:
         """Delete every version of the named memories and what hangs on them; returns how many were there.
@@ -552,7 +563,7 @@ class WriteTransaction:
                 spoken_of |= {int(entity) for (entity,) in mentioned}
                 self._connection.execute("DELETE FROM memories WHERE ordinal=?", (ordinal,))
                 self._drop_source(int(chunk))
-                self._meta = log_change(self._connection, self._meta, ERASE, int(ordinal), 0)
+                self._log(ERASE, int(ordinal), 0)
             erased += bool(rows) and memory in ids
         for entity in sorted(spoken_of):
             self._drop_entity(entity)
@@ -740,10 +751,8 @@ class WriteTransaction:
                 "INSERT INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
                 (ordinal, self._meta.embedder, scale, codes),
             )
-        moved = replace(
-            self._meta, next_ordinal=ordinal + 1, last_ingested=max(ingested, self._meta.last_ingested)
-        )
-        self._meta = log_change(self._connection, moved, ADD, ordinal, ingested)
+        newest = max(ingested, self._meta.last_ingested)
+        self._log(ADD, ordinal, ingested, next_ordinal=ordinal + 1, last_ingested=newest)
 
     def _insert_source(self, item: Prepared, place: Placement) -> int:
         """Keep the raw text behind an item; the pieces of a document share one, verbatim."""
@@ -851,7 +860,7 @@ class WriteTransaction:
             "INSERT OR IGNORE INTO aliases(folded, name, entity, added_at) VALUES (?, ?, ?, ?)",
             (folded, name, entity, self.now),
         )
-        self._meta = log_change(self._connection, self._meta, NAME, entity, self.now)
+        self._log(NAME, entity, self.now)
 
     def merge_entities(self, entity: int, into: int) -> int:
         """Let one entity, and all that counts as it, count as another; the merge's number, to undo it."""
@@ -861,7 +870,7 @@ class WriteTransaction:
             " RETURNING number",
             (entity, into, self.now, FOREVER),
         ).fetchone()
-        self._meta = log_change(self._connection, self._meta, NAME, entity, self.now)
+        self._log(NAME, entity, self.now)
         return _number(row)
 
     def merged(self, number: int) -> int | None:
@@ -876,7 +885,7 @@ class WriteTransaction:
             (self.now, number, FOREVER),
         ).fetchone()
         if row is not None:
-            self._meta = log_change(self._connection, self._meta, NAME, int(row[0]), self.now)
+            self._log(NAME, int(row[0]), self.now)
         return row is not None
 
     def mention(self, ordinal: int, entity: int) -> None:
@@ -934,7 +943,7 @@ class WriteTransaction:
 
     def linked_later(self, ordinal: int) -> None:
         """Tell readers that links of a stored row were added after its own transaction."""
-        self._meta = log_change(self._connection, self._meta, LINK, ordinal, self.now)
+        self._log(LINK, ordinal, self.now)
 
     def claimed(self, key: str) -> tuple[bytes, list[str]] | None:
         """Body hash and ids of a retain that was acknowledged under *key*."""

@@ -27,6 +27,8 @@ from simonides.surfaces.cli.sources import files_below
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from simonides.bank import Bank
     from simonides.retain.importing.item import ImportedItem, NamedFile
 
@@ -73,6 +75,19 @@ def import_(
             show_default=False,
         ),
     ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", min=1, max=256, help="Processes that encode, if above 1.")
+    ] = 1,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            "--vectors",
+            metavar="FILE",
+            help="NumPy file with a row of floats for each item, made by the store's embedder: one file of"
+            " items is stored with them, and `simonides settle` reads the texts later.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -92,11 +107,17 @@ def import_(
             load.convert(convert)
         else:
             encodes = any(file.format != EXPORT for file in files)
+            embedding = 1 if vectors is not None else workers
             with (
                 bars() as progress,
-                open_for_writing(store, bank, progress=progress, encodes=encodes) as opened,
+                open_for_writing(
+                    store, bank, progress=progress, encodes=encodes, workers=embedding
+                ) as opened,
             ):
-                load.run(opened, progress)
+                if vectors is None:
+                    load.run(opened, progress)
+                else:
+                    load.run_embedded(opened, vectors, workers, progress)
     except KeyboardInterrupt:
         say(f"interrupted; {load.said()}; make the same import again to go on")
         raise typer.Exit(INTERRUPTED) from None
@@ -136,6 +157,28 @@ class _Load:
                 self._store(bank, file, named, batch)
                 if progress:
                     progress(f"items of {file.place}", file.counts["stored"] + file.counts["unchanged"], None)
+
+    def run_embedded(self, bank: "Bank", vectors: Path, workers: int, progress: Report | None) -> None:
+        """Store the items of the one file with vectors that are there already."""
+        from simonides.retain.importing.files import named_file, read_file
+        from simonides.retain.importing.formats import EXPORT
+
+        if len(self._files) != 1 or self._files[0].format == EXPORT or self._skips:
+            raise InputError("--vectors", "goes with one file of items, all of which can be read")
+        (file,) = self._files
+        named = named_file(file.path, file.place)
+
+        def stored(done: int) -> None:
+            file.counts["stored"] = done
+            if progress:
+                progress(f"items of {file.place}", done, None)
+
+        items = (item.item for item in read_file(file.path, file.format, named, self._refuse))
+        bank.load(items, read_vectors(vectors), workers=workers, progress=stored)
+
+    @staticmethod
+    def _refuse(error: InputError) -> None:
+        raise error
 
     def convert(self, target: str) -> None:
         from simonides.backends.embedded.exporting import write_export
@@ -195,6 +238,22 @@ class _Load:
             raise error from None
         file.counts["skipped"] += 1
         say(f"skipped {error}")
+
+
+def read_vectors(path: Path) -> "NDArray[Any]":
+    """The array in a NumPy file, mapped.
+
+    Raises:
+        InputError: it is no such file.
+    """
+    import numpy as np
+
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+    except (ValueError, EOFError) as error:
+        raise InputError(
+            "--vectors", f"{path} is no NumPy array ({error}); write it by numpy.save"
+        ) from error
 
 
 def _files(path: str, format_name: str | None) -> list[_File]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simonides.bank import Bank
+    from simonides.protocols import Embedder
     from simonides.surfaces.cli.progress import Report
 
 _REMEDY = "retain something there first, or check --store and --bank"
@@ -115,18 +117,39 @@ def open_for_reading(
 
 @contextmanager
 def open_for_writing(
-    store: str | None, bank: str, *, progress: Report | None = None, encodes: bool = True
+    store: str | None, bank: str, *, progress: Report | None = None, encodes: bool = True, workers: int = 1
 ) -> Iterator[Bank]:
-    """A bank that is made when it does not exist; *encodes* = the embedder will be needed."""
+    """A bank that is made when it does not exist; *encodes* = the embedder will be needed.
+
+    With more than one of *workers*, so many processes encode.
+    """
     path = store_path(store)
     from simonides.store import open_store
 
-    with open_store(
-        path, embedder=environment_embedder(), sparse=environment_sparse(), progress=progress
-    ) as opened:
+    with (
+        _embedder_of(workers if encodes else 1, progress) as embedder,
+        open_store(path, embedder=embedder, sparse=environment_sparse(), progress=progress) as opened,
+    ):
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
         there = opened.bank(bank)
         if encodes:
             _ = there.embedder
             _ = opened.sparse
         yield there
+
+
+@contextmanager
+def _embedder_of(workers: int, progress: Report | None) -> Iterator[str | Embedder | None]:
+    name = environment_embedder()
+    if name is None or workers == 1:
+        yield name
+        return
+    from simonides.models.catalogue import DEFAULT_EMBEDDER
+    from simonides.models.process_embedder import ProcessEmbedder
+    from simonides.models.resolve import load_embedder
+
+    name = DEFAULT_EMBEDDER if name == "auto" else name
+    # Fetched here, once, if it must be, and not by every process.
+    load_embedder(name, progress=progress)
+    with ProcessEmbedder(partial(load_embedder, name, workers=1), workers) as embedder:
+        yield embedder
