@@ -90,6 +90,7 @@ def open_store(
     redact: Policy = "off",
     audit_key: bytes | None = None,
     answerer: Answerer | None = None,
+    warm: bool = False,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -129,6 +130,7 @@ def open_store(
         audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
             bank is audited if ``Bank.start_audit`` has made a key beside it.
         answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``.
+        warm: whether each bank is warmed when it is first opened, see ``Bank.warm``.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -170,6 +172,7 @@ def open_store(
         redact=redact,
         audit_key=audit_key,
         answerer=answerer,
+        warm=warm,
     )
 
 
@@ -268,6 +271,7 @@ class Store:
         redact: Policy,
         audit_key: bytes | None,
         answerer: Answerer | None,
+        warm: bool,
     ) -> None:
         self.folder = folder
         self._source = _EmbedderSource(embedder, progress, dimension)
@@ -292,6 +296,7 @@ class Store:
         )
         self._audit_key = audit_key
         self._create = create
+        self._warm = warm
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
@@ -314,14 +319,18 @@ class Store:
         with self._lock:
             if self._closed:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
-            if name not in self._banks:
+            fresh = name not in self._banks
+            if fresh:
                 self._banks[name] = EmbeddedBank(
                     folder, self._around.analyser, create=self._create, audit_key=self._audit_key
                 )
             door = (name, principal)
             if door not in self._doors:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._around)
-            return self._doors[door]
+            opened = self._doors[door]
+        if fresh and self._warm:
+            opened.warm()
+        return opened
 
     def has_bank(self, name: str) -> bool:
         """Whether there is a bank of this name.

@@ -188,7 +188,7 @@ _HERE = {
     "adopt_reranker", "samples", "count_tokens", "import_items", "enrich", "queue_enrichment",
     # At the machine that holds the bank, see docs/guide/limits.md.
     "audit_entries", "audit_verify", "start_audit", "backup", "restore", "repair", "forget_where", "purge",
-    "quarantine", "release", "maintain", "reembed", "abandon_reembedding", "embedder", "moves", "undo_move", "pin", "brief", "check_references", "last_write",
+    "quarantine", "release", "maintain", "reembed", "abandon_reembedding", "warm", "moves", "undo_move", "pin", "brief", "check_references", "last_write",
     "used_by_recall",
 }  # fmt: skip
 

@@ -77,9 +77,9 @@ def mcp(
     if read_only:
         grant = replace(grant, verbs=frozenset({Verb.READ}))
     with open_store(
-        store_path(store), embedder=environment_embedder(), answerer=environment_model()
+        store_path(store), embedder=environment_embedder(), answerer=environment_model(), warm=True
     ) as opened:
-        opened.bank(bank or "default").stats()
+        opened.bank(bank or "default")
         dispatcher = Dispatcher(opened, Limits())
         try:
             asyncio.run(serve_stdio(dispatcher, grant, Settings(bank or "default", compat)))

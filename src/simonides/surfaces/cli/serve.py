@@ -126,10 +126,10 @@ def serve(
         compat,
     )
     with open_store(
-        store_path(store), embedder=environment_embedder(), answerer=environment_model()
+        store_path(store), embedder=environment_embedder(), answerer=environment_model(), warm=True
     ) as opened:
-        if not opened.has_bank(bank):
-            opened.bank(bank).stats()
+        # Opened now, so that the first request finds it warm; made where it is missing.
+        opened.bank(bank)
         first = first_token(opened.folder, bank, time.time_ns() // 1_000)
         # Listening before the address is printed, so that whoever reads it can connect.
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
