@@ -27,12 +27,14 @@ from simonides.errors import (
     EmbedderMismatchError,
     InputError,
     ModelDamagedError,
+    ModelError,
     NotFoundError,
     StoreError,
     UnavailableError,
     UnknownNameError,
 )
 from simonides.index.view import look
+from simonides.index.warming import touch
 from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
@@ -178,6 +180,8 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
 RERANKING = ("cross_encoder", "head_rerank")
 # Those that ask a language model; only they are handed the store's judge.
 JUDGING = ("llm_judge",)
+# Asked when a bank is warmed, and answered to nobody.
+_WARMING = "What was said last, and when?"
 # Sets of readers whose known names are kept in memory; about 30 MB each in a bank of 100,000 names.
 _MOST_READERS = 4
 
@@ -1744,6 +1748,28 @@ class Bank:
         with self._rows.reading() as reading:
             model = reading.embedder()
         return self._around.embedder(model)[0]
+
+    def warm(self, *, profile: str | Path = "default") -> None:
+        """Load now what the first recall would load: index, models, and what is made of them once.
+
+        Call it when a session starts; ``simonides.open(warm=True)`` does so for each bank that is opened.
+        What cannot be had is left to the recall that needs it, which says so.
+
+        Args:
+            profile: of the recalls to come; its stages decide which models they need.
+
+        Raises:
+            ProfileError: the profile file is wrong.
+        """
+        plan = self._plan(profile)
+        request, search = self._read_options(_WARMING, _RECALL_DEFAULTS)
+        with self._rows.reading() as reading:
+            touch(reading.snapshot)
+            view = self._view(reading, request.filters, self._now())
+            try:
+                self._answer(plan, view, request, search, reading, None)
+            except ModelError as error:
+                _log.warning("not everything could be loaded ahead: %s", error)
 
     def reembed(
         self,

@@ -96,6 +96,7 @@ def open_store(
     timer: Callable[[], float] = time.perf_counter,
     key: bytes | PathLike[str] | None = None,
     heavy_reranker: str | Reranker | None = None,
+    warm: bool = False,
 ) -> Store:
     """Open a folder of banks; it is made when it is missing.
 
@@ -143,6 +144,7 @@ def open_store(
             not everybody can read. ``None`` = that of the environment, or no encryption where there is none.
             Needs the package ``apsw-sqlite3mc`` in place of ``apsw``.
         heavy_reranker: reads up to 100 candidates again in the async tier alone: like *reranker*.
+        warm: whether each bank is warmed when it is first opened, see ``Bank.warm``.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
@@ -191,6 +193,7 @@ def open_store(
         timer=timer,
         key=secret,
         heavy_reranker=heavy_reranker,
+        warm=warm,
     )
 
 
@@ -295,6 +298,7 @@ class Store:
         answerer: Answerer | None,
         timer: Callable[[], float],
         heavy_reranker: str | Reranker | None,
+        warm: bool,
         key: Key | None = None,
     ) -> None:
         self.folder = folder
@@ -323,6 +327,7 @@ class Store:
         )
         self._audit_key = audit_key
         self._create = create
+        self._warm = warm
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
@@ -345,7 +350,8 @@ class Store:
         with self._lock:
             if self._closed:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
-            if name not in self._banks:
+            fresh = name not in self._banks
+            if fresh:
                 self._banks[name] = EmbeddedBank(
                     folder,
                     self._around.analyser,
@@ -356,7 +362,10 @@ class Store:
             door = (name, principal)
             if door not in self._doors:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._around)
-            return self._doors[door]
+            opened = self._doors[door]
+        if fresh and self._warm:
+            opened.warm()
+        return opened
 
     def has_bank(self, name: str) -> bool:
         """Whether there is a bank of this name.

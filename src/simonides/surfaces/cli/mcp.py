@@ -81,8 +81,9 @@ def mcp(
         embedder=environment_embedder(),
         answerer=environment_model(),
         heavy_reranker=environment_heavy_reranker(),
+        warm=True,
     ) as opened:
-        opened.bank(bank or "default").stats()
+        opened.bank(bank or "default")
         dispatcher = Dispatcher(opened, Limits())
         try:
             asyncio.run(serve_stdio(dispatcher, grant, Settings(bank or "default", compat)))

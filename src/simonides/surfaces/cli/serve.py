@@ -161,9 +161,10 @@ def serve(
         embedder=environment_embedder(),
         answerer=environment_model(),
         heavy_reranker=environment_heavy_reranker(),
+        warm=True,
     ) as opened:
-        if not opened.has_bank(bank):
-            opened.bank(bank).stats()
+        # Opened now, so that the first request finds it warm; made where it is missing.
+        opened.bank(bank)
         first = first_token(opened.folder, bank, time.time_ns() // 1_000)
         # Listening before the address is printed, so that whoever reads it can connect.
         with listen(host, port, backlog=_BACKLOG) as listening:
