@@ -126,7 +126,7 @@ class Reading:
         Raises:
             DamagedError: one of them is not what was written.
         """
-        check_rows(self.connection, ordinals)
+        check_rows(self.connection, ordinals, self.meta.embedder)
 
     def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
         """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""

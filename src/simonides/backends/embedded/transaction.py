@@ -371,7 +371,7 @@ class WriteTransaction:
         Raises:
             DamagedError: the row is not what was written; a new version would hide that.
         """
-        check_rows(self._connection, [ordinal])
+        check_rows(self._connection, [ordinal], self._meta.embedder)
         cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
         names = [name for name, _ in cursor.get_description()]
         values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
@@ -419,7 +419,7 @@ class WriteTransaction:
         Raises:
             DamagedError: the row is not what was written.
         """
-        check_rows(self._connection, [ordinal])
+        check_rows(self._connection, [ordinal], self._meta.embedder)
         cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
         names = [name for name, _ in cursor.get_description()]
         values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
@@ -946,7 +946,7 @@ class WriteTransaction:
             " ORDER BY m.root RETURNING number",
             task,
             FOREVER,
-            self.now,
+            self.next_instant(),
             CONSOLIDATED,
         )
         return len(rows)
