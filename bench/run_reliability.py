@@ -8,7 +8,7 @@ own seeds and an equal part of the trials; the others run one after the other, a
 the processes wrote them (of "calls" of one run and of names that begin with "longest", "slowest" or "worst",
 the largest is taken).
 A target passed when every process ended well. The result is written after each target, beside those that the
-file holds already, so that a run that is cut short has shown what it has shown; with --resume the targets that
+file holds already, so that a run that is cut short has shown what it has shown; with --resume, those that
 passed before are left out. Exit status 1 when a target failed.
 """
 
@@ -47,6 +47,7 @@ class Target:
 R = "tests/reliability"
 TARGETS = {
     "P1": Target("kill -9", (f"{R}/test_kill.py",)),
+    "P1-upkeep": Target("kill -9 of restore, repair, purge, …", ("-k", "killed", f"{R}/test_upkeep.py")),
     "P2": Target("power cuts", (f"{R}/test_power.py",)),
     "P2-controls": Target(
         "controls that lose and break",
@@ -54,10 +55,12 @@ TARGETS = {
         shared=False,
     ),
     "P3": Target("each call of the disk fails", (f"{R}/test_failing.py",)),
+    "P3-upkeep": Target("the same for restore, repair, purge, …", ("-k", "fails", f"{R}/test_upkeep.py")),
     "P4": Target("full disk", (f"{R}/test_full_disk.py",), shared=False),
     "P5": Target("flipped bits", (f"{R}/test_flips.py",)),
     "P6": Target("fuzzed text", ("tests/fuzz",)),
     "P7": Target("steps against a dictionary", (f"{R}/test_model.py",)),
+    "P15": Target("backups during writes", (f"{R}/test_backup.py",), shared=False),
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
     "P12": Target("soak: memory and files", (f"{R}/test_soak.py",), shared=False),
 }

@@ -609,6 +609,9 @@ class EmbeddedBank:
         def prepare(folder: Path) -> VerifyReport:
             copied = EmbeddedBank(folder, self._analyser, create=False)
             try:
+                with write_transaction(copied._connections) as connection:
+                    # The index of the bank that was backed up is elsewhere; that is no damage.
+                    connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
                 report = copied.verify()
                 with write_transaction(copied._connections) as connection:
                     connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
