@@ -1,13 +1,15 @@
 """Run the long reliability tests, several processes side by side, and write down what they counted.
 
     python bench/run_reliability.py --date 2026-01-31 [--jobs N] [--only P2 P7] [--minutes 60] [--out FILE]
+                                    [--resume]
 
 Each target is a set of soak tests. A target that can be shared is run by N processes at once, each with its
 own seeds and an equal part of the trials; the others run one after the other, alone. Counts are added up as
 the processes wrote them (of "calls" of one run and of names that begin with "longest", "slowest" or "worst",
 the largest is taken).
-A target passed when every process ended well. The result is written after each target, so that a run that is
-cut short has shown what it has shown. Exit status 1 when a target failed.
+A target passed when every process ended well. The result is written after each target, beside those that the
+file holds already, so that a run that is cut short has shown what it has shown; with --resume, those that
+passed before are left out. Exit status 1 when a target failed.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ class Target:
 R = "tests/reliability"
 TARGETS = {
     "P1": Target("kill -9", (f"{R}/test_kill.py",)),
+    "P1-upkeep": Target("kill -9 of restore, repair, purge, …", ("-k", "killed", f"{R}/test_upkeep.py")),
     "P2": Target("power cuts", (f"{R}/test_power.py",)),
     "P2-controls": Target(
         "controls that lose and break",
@@ -52,10 +55,12 @@ TARGETS = {
         shared=False,
     ),
     "P3": Target("each call of the disk fails", (f"{R}/test_failing.py",)),
+    "P3-upkeep": Target("the same for restore, repair, purge, …", ("-k", "fails", f"{R}/test_upkeep.py")),
     "P4": Target("full disk", (f"{R}/test_full_disk.py",), shared=False),
     "P5": Target("flipped bits", (f"{R}/test_flips.py",)),
     "P6": Target("fuzzed text", ("tests/fuzz",)),
     "P7": Target("steps against a dictionary", (f"{R}/test_model.py",)),
+    "P15": Target("backups during writes", (f"{R}/test_backup.py",), shared=False),
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
     "P12": Target("soak: memory and files", (f"{R}/test_soak.py",), shared=False),
 }
@@ -65,15 +70,33 @@ def main() -> int:
     asked = _arguments()
     out = asked.out or ROOT / "bench" / "results" / f"reliability-{asked.date}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
-    result: dict[str, Any] = {"date": asked.date, "machine": _machine(), "jobs": asked.jobs, "targets": {}}
+    passed = True
     for name in asked.only or TARGETS:
+        before = _read(out, asked.date)["targets"].get(name, {})
+        if asked.resume and before.get("passed"):
+            continue
         target = TARGETS[name]
         print(f"{name}: {target.what}", flush=True)
-        result["targets"][name] = _run(target, asked.jobs if target.shared else 1, asked.minutes)
-        print(f"    {json.dumps(result['targets'][name]['counts'])}", flush=True)
+        found = _run(target, asked.jobs if target.shared else 1, asked.minutes)
+        print(f"    {json.dumps(found['counts'])}", flush=True)
+        passed &= found["passed"]
+        # Read again: another run may have added its targets meanwhile.
+        result = _read(out, asked.date)
+        result["targets"] = {
+            known: {**result["targets"], name: found}[known]
+            for known in TARGETS
+            if known in {*result["targets"], name}
+        }
         out.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written to {out}")
-    return int(not all(target["passed"] for target in result["targets"].values()))
+    return int(not passed)
+
+
+def _read(out: Path, date: str) -> dict[str, Any]:
+    if not out.exists():
+        return {"date": date, "machine": _machine(), "targets": {}}
+    found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    return found
 
 
 def _arguments() -> argparse.Namespace:
@@ -85,6 +108,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=sorted(TARGETS), metavar="TARGET")
     parser.add_argument("--minutes", type=float, default=120, help="at most, per target")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--resume", action="store_true", help="leave out what passed before")
     return parser.parse_args()
 
 

@@ -806,21 +806,22 @@ class Bank:
 
         Args:
             memory: its id.
-            at: when it stopped being true, excluded; a date means its first instant. Default: now. A
-                memory that ended before stays as it is; an earlier end corrects a later one.
+            at: when it stopped being true, excluded; a date means its first instant. Default: now, and never
+                before what is stored already, under a clock that stands still or was set back. A memory that
+                ended before stays as it is; an earlier end corrects a later one.
 
         Raises:
             NotFoundError: there is no such memory that the principal may read.
             InputError: *at* lies before the memory began to hold.
         """
         current = self.get(memory)
-        now = self._now()
-        moment = now if at is None else parse_time(at, "at", zone=self._around.zone).start
-        if moment < current.valid_from_micros:
-            raise InputError(
-                "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
-            )
-        with self._rows.writing(now) as transaction:
+        given = None if at is None else parse_time(at, "at", zone=self._around.zone).start
+        with self._rows.writing(self._now()) as transaction:
+            moment = transaction.next_instant() if given is None else given
+            if moment < current.valid_from_micros:
+                raise InputError(
+                    "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
+                )
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")

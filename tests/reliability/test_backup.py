@@ -15,6 +15,8 @@ from simonides.testing.embedder import StubEmbedder
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.reliability.conftest import Record
+
     from simonides.bank import Bank
     from simonides.store import Store
 
@@ -54,33 +56,59 @@ def test_another_process_notices_a_restore(store: Store, bank: Bank, tmp_path: P
         assert reader.verify().ok
 
 
+def test_the_backup_of_a_bank_with_an_index_comes_back(store: Store, bank: Bank, tmp_path: Path) -> None:
+    """The index is not part of a backup, so the rows name a generation that is not there."""
+    bank.retain(["The lamp is green.", "The fuse is blue."])
+    assert bank._rows.merge_if_due(force=True)
+    before = [(hit.id, hit.score) for hit in bank.recall("lamp")]
+    bank.backup(tmp_path / "copy.db")
+    for each in (bank, store.bank("new")):
+        assert each.restore(tmp_path / "copy.db").memories == 2
+        assert each.verify().problems == ()
+        assert [(hit.id, hit.score) for hit in each.recall("lamp")] == before
+
+
 def test_a_backup_during_writes_is_a_prefix_of_what_was_acknowledged(
-    store: Store, bank: Bank, tmp_path: Path
+    store: Store, bank: Bank, tmp_path: Path, record: Record
 ) -> None:
+    _back_up_during_writes(store, bank, tmp_path, 5, record)
+
+
+@pytest.mark.soak
+def test_50_backups_during_writes_and_merges_are_prefixes(
+    store: Store, bank: Bank, tmp_path: Path, record: Record
+) -> None:
+    _back_up_during_writes(store, bank, tmp_path, 50, record)
+
+
+def _back_up_during_writes(store: Store, bank: Bank, tmp_path: Path, backups: int, record: Record) -> None:
     acknowledged: list[str] = []
     stop = threading.Event()
 
     def write() -> None:
         while not stop.is_set():
             acknowledged.extend(bank.retain(f"Memory number {len(acknowledged)}."))
+            if len(acknowledged) % 7 == 0:
+                bank._rows.merge_if_due(force=True)
 
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        for number in range(5):
+        for number in range(backups):
             while len(acknowledged) < 3 * number + 1:
                 stop.wait(0.001)
             bank.backup(tmp_path / f"{number}.db")
     finally:
         stop.set()
         writer.join()
-    for number in range(5):
+    for number in range(backups):
         copy = store.bank(f"copy{number}")
         count = copy.restore(tmp_path / f"{number}.db").memories
         assert copy.verify().ok
         held = {hit.id for hit in copy.recall("memory number", limit=10_000, profile="lexical")}
         assert held == set(acknowledged[:count])
         assert count > 3 * number
+    record("P15", {"backups": backups, "memories": len(acknowledged), "no_prefix": 0, "unsound": 0})
 
 
 def test_a_damaged_or_missing_backup_changes_nothing(bank: Bank, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ STEPS = range(3, 40, 4)
 LONGEST_LIFE_SECONDS = 0.3
 """A writer is killed at most this long after its first acknowledgement; a retain takes 2 to 100 ms."""
 
-STATEMENTS_AT_BIRTH = 95
+STATEMENTS_AT_BIRTH = 150
 """SQL statements until a bank is made and holds its first memory."""
 
 _BATCH = re.compile(r"(\w+) batch (\d+) of (\d+) ")

@@ -307,3 +307,65 @@ def test_what_is_no_expander_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expander"):
         open_store(tmp_path / "s", expander="guess")  # type: ignore[arg-type]
     assert not (tmp_path / "s").exists()
+
+
+# -- a clock that stands still, or was set back
+
+
+@pytest.fixture(params=[0, -3600], ids=["stands", "set back"])
+def late(bank: Bank, clock: FrozenClock, request: pytest.FixtureRequest) -> list[str]:
+    """Three memories, recorded one microsecond after another under a clock that does not move on."""
+    ids = bank.retain(["The kiln is hot.", "The wheel is wet.", "The glaze is blue."])
+    clock.advance(seconds=request.param)
+    return ids
+
+
+def test_what_was_just_retained_can_be_ended(bank: Bank, late: list[str]) -> None:
+    for memory in reversed(late):
+        bank.invalidate(memory)
+        bank.invalidate(memory)
+    assert found(bank, "kiln wheel glaze hot wet blue") == set()
+    for memory in late:
+        first, last = bank.history(memory)
+        assert first.expired_at_micros == last.ingested_at_micros
+        assert first.valid_from_micros < last.valid_to_micros <= last.ingested_at_micros
+    assert bank.verify().ok
+
+
+def test_what_was_just_ended_can_be_said_again(bank: Bank, late: list[str]) -> None:
+    bank.invalidate(late[1])
+    (again,) = bank.retain("The wheel is wet.")
+    assert again not in late
+    assert found(bank, "wheel") == {"The wheel is wet."}
+    (near,) = bank.retain("The wheel is wet!")
+    assert near == again, "a repeat is told from what holds, not from what was ended"
+
+
+def test_every_change_can_follow_at_once(bank: Bank, late: list[str]) -> None:
+    for salience in (0.25, 0.5, 0.75):
+        assert bank.update(late[2], salience=salience).salience == salience
+    bank.pin(late[2])
+    bank.update(late[2], tags=["a"])
+    assert [version.version for version in bank.history(late[2])] == [1, 2, 3, 4, 5, 6]
+    assert found(bank, "glaze", tags=["a"]) == {"The glaze is blue."}
+    assert bank.used(late) == 3
+    assert bank.forget(late[2]) == 1
+    assert found(bank, "glaze") == set()
+    assert bank.verify().ok
+
+
+def test_a_fact_can_be_followed_by_another_at_once(bank: Bank, clock: FrozenClock) -> None:
+    texts = [f"Rosa Brandt lives in {town}." for town in ("Lyon", "York", "Lyon", "Hull")]
+    ids = [bank.retain(text)[0] for text in texts]
+    assert len(set(ids)) == 4
+    assert found(bank, "Rosa Brandt lives") == {"Rosa Brandt lives in Hull."}
+    bank.invalidate(ids[-1])
+    assert found(bank, "Rosa Brandt lives") == set()
+
+
+def test_an_end_before_the_beginning_is_refused_all_the_same(bank: Bank, late: list[str]) -> None:
+    with pytest.raises(InputError, match="began to hold"):
+        bank.invalidate(late[0], at="2001-01-01")
+    (later,) = bank.retain("The fair opens.", valid_from="2040-01-01")
+    with pytest.raises(InputError, match="began to hold"):
+        bank.invalidate(later)

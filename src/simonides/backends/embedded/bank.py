@@ -140,7 +140,7 @@ class Reading:
         Raises:
             DamagedError: one of them is not what was written.
         """
-        check_rows(self.connection, ordinals)
+        check_rows(self.connection, ordinals, self.meta.embedder)
 
     def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
         """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""
@@ -767,6 +767,9 @@ class EmbeddedBank:
         def prepare(folder: Path) -> VerifyReport:
             copied = EmbeddedBank(folder, self._analyser, create=False, key=self._key)
             try:
+                with write_transaction(copied._connections) as connection:
+                    # The index of the bank that was backed up is elsewhere; that is no damage.
+                    connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
                 report = copied.verify()
                 with write_transaction(copied._connections) as connection:
                     connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))

@@ -236,7 +236,7 @@ class _Export:
             yield from self._batch(batch)
 
     def _batch(self, ordinals: Sequence[int]) -> Iterator[dict[str, Any]]:
-        check_rows(self._connection, ordinals)
+        check_rows(self._connection, ordinals, self._meta.embedder)
         marks = ",".join("?" * len(ordinals))
         rows = {row[0]: row for row in self._all(f"{_MEMORIES} WHERE m.ordinal IN ({marks})", ordinals)}
         hanging: dict[str, dict[int, list[Any]]] = {}

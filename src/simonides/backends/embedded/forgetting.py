@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +132,9 @@ def cut_log(connection: apsw.Connection) -> bool:
 
 
 def remove_partial(folder: Path) -> None:
-    """Delete half-written files that a killed process left in the bank's folder."""
+    """Delete half-written files and copies that a killed process left in the bank's folder."""
+    for left in folder.glob(".restoring-*"):
+        shutil.rmtree(left, ignore_errors=True)
     for path in folder.glob(".*.partial"):
         with contextlib.suppress(FileNotFoundError):
             path.unlink()

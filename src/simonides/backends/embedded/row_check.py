@@ -18,7 +18,7 @@ _CHECK = f"""
 SELECT m.id, {sound_memory("m", "v")},
   e.number IS NULL OR p.number IS NULL OR j.number IS NULL OR t.number IS NULL OR a.number IS NULL
 FROM memories m
-  LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta)
+  LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?
   LEFT JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
   LEFT JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
   LEFT JOIN labels p ON p.number = m.path AND {sound("labels", "p")}
@@ -29,8 +29,13 @@ WHERE m.ordinal IN (%s)
 """
 
 
-def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> None:
+def check_rows(connection: apsw.Connection, ordinals: Sequence[int], embedder: int | None) -> None:
     """Compare rows, their vectors, sources and labels with their digests; about 0.05 ms each.
+
+    Args:
+        connection: in a transaction.
+        ordinals: of rows of ``memories``.
+        embedder: the bank's, which a transaction that chose it has not stored yet.
 
     Raises:
         DamagedError: one of them is not what was written, or points at something that is missing.
@@ -38,7 +43,7 @@ def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> None:
     for first in range(0, len(ordinals), _BATCH):
         part = [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
         marks = ",".join("?" * len(part))
-        for memory, _, alone in connection.execute(_CHECK % marks, part):
+        for memory, _, alone in connection.execute(_CHECK % marks, [embedder, *part]):
             if not alone:
                 continue
             raise DamagedError(
