@@ -417,15 +417,8 @@ class WriteTransaction:
         Raises:
             DamagedError: the row is not what was written; a new version would hide that.
         """
-<<<<<<< HEAD
-        check_rows(self._connection, [ordinal])
-        values = self._version(ordinal)
-=======
         check_rows(self._connection, [ordinal], self._meta.embedder)
-        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
-        names = [name for name, _ in cursor.get_description()]
-        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
->>>>>>> w8a
+        values = self._version(ordinal)
         stamp = self.next_instant() if learned_at is None else self.instant_after(ordinal, learned_at)
         self.expire(ordinal, stamp)
         scale, codes = self._vector_of(ordinal)
@@ -467,20 +460,9 @@ class WriteTransaction:
         Raises:
             DamagedError: the row is not what was written.
         """
-<<<<<<< HEAD
-        check_rows(self._connection, [ordinal])
+        check_rows(self._connection, [ordinal], self._meta.embedder)
         values = self._version(ordinal)
         scale, codes = self._vector_of(ordinal)
-=======
-        check_rows(self._connection, [ordinal], self._meta.embedder)
-        cursor = self._connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
-        names = [name for name, _ in cursor.get_description()]
-        values: dict[str, Any] = dict(zip(names, cursor.fetchone() or (), strict=True))
-        vector = self._one(
-            "SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ?", ordinal, self._meta.embedder
-        )
-        scale, codes = vector or (0.0, b"")
->>>>>>> w8a
         fresh, stamp = self._meta.next_ordinal, self.next_instant()
         if item is not None:
             scale, codes = item.scale, b"" if item.codes is None else item.codes.tobytes()
