@@ -65,6 +65,7 @@ def test_a_sound_bank_is_ok_and_the_report_says_what_was_looked_at(
         "graph": 3,
         "accesses": 1,
         "upkeep": 0,
+        "forgetting": 3,
     }
     assert report.to_dict() == {"ok": True, "checked": dict(report.checked), "problems": [], "notes": []}
 
@@ -74,7 +75,7 @@ def test_an_empty_bank_is_sound(desk: Desk) -> None:
     assert report.ok
     assert report.checked == {
         "file": 1, "rows": 0, "token_codes": 0, "sparse_terms": 0, "changes": 0, "index_files": 0, "arrays": 0,
-        "graph": 3, "accesses": 1, "upkeep": 0,
+        "graph": 3, "accesses": 1, "upkeep": 0, "forgetting": 3,
     }  # fmt: skip
 
 
@@ -405,6 +406,7 @@ def test_a_bank_without_an_embedder_has_no_such_note(desk: Desk) -> None:
             "arrays": 33,
             "accesses": 1,
             "upkeep": 0,
+            "forgetting": 3,
             "graph": 3,
         },
         (),
