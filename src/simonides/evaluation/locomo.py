@@ -28,7 +28,7 @@ FILE_NAME = "locomo10.json"
 ORIGIN = "https://github.com/snap-research/locomo"
 UNANSWERABLE_CATEGORY = "5"
 
-_SESSION = re.compile(r"session_(\d+)")
+_SESSION = re.compile(r"session_([1-9][0-9]{0,8})")
 _EVIDENCE_SEPARATOR = re.compile(r"[;,\s]+")
 
 

@@ -39,6 +39,7 @@ from simonides.backends.embedded.forgetting import (
     count_tables,
     cut_log,
     drop_replies,
+    drop_unmentioned,
     lost,
     remove_partial,
     select,
@@ -704,6 +705,7 @@ class EmbeddedBank:
                 transaction.erase(ids)
                 if purge:
                     drop_replies(transaction.connection)
+                    drop_unmentioned(transaction.connection)
                 rows = lost(before, count_tables(transaction.connection))
                 if purge:
                     names = blot_out_names(transaction.connection)

@@ -26,10 +26,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TABLES = (
-    "memories", "vectors", "token_codes", "episodes", "chunks", "entities", "aliases", "merges", "mentions",
-    "relations", "links", "idempotency", "jobs", "enrichments", "accesses", "impressions", "shown",
+    "memories", "vectors", "token_codes", "sparse_terms", "episodes", "chunks", "entities", "aliases",
+    "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "accesses",
+    "impressions", "shown", "moves", "evidence",
 )  # fmt: skip
 """Tables that hold a memory or something derived from one."""
+
+OTHER_TABLES = (
+    "meta", "embedders", "sparse_encoder", "labels", "label_sets", "changes", "audit",
+)  # fmt: skip
+"""All others: counters, models, names (a purge blots them out), and what happened by numbers and hashes."""
 
 PATIENCE_MILLISECONDS = 2_000
 """How long a purge waits for readers of an older state before it says that it is pending."""
@@ -93,6 +99,14 @@ def drop_replies(connection: apsw.Connection) -> int:
     rows: list[tuple[Any, ...]] = connection.execute(
         "DELETE FROM idempotency WHERE NOT EXISTS (SELECT 1 FROM json_each(idempotency.ids) i"
         " JOIN memories m ON m.id = i.value) RETURNING 1"
+    ).fetchall()
+    return len(rows)
+
+
+def drop_unmentioned(connection: apsw.Connection) -> int:
+    """Delete names that no memory mentions, as an interrupted import leaves them; returns how many."""
+    rows: list[tuple[Any, ...]] = connection.execute(
+        "DELETE FROM entities WHERE number NOT IN (SELECT entity FROM mentions) RETURNING 1"
     ).fetchall()
     return len(rows)
 

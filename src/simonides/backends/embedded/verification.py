@@ -94,6 +94,7 @@ def verify(
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
         ("accesses", _accesses(connection, snapshot)),
         ("upkeep", _upkeep(connection)),
+        ("forgetting", _leftovers(connection)),
         ("graph", _graph(connection, meta, snapshot) if snapshot is not None else iter(())),
     ):
         count = 0
@@ -111,7 +112,13 @@ def verify(
 
 
 def _notes(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
-    return _without_vector(connection, meta) + _without_sparse_terms(connection) + _going_over(connection)
+    return (
+        *_without_vector(connection, meta),
+        *_without_sparse_terms(connection),
+        *_empty_replies(connection),
+        *_unmentioned(connection),
+        *_going_over(connection),
+    )
 
 
 def _going_over(connection: apsw.Connection) -> tuple[str, ...]:
@@ -120,6 +127,24 @@ def _going_over(connection: apsw.Connection) -> tuple[str, ...]:
         return ()
     done, rows = progress_of(connection, run.number)
     return (f"the bank is going over to {run.model.name}: {done} of {rows} versions have its vector",)
+
+
+def _unmentioned(connection: apsw.Connection) -> tuple[str, ...]:
+    # An import that was interrupted has brought the names and not yet all memories.
+    names = len(
+        connection.execute("SELECT number FROM entities EXCEPT SELECT entity FROM mentions").fetchall()
+    )
+    return (f"{names} names are mentioned by no memory; a purge deletes them",) * bool(names)
+
+
+def _empty_replies(connection: apsw.Connection) -> tuple[str, ...]:
+    (replies,) = connection.execute(
+        "SELECT count(*) FROM idempotency WHERE NOT EXISTS (SELECT 1 FROM json_each(idempotency.ids) i"
+        " JOIN memories m ON m.id = i.value)"
+    ).fetchone() or (0,)
+    return (f"{replies} idempotency keys name only memories that are gone; a purge deletes them",) * bool(
+        replies
+    )
 
 
 def _without_sparse_terms(connection: apsw.Connection) -> tuple[str, ...]:
@@ -314,6 +339,22 @@ def _accesses(connection: apsw.Connection, snapshot: IndexSnapshot | None) -> It
             for name in ("roots", "stamps", "principals")
         )
         yield "" if equal else "index: accesses differ from those in the rows"
+
+
+_LEFT = (
+    ("chunks", "no memory is made from it", "SELECT number FROM chunks EXCEPT SELECT chunk FROM memories"),
+    ("episodes", "it has no chunk", "SELECT number FROM episodes EXCEPT SELECT episode FROM chunks"),
+    ("impressions", "it shows nothing", "SELECT number FROM impressions EXCEPT SELECT impression FROM shown"),
+)
+"""What exists for memories alone and has no foreign key to one: table, what is wrong, rows left over."""
+
+
+def _leftovers(connection: apsw.Connection) -> Iterator[str]:
+    """Rows that forgetting should have taken along; all others are bound by foreign keys (see ``_file``)."""
+    for table, problem, statement in _LEFT:
+        rows = connection.execute(f"{statement} ORDER BY 1").fetchall()
+        yield from (f"{table}: row {number} is left over, {problem}" for (number,) in rows)
+        yield ""
 
 
 def _upkeep(connection: apsw.Connection) -> Iterator[str]:

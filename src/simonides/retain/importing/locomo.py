@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SOURCE = "locomo"
 
-_SESSION = re.compile(r"session_(\d+)")
+_SESSION = re.compile(r"session_([0-9]{1,9})")
 _DATE = re.compile(r"(\d{1,2}):(\d{2})\s*([ap]m)\s+on\s+(\d{1,2})\s+([a-z]+),?\s+(\d{4})", re.IGNORECASE)
 
 
@@ -38,11 +38,11 @@ def read_locomo(stream: IO[str], file: NamedFile, skipped: Skipped = refuse) -> 
             skipped(file.wrong(line, f"expected a sample with a conversation, got {kind_of(sample)}"))
             continue
         name, conversation = str(sample.get("sample_id") or "conversation"), sample["conversation"]
-        numbers = sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation) if match)
-        for number in numbers:
-            session = f"{name}/session_{number}"
+        found = sorted((int(match[1]), match[0]) for match in map(_SESSION.fullmatch, conversation) if match)
+        for _, key in found:
+            session = f"{name}/{key}"
             try:
-                turns = list(_turns(conversation, number, name, line))
+                turns = list(_turns(conversation, key, name, line))
             except (ValueError, TypeError) as error:
                 skipped(file.wrong(line, str(error), session))
                 continue
@@ -88,12 +88,12 @@ def turn_text(turn: Mapping[str, Any]) -> str:
     return f"{turn['text']} [image: {caption}]" if caption else str(turn["text"])
 
 
-def _turns(conversation: Mapping[str, Any], number: int, sample: str, line: int) -> Iterator[Turn]:
+def _turns(conversation: Mapping[str, Any], key: str, sample: str, line: int) -> Iterator[Turn]:
     # A date without turns also occurs in the original; only sessions with turns are read.
-    field = f"session_{number}_date_time"
+    field = f"{key}_date_time"
     date = conversation.get(field)
     when = parse_session_date(str(date), field) if date else None
-    turns = conversation[f"session_{number}"]
+    turns = conversation[key]
     if not isinstance(turns, list):
         raise TypeError(f"expected a list of turns, got {kind_of(turns)}")
     for turn in turns:

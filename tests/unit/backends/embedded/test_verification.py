@@ -69,6 +69,7 @@ def test_a_sound_bank_is_ok_and_the_report_says_what_was_looked_at(
         "graph": 3,
         "accesses": 1,
         "upkeep": 0,
+        "forgetting": 3,
     }
     assert report.to_dict() == {"ok": True, "checked": dict(report.checked), "problems": [], "notes": []}
 
@@ -78,7 +79,7 @@ def test_an_empty_bank_is_sound(desk: Desk) -> None:
     assert report.ok
     assert report.checked == {
         "file": 2, "rows": 0, "reembedding": 0, "seals": 3, "changes": 0, "index_files": 0, "arrays": 0,
-        "graph": 3, "accesses": 1, "upkeep": 0,
+        "graph": 3, "accesses": 1, "upkeep": 0, "forgetting": 3,
     }  # fmt: skip
 
 
@@ -410,6 +411,7 @@ def test_a_bank_without_an_embedder_has_no_such_note(desk: Desk) -> None:
             "arrays": 33,
             "accesses": 1,
             "upkeep": 0,
+            "forgetting": 3,
             "graph": 3,
         },
         (),
