@@ -1766,7 +1766,7 @@ class Bank:
         request, search = self._read_options(_WARMING, _RECALL_DEFAULTS)
         with self._rows.reading() as reading:
             touch(reading.snapshot)
-            view = self._view(reading, request.filters, self._now())
+            plan, view = self._view(plan, reading, request.filters, self._now())
             try:
                 self._answer(plan, view, request, search, reading, None)
             except ModelError as error:
