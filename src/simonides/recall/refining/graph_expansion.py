@@ -24,9 +24,12 @@ from simonides.index.push import Walk, spread
 from simonides.index.reach import Bounds, reach
 from simonides.protocols import Refined
 from simonides.records.candidate import Candidate
+from simonides.records.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from simonides.protocols import Tools, View
     from simonides.records.query import Query
@@ -91,52 +94,68 @@ class GraphExpansion:
         if not pool:
             return Refined(pool)
         kept, tail = pool[: self.seeds], pool[self.seeds :]
-        near, reason = self._pagerank(view, kept) if self.mode == "pagerank" else self._bfs(view, kept)
+        rows, nearness, reason = (
+            self._pagerank(view, kept) if self.mode == "pagerank" else self._bfs(view, kept)
+        )
         known = {candidate.ordinal: candidate for candidate in tail}
-        added = self._added(view, near, frozenset(candidate.ordinal for candidate in kept))
+        added = self._added(view, rows, nearness, kept)
         grown = [
             *kept,
             *(
-                known.get(row) or Candidate(row, near[row], SCORED_BY)
-                for row in added[: self.most - len(kept)]
+                known.get(row) or Candidate(row, near, SCORED_BY)
+                for row, near in zip(added.ordinals.tolist(), added.scores.tolist(), strict=True)
             ),
         ]
         there = {candidate.ordinal for candidate in grown}
         rest = [candidate for candidate in tail if candidate.ordinal not in there]
         room = max(0, self.fewest - len(grown))
         grown += rest[:room]
+        signals = _looked_up(rows, nearness, np.array([each.ordinal for each in grown], np.int64))
         return Refined(
             tuple(
-                each.rescored(each.score, each.scored_by, **{SIGNAL: near.get(each.ordinal, 0.0)})
-                for each in grown
+                each.rescored(each.score, each.scored_by, **{SIGNAL: near})
+                for each, near in zip(grown, signals.tolist(), strict=True)
             ),
             reason,
             dict.fromkeys((candidate.ordinal for candidate in rest[room:]), NOT_REACHED),
         )
 
-    def _added(self, view: View, near: Mapping[int, float], kept: frozenset[int]) -> list[int]:
-        """Eligible rows beside the seeds, nearest first."""
-        least = self.least_mass if self.mode == "pagerank" else 0.0
-        rows = [
-            row
-            for row in sorted(near)
-            if row not in kept and view.eligible[row] and near[row] >= max(least, 1e-9)
-        ]
-        scores = np.array([near[row] for row in rows], np.float64)
-        ordered: list[int] = view.ranking(np.array(rows, np.int64), scores, None).ordinals.tolist()
-        return ordered
+    def _added(
+        self, view: View, rows: NDArray[np.int64], nearness: NDArray[np.float64], kept: tuple[Candidate, ...]
+    ) -> Ranking:
+        """Eligible rows beside the seeds, nearest first, as many as there is room for."""
+        least = max(self.least_mass if self.mode == "pagerank" else 0.0, 1e-9)
+        seeds = np.array([candidate.ordinal for candidate in kept], np.int64)
+        new = view.eligible[rows] & (nearness >= least) & ~np.isin(rows, seeds)
+        room = self.most - len(kept)
+        found = view.ranking(rows[new], nearness[new], room)
+        return Ranking(found.ordinals[:room], found.scores[:room])
 
     def _walk(self) -> Walk:
         rounds = _ROUNDS_PER_HOP * self.hops
         return Walk(self.damping, self.residual, rounds, self.edges, self.hub_damping, self.links)
 
-    def _pagerank(self, view: View, seeds: tuple[Candidate, ...]) -> tuple[dict[int, float], str]:
+    def _pagerank(
+        self, view: View, seeds: tuple[Candidate, ...]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], str]:
         positive = {seed.ordinal: seed.score for seed in seeds if seed.score > 0}
         found = spread(view, positive or {seed.ordinal: 1.0 for seed in seeds}, {}, self._walk())
-        mass = found.row_mass.round(9).tolist()
-        return dict(zip(found.rows.tolist(), mass, strict=True)), found.reason
+        return found.rows, found.row_mass.round(9), found.reason
 
-    def _bfs(self, view: View, seeds: tuple[Candidate, ...]) -> tuple[dict[int, float], str]:
+    def _bfs(
+        self, view: View, seeds: tuple[Candidate, ...]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], str]:
         bounds = Bounds(self.hops, self.per_seed, self.hub_cap, self.hub_damping, self.links)
-        hops = reach(view, [seed.ordinal for seed in seeds], bounds)
-        return {row: round(1.0 / max(1, hop), 9) for row, hop in hops.items()}, ""
+        hops = sorted(reach(view, [seed.ordinal for seed in seeds], bounds).items())
+        rows = np.array([row for row, _ in hops], np.int64)
+        return rows, np.array([round(1.0 / max(1, hop), 9) for _, hop in hops], np.float64), ""
+
+
+def _looked_up(
+    rows: NDArray[np.int64], nearness: NDArray[np.float64], wanted: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The nearness of each row that is wanted; *rows* ascend; 0 = not reached."""
+    if not len(rows):
+        return np.zeros(len(wanted))
+    at = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+    return np.where(rows[at] == wanted, nearness[at], 0.0)
