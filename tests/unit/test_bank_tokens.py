@@ -130,4 +130,4 @@ def test_verify_finds_a_flipped_bit(tmp_path: Path) -> None:
         )
     with opened(tmp_path) as store:
         problems = store.bank().verify().problems
-    assert "token_codes: row 1 is not what was written" in problems
+    assert "token_codes: row 1, 1 is not what was written" in problems

@@ -32,7 +32,8 @@ def put_in_a_circle(bank: Bank) -> None:
         for observation in roots:
             for source in roots:
                 connection.execute(
-                    "INSERT INTO evidence VALUES (?, ?, 'for', ?, ?)",
+                    "INSERT INTO evidence(observation, source, stance, known_from, known_to)"
+                    " VALUES (?, ?, 'for', ?, ?)",
                     (observation, source, transaction.next_instant(), FOREVER),
                 )
 

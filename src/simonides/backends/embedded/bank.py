@@ -29,7 +29,7 @@ from simonides.backends.embedded.auditing import (
 )
 from simonides.backends.embedded.backup import put_back, send_backup, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
-from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta
+from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta, write_numbers
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.encryption import check_room, engine
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
@@ -641,6 +641,7 @@ class EmbeddedBank:
             ours = replace(meta, embedder=run.number, generation=0)
             self._following = catch_up(connection, ours, self._following, self._files, self._index, None)
             yield GoingOver(connection, meta, run, self._following.snapshot, self._auditor())
+            write_numbers(connection)
 
     def write_following(self, given_up: Collection[int]) -> int:
         """Write the index of the following embedder ahead of the switch; its generation, 0 = none was."""

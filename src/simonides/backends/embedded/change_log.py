@@ -79,6 +79,11 @@ def write_counters(connection: apsw.Connection, meta: Meta) -> None:
     )
 
 
+def write_numbers(connection: apsw.Connection) -> None:
+    """Store how far the numbers have come, where nothing else of the counters has changed."""
+    connection.execute(f"UPDATE meta SET numbers={NUMBERS}")
+
+
 def next_epoch(meta: Meta) -> str:
     """The epoch after a change of rows that the log does not tell: every index is then made anew."""
     return hashlib.blake2b(f"{meta.epoch} {meta.sequence}".encode(), digest_size=16).hexdigest()
