@@ -21,7 +21,7 @@ from simonides.surfaces.mcp.compat import SYSTEMS, tools_for
 from simonides.surfaces.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simonides.surfaces.mcp.tools import Tool
 
@@ -30,6 +30,7 @@ MCP_PAGE = PAGE.with_name("mcp.md")
 ABSTENTION = Path(__file__).parent / "guide" / "abstention.md"
 QUALITY = Path(__file__).parent / "guide" / "quality.md"
 MAINTENANCE = Path(__file__).parent / "guide" / "maintenance.md"
+SCALE = QUALITY.with_name("scale.md")
 README = Path(__file__).parents[1] / "README.md"
 RESULTS = README.parent / "bench" / "results"
 PROGRAM = "simonides"
@@ -72,6 +73,7 @@ def main() -> int:
         ABSTENTION: _with_table(ABSTENTION.read_text(encoding="utf-8"), _abstention(RESULTS)),
         QUALITY: _quality(QUALITY.read_text(encoding="utf-8"), RESULTS),
         MAINTENANCE: _maintenance(MAINTENANCE.read_text(encoding="utf-8"), RESULTS),
+        SCALE: _with_table(SCALE.read_text(encoding="utf-8"), _scale(RESULTS), "scale"),
     }
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:
@@ -277,6 +279,76 @@ def _year(results: Path) -> str:
     run = page["run"]
     lines.append(f"\nMeasured on {run['date']} at {run['commit'][:12]}: `bench/results/`.")
     return "\n".join(lines)
+def _scale(results: Path) -> str:
+    """Per profile its measures at each size, its stages, its intake and the peer beside it."""
+    pages = [json.loads(file.read_text("utf-8")) for file in sorted(results.glob("scale-*-*.json"))]
+    if not pages:
+        return "Not measured."
+    pages.sort(key=lambda page: (page["result"]["profile"] != "helix", page["result"]["n"]))
+    lines: list[str] = []
+    for profile in dict.fromkeys(page["result"]["profile"] for page in pages):
+        found = [page["result"] for page in pages if page["result"]["profile"] == profile]
+        heads = " | ".join(f"{one['n']:,}" for one in found)
+        lines += [f"| `{profile}` | {heads} |", "|---" + "|---:" * len(found) + "|"]
+        for name, cell in _SCALE_ROWS.items():
+            lines.append(f"| {name} | {' | '.join(_scale_cell(cell, one) for one in found)} |")
+        for stage in found[0]["stages"]:
+            cells = [one["stages"].get(stage, {"cpu_p50": 0.0, "cpu_p95": 0.0}) for one in found]
+            times = " | ".join(f"{cell['cpu_p50']:.1f} / {cell['cpu_p95']:.1f}" for cell in cells)
+            lines.append(f"| {stage}, CPU ms p50 / p95 | {times} |")
+        lines.append("")
+    dates = sorted({page["run"]["date"] for page in pages})
+    commits = sorted({page["run"]["commit"][:12] for page in pages})
+    return "\n".join(
+        [*lines, f"Measured on {' and '.join(dates)} at {', '.join(commits)}: `bench/results/`."]
+    )
+
+
+def _scale_cell(cell: Callable[[dict[str, Any]], str], one: dict[str, Any]) -> str:
+    """One cell; empty where that size was measured without it."""
+    try:
+        return cell(one)
+    except (KeyError, TypeError):
+        return ""
+
+
+_SCALE_ROWS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "CPU ms p50 / p95 / p99": lambda one: " / ".join(
+        f"{one['cpu_ms'][p]:.1f}" for p in ("p50", "p95", "p99")
+    ),
+    "budget, CPU ms p95": lambda one: f"{one['budgets']['cpu_p95_ms']:.0f}",
+    "wall ms p50 / p95": lambda one: f"{one['wall_ms']['p50']:.0f} / {one['wall_ms']['p95']:.0f}",
+    "load average": lambda one: f"{one['load_average']:.1f}",
+    "encoder beside it, CPU ms p50 / p95": lambda one: (
+        f"{one['encoder_cpu_ms']['p50']:.1f} / {one['encoder_cpu_ms']['p95']:.1f}"
+    ),
+    "agreement with exact, recall@100": lambda one: f"{one['dense_recall_at_100']:.3f}",
+    "a plain 1-bit scan on these vectors": lambda one: f"{one['plain_scan_recall_at_100']:.3f}",
+    "queries with fewer than they asked for": lambda one: f"{one['fewer_than_asked']}",
+    "private memory, growth MB": lambda one: f"{one['private_growth_mb']:.0f}",
+    "mapped MB": lambda one: f"{one['mapped_mb']:.0f}",
+    "derived bytes per memory that helix reads": lambda one: (
+        f"{one['derived_bytes_per_memory']['helix']:,.0f}"
+    ),
+    "derived bytes per memory, all": lambda one: f"{one['derived_bytes_per_memory']['all']:,.0f}",
+    "bytes on disk per memory": lambda one: f"{one['disk_bytes_per_memory']:,.0f}",
+    "open, ms CPU / wall": lambda one: f"{one['cold_open_cpu_ms']:.0f} / {one['cold_open_ms']:.0f}",
+    "first recall after it, ms CPU": lambda one: f"{one['first_recall_cpu_ms']:.0f}",
+    "`simonides recall` from cold, s CPU": lambda one: f"{one['cold_command_cpu_ms'] / 1000:.2f}",
+    "loaded per second / per CPU-second": lambda one: (
+        f"{one['intake']['rows_per_second']:,.0f} / {one['intake']['rows_per_cpu_second']:,.0f}"
+    ),
+    "bytes written for each that stays": lambda one: f"{one['intake']['write_amplification']:.1f}",
+    "settled per CPU-second: names / links": lambda one: (
+        f"{one['settle']['read_per_cpu_second']:,.0f} / {one['settle']['link_per_cpu_second']:,.0f}"
+    ),
+    "FTS5 + sqlite-vec, cheapest: CPU by ours (its agreement)": lambda one: (
+        f"{one['against']['cheapest']['cpu_ratio']:.1f} ({one['against']['cheapest']['recall_at_100']:.2f})"
+    ),
+    "FTS5 + sqlite-vec, rescored: CPU by ours (its agreement)": lambda one: (
+        f"{one['against']['rescored']['cpu_ratio']:.1f} ({one['against']['rescored']['recall_at_100']:.2f})"
+    ),
+}
 
 
 def _abstention(results: Path) -> str:

@@ -36,6 +36,9 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in TABLES)
     quality.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "QUALITY", quality)
+    scale = tmp_path / "scale.md"
+    scale.write_text("before\n<!-- scale -->\nold\n<!-- /scale -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(module, "SCALE", scale)
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
     return module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,7 +84,8 @@ def real_vectors(
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.part.npz")
-        np.savez(partial, **_encoded(embedder, texts, progress))
+        arrays: dict[str, Any] = _encoded(embedder, texts, progress)
+        np.savez(partial, **arrays)
         partial.replace(path)
     with np.load(path, allow_pickle=False) as kept:
         return RealVectors(
@@ -112,7 +113,7 @@ def _sentences(data: Path | None) -> list[str]:
 
 def _encoded(
     embedder: Embedder, texts: Sequence[str], progress: Callable[[str, int, int | None], None] | None
-) -> dict[str, NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int64]]:
+) -> dict[str, NDArray[Any]]:
     vectors: list[NDArray[np.float32]] = []
     tokens: list[NDArray[np.float16]] = []
     for first in range(0, len(texts), _AT_ONCE):

@@ -131,7 +131,7 @@ def ask_peer(
 
 def _nearest(connection: apsw.Connection, query: NDArray[np.float32], candidates: int) -> list[int]:
     signs = np.packbits(query > 0, bitorder="little").tobytes()
-    rows = connection.execute(
+    rows: list[tuple[Any, ...]] = connection.execute(
         "SELECT rowid FROM bits WHERE vector MATCH vec_bit(?) AND k = ? ORDER BY distance",
         (signs, candidates),
     ).fetchall()
@@ -154,9 +154,9 @@ def _worded(connection: apsw.Connection, text: str) -> list[int]:
     if not words:
         return []
     match = " OR ".join(f'"{word}"' for word in words)
-    rows = connection.execute(
+    rows: list[tuple[Any, ...]] = connection.execute(
         "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (match, DEPTH)
-    )
+    ).fetchall()
     return [int(number) - 1 for (number,) in rows]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -78,17 +78,10 @@ class TextMaker:
         """How many people and things there are to be mentioned."""
         return max(50, self.count * 3 // 10)
 
-    @cached_property
+    @property
     def words(self) -> list[str]:
         """The vocabulary, most frequent first."""
-        known = files("simonides.retain.extraction").joinpath("lists/common_words.txt").read_text("utf-8")
-        common = [word for word in known.lower().split() if word.isalpha() and word.isascii()]
-        stop = sorted(word for word in stopwords("english") if word.isalpha())
-        listed = dict.fromkeys([*stop, *common])
-        source = np.random.default_rng([self.seed, 1])
-        while len(listed) < _WORDS:
-            listed |= dict.fromkeys(_syllables(source, _WORDS))
-        return list(listed)[:_WORDS]
+        return _vocabulary(self.seed)
 
     @cached_property
     def people(self) -> list[str]:
@@ -132,8 +125,9 @@ class TextMaker:
         projects = source.integers(0, _PROJECTS, rows)
         tagged = source.random((rows, len(TAGS))) < list(TAGS.values())
         items = []
+        vocabulary = self.words
         for row in range(rows):
-            words = [self.words[word] for word in drawn[stops[row] - lengths[row] : stops[row]]]
+            words = [vocabulary[word] for word in drawn[stops[row] - lengths[row] : stops[row]]]
             for place, name in enumerate(names[row]):
                 if name >= 0:
                     words.insert(1 + place * len(words) // 2, self.people[name])
@@ -156,6 +150,19 @@ class TextMaker:
     @property
     def blocks(self) -> int:
         return -(-self.count // BLOCK)
+
+
+@lru_cache(maxsize=2)
+def _vocabulary(seed: int) -> list[str]:
+    """Not to be changed."""
+    known = files("simonides.retain.extraction").joinpath("lists/common_words.txt").read_text("utf-8")
+    common = [word for word in known.lower().split() if word.isalpha() and word.isascii()]
+    stop = sorted(word for word in stopwords("english") if word.isalpha())
+    listed = dict.fromkeys([*stop, *common])
+    source = np.random.default_rng([seed, 1])
+    while len(listed) < _WORDS:
+        listed |= dict.fromkeys(_syllables(source, _WORDS))
+    return list(listed)[:_WORDS]
 
 
 def _extra(share: float, number: int, moment: datetime) -> list[str]:
@@ -181,7 +188,7 @@ def _syllables(source: np.random.Generator, count: int) -> list[str]:
     ]
 
 
-def _cumulated(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cumulated(weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     whole: NDArray[np.float64] = np.cumsum(weights) / weights.sum()
     whole[-1] = 1.0
     return whole
