@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from simonides.surfaces.cli.commands import COMMANDS
+from simonides.surfaces.cli.main import app
 
 _HEAVY = {
     "numpy", "onnxruntime", "apsw", "rich", "fastapi", "pydantic", "uvicorn", "mcp", "openai", "httpx",
@@ -32,6 +38,37 @@ def test_help_loads_nothing_heavy() -> None:
     assert not _HEAVY & {name.partition(".")[0] for name in loaded}
     # An interpreter alone has about 60 and Typer about 120; a library more would show here.
     assert len(loaded) < 340
+
+
+def test_help_builds_no_command_and_a_command_only_itself() -> None:
+    for arguments, built in ((["--help"], set()), (["when", "yesterday"], {"when"})):
+        ask = _ASK.replace('["simonides", "--help"]', repr(["simonides", *arguments]))
+        answer = subprocess.run(
+            [sys.executable, "-c", ask], capture_output=True, text=True, check=True, timeout=60
+        )
+        homes = {f"simonides.surfaces.cli.{where.partition(':')[0]}" for where, _ in COMMANDS.values()}
+        loaded = {name.rpartition(".")[2] for name in homes & set(json.loads(answer.stderr))}
+        assert loaded == built
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert list(commands) == list(COMMANDS)
+    for name, (_, sentence) in COMMANDS.items():
+        assert commands[name].name == name
+        paragraph, *_ = inspect.cleandoc(commands[name].help).split("\n\n")
+        assert " ".join(paragraph.split()) == sentence
+    listed = CliRunner().invoke(app, ["--help"], terminal_width=100).stdout
+    for name, command in commands.items():
+        assert f"  {name} " in listed
+        assert command.get_short_help_str(40).removesuffix("...")[:30] in listed
+
+
+def test_a_misspelt_command_is_told_which_one_was_meant() -> None:
+    result = CliRunner().invoke(app, ["reclal"])
+    assert result.exit_code == 2
+    assert "Did you mean" in result.stderr
+    assert "'recall'" in result.stderr
 
 
 def test_help_is_soon_there() -> None:

@@ -15,11 +15,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.error
-import urllib.request
 import zipfile
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
@@ -197,6 +194,11 @@ def _run(command: list[str], environment: Mapping[str, str], log: IO[bytes], tic
 
 
 def _download_from_hub(source: HubSource, name: str, path: Path, progress: Progress) -> None:
+    # Loaded here: whoever has the model never needs them, and they take as long as a quarter of NumPy.
+    import urllib.error  # noqa: PLC0415
+    import urllib.request  # noqa: PLC0415
+    from http.client import HTTPException  # noqa: PLC0415
+
     url = f"{_HUB}/{source.repository}/resolve/{source.revision}/{name}"
     try:
         with (

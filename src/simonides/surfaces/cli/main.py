@@ -1,4 +1,4 @@
-"""The `simonides` command: exit codes, errors, and the list of commands.
+"""The `simonides` command: exit codes and errors; ``commands`` lists what it can do.
 
 Exit codes:
     0    the command did what was asked.
@@ -20,53 +20,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from simonides.surfaces.cli.alias import alias
-from simonides.surfaces.cli.audit import audit
-from simonides.surfaces.cli.backup import backup, restore
-from simonides.surfaces.cli.banks import create_bank, delete_bank, list_banks
-from simonides.surfaces.cli.bench import bench
-from simonides.surfaces.cli.brief import brief
-from simonides.surfaces.cli.check import check
-from simonides.surfaces.cli.claude_code import claude_code
-from simonides.surfaces.cli.config import config
-from simonides.surfaces.cli.demo import demo
-from simonides.surfaces.cli.diff import diff
-from simonides.surfaces.cli.enrich import enrich
-from simonides.surfaces.cli.entities import entities
-from simonides.surfaces.cli.export import export
-from simonides.surfaces.cli.forget import forget
-from simonides.surfaces.cli.history import history
-from simonides.surfaces.cli.import_ import import_
-from simonides.surfaces.cli.invalidate import invalidate
-from simonides.surfaces.cli.jobs import jobs
-from simonides.surfaces.cli.list_memories import list_memories
-from simonides.surfaces.cli.maintain import maintain
-from simonides.surfaces.cli.mcp import mcp
-from simonides.surfaces.cli.merge import merge, unmerge
-from simonides.surfaces.cli.models import models
-from simonides.surfaces.cli.moves import moves, undo
+from simonides.surfaces.cli.commands import LazyCommands, summaries
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
-from simonides.surfaces.cli.pin import pin, unpin
-from simonides.surfaces.cli.profiles import profiles
-from simonides.surfaces.cli.quarantine import quarantine, release
-from simonides.surfaces.cli.recall import recall
-from simonides.surfaces.cli.reembed import reembed
-from simonides.surfaces.cli.reflect import reflect
-from simonides.surfaces.cli.retain import retain
-from simonides.surfaces.cli.retain_conversation import retain_conversation
-from simonides.surfaces.cli.serve import serve
-from simonides.surfaces.cli.settle import settle
-from simonides.surfaces.cli.show import show
-from simonides.surfaces.cli.source import source
-from simonides.surfaces.cli.stats import stats
-from simonides.surfaces.cli.token import token
-from simonides.surfaces.cli.train_reranker import train_reranker
-from simonides.surfaces.cli.tune import tune
-from simonides.surfaces.cli.update_memory import update_memory
-from simonides.surfaces.cli.used import used
-from simonides.surfaces.cli.verify import verify
-from simonides.surfaces.cli.when import when
-from simonides.surfaces.cli.why_not import why_not
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001 -- the shape of a Typer callback
@@ -78,7 +33,17 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001 -- the shape of a Typer
 
 
 class _Commands(TyperGroup):
-    """Turns every failure of a command into one line and an exit code."""
+    """Builds each command at its first use; turns every failure into one line and an exit code."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": None})
+        self.commands = LazyCommands()
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's shape
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        summaries().format_commands(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -130,66 +95,9 @@ def _simonides(
     """A memory for agents: retain what was seen, recall the right few facts."""
     from simonides.surfaces.cli.configuration import option_defaults
 
-    if ctx.invoked_subcommand != "config":
-        ctx.default_map = option_defaults(ctx.command.commands)  # type: ignore[attr-defined]
-
-
-for command in (
-    retain,
-    retain_conversation,
-    recall,
-    reflect,
-    show,
-    list_memories,
-    history,
-    source,
-    diff,
-    update_memory,
-    invalidate,
-    forget,
-    quarantine,
-    release,
-    used,
-    entities,
-    alias,
-    merge,
-    unmerge,
-    settle,
-    enrich,
-    reembed,
-    maintain,
-    moves,
-    undo,
-    pin,
-    unpin,
-    check,
-    brief,
-    list_banks,
-    create_bank,
-    delete_bank,
-    export,
-    backup,
-    restore,
-    tune,
-    stats,
-    verify,
-    when,
-    serve,
-    mcp,
-    demo,
-):
-    app.command()(command)
-app.command("import")(import_)
-app.command("why-not")(why_not)
-app.command("train-reranker")(train_reranker)
-app.add_typer(audit, name="audit")
-app.add_typer(config, name="config")
-app.add_typer(jobs, name="jobs")
-app.add_typer(models, name="models")
-app.add_typer(profiles, name="profiles")
-app.add_typer(token, name="token")
-app.add_typer(claude_code, name="claude-code")
-app.add_typer(bench, name="bench")
+    name = ctx.invoked_subcommand
+    if name and name != "config":
+        ctx.default_map = option_defaults({name: ctx.command.commands[name]})  # type: ignore[attr-defined]
 
 
 def main() -> None:
