@@ -11,7 +11,7 @@ import pytest
 
 import simonides
 from simonides.surfaces.operations.table import OPERATIONS, Verb
-from simonides.surfaces.rest import handlers
+from simonides.surfaces.rest import handlers, reading
 from simonides.surfaces.rest.app import make_app, openapi_document
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.settings import Settings
@@ -366,7 +366,7 @@ def test_what_is_not_there_is_a_problem(client_for: ClientFor) -> None:
 @pytest.mark.fault("O1")
 def test_a_large_body_is_read_beside_the_loop(client_for: ClientFor, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
-    read = handlers.read_json
+    read = reading.read_json
 
     def noted(body: bytes) -> dict[str, Any]:
         threads.append(threading.current_thread().name)
