@@ -54,6 +54,7 @@ from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.running import JobRunner
 from simonides.recall.helping.widening import widened
 from simonides.recall.impressing import impression_of
+from simonides.recall.observing import observe
 from simonides.recall.pipeline import run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
@@ -495,7 +496,8 @@ class Bank:
         Turns that are there already are not stored again, so a conversation may be given anew as it goes on.
 
         Args:
-            turns: mappings with ``text`` and any of ``speaker``, ``event_time``, ``role`` and ``metadata``.
+            turns: mappings with ``text``, such as ``speaker`` and ``event_time``, and any other key of an
+                item of ``retain`` but ``session``, ``context`` and ``document_id``, which the whole decides.
             session: the caller's name for the conversation.
             window: how many turns before and after a turn become its context, from 0.
             shared: any other argument of ``retain`` for all turns.
@@ -1260,6 +1262,7 @@ class Bank:
             self._answers.remember(hit.text, hit.id)
         if answer.context:
             self._answers.remember(answer.context, answer.hits[0].id)
+        observe(self.name, answer, ended_ns=now * 1_000 + int(trace.milliseconds * 1_000_000))
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
 
     def reflect(

@@ -40,6 +40,17 @@ PRINTED = {
         "with a token: 200",
         "chat: {'known': '[1] (today) Tove waters the figs.'}",
     ],
+    "langgraph_agent.py": [
+        "monday: The greenhouse key hangs behind the blue door.",
+        "     -> Noted.",
+        "monday: The figs get water twice a week.",
+        "     -> Noted.",
+        "friday: Where does the greenhouse key hang?",
+        "     -> The greenhouse key hangs behind the blue door.",
+        "friday: How tall is the lighthouse of Atlantis?",
+        "     -> I do not know.",
+        "kept: 2",
+    ],
     "quickstart.py": [
         "best: Odalys moved the weekly review to Thursday.",
         "context: [1] (2026-02-24) Odalys moved the weekly review to Thursday.",
@@ -61,6 +72,9 @@ PRINTED = {
 }
 
 
+NEEDS = {"langgraph_agent.py": "langgraph.graph"}
+
+
 def _steady(printed: str) -> str:
     """Without ids, fences and today's date, which differ from run to run."""
     printed = re.sub(r"\b[0-9a-f]{16}\b", "…", printed)
@@ -76,6 +90,8 @@ def test_every_example_is_run() -> None:
 def test_an_example_runs_alone_and_leaves_nothing(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simonides.bank import Bank
 from simonides.errors import DamagedError
+from simonides.recall import observing
 from simonides.surfaces.cli import forget as forget_command
 
 if TYPE_CHECKING:
@@ -32,6 +34,13 @@ def ids(cli_json: CliJson, tmp_path: Path) -> list[str]:
     path.write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
     answer: list[str] = cli_json("retain", str(path))["ids"]
     return answer
+
+
+def test_a_slow_recall_is_said(cli: Cli, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("recall", "who repaired the oven", "--profile", "lexical")
+    assert "slow" not in cli(*asked).stderr
+    monkeypatch.setattr(observing, "SLOW_MS", 0.0)
+    assert re.search(r"^recall [0-9a-f]{32} in bank default: .* slow: ", cli(*asked).stderr, re.MULTILINE)
 
 
 def test_recall_finds_and_ranks(cli_json: CliJson, ids: list[str]) -> None:

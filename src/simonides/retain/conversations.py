@@ -12,14 +12,17 @@ from typing import Any
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import shown
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
-from simonides.retain.items import ORIGIN
+from simonides.retain.items import ITEM_KEYS, ORIGIN
 from simonides.retain.window import context_of
 
 WINDOW = 2
 """Turns on either side that become context. recall@10 on LoCoMo with windows of 0, 1, 2 and 3 turns: 0.704,
 0.756, 0.767 and 0.766 (default), 0.665, 0.729, 0.766 and 0.754 (lexical)."""
 
-_KEYS = frozenset({"speaker", "text", "event_time", "role", "metadata"})
+OF_THE_WHOLE = frozenset({"session", "context", "document_id"})
+"""What the conversation decides, and no turn by itself."""
+
+_KEYS = ITEM_KEYS - OF_THE_WHOLE
 
 
 def conversation_items(
@@ -28,7 +31,7 @@ def conversation_items(
     """Items for ``Bank.retain``, one per turn, in order.
 
     Args:
-        turns: mappings with ``text`` and any of ``speaker``, ``event_time``, ``role`` and ``metadata``.
+        turns: mappings with ``text`` and any other key of an item but those of ``OF_THE_WHOLE``.
         session: the caller's name for the conversation.
         before: how many turns in front of a turn become its context, from 0.
         after: how many turns behind it do.

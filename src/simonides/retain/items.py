@@ -74,6 +74,9 @@ _DEFAULTS: Mapping[str, object] = {
     "single_valued": False,
 }
 
+ITEM_KEYS = frozenset(_DEFAULTS) | {"text"}
+"""What a caller may say of an item."""
+
 
 def read_items(
     items: object, shared: Mapping[str, object], *, zone: tzinfo = UTC, first: int = 0

@@ -46,6 +46,18 @@ def test_what_a_turn_says_of_itself_is_kept() -> None:
     assert (item["event_time"], item["metadata"]) == ("2026-03-02", {"n": 3})
 
 
+def test_a_turn_may_say_what_any_item_says_but_what_the_whole_decides() -> None:
+    own = {"text": "Mine.", "tags": ["secret"], "acl": ["ilse"], "kind": "preference", "salience": 0.9}
+    drafts = read_items(conversation_items([own, {"text": "Ours."}], session="s"), {"tags": ["ferry"]})
+    assert [(draft.tags, draft.acl, draft.kind, draft.salience) for draft in drafts] == [
+        (("secret",), ("ilse",), "preference", 0.9),
+        (("ferry",), (), None, None),
+    ]
+    for key in ("session", "context", "document_id"):
+        with pytest.raises(UnknownNameError, match=rf"turns\[0\]\.{key}"):
+            conversation_items([{"text": "a", key: "b"}], session="s")
+
+
 def test_the_origin_is_the_turn_as_it_was_said() -> None:
     items = conversation_items(TURNS, session="s")
     assert [item[ORIGIN] for item in items][:2] == [

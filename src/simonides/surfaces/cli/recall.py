@@ -117,13 +117,22 @@ def print_recall(answer: "Recall", *, context: bool, trace: bool, as_json: bool)
 
 @contextmanager
 def _trace_speaks() -> Iterator[None]:
-    """Keep the engine's log quiet: what it would say here stands in the trace, which is shown."""
-    logger, silent = logging.getLogger("simonides"), logging.NullHandler()
-    logger.addHandler(silent)
+    """Keep the engine's log quiet, since what it would say stands in the trace; a slow recall is said."""
+    handlers = {"simonides": logging.NullHandler(), "simonides.recall": _Says(logging.WARNING)}
+    for name, handler in handlers.items():
+        logging.getLogger(name).addHandler(handler)
     try:
         yield
     finally:
-        logger.removeHandler(silent)
+        for name, handler in handlers.items():
+            logging.getLogger(name).removeHandler(handler)
+
+
+class _Says(logging.Handler):
+    """Says a line of the log on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
 
 
 def _note(trace: "Trace") -> None:

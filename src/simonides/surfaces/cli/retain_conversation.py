@@ -20,7 +20,7 @@ def retain_conversation(
         str,
         typer.Argument(
             metavar="FILE|-",
-            help='Lines of JSON such as {"speaker": "Ivo", "text": "…"}; - for standard input.',
+            help='Lines of JSON such as {"speaker": "Ivo", "text": "…"}, each with keys of an item; or -.',
         ),
     ],
     *,

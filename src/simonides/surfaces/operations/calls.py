@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 from simonides.errors import InputError
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.surfaces.operations.fitting import fitted
-from simonides.surfaces.operations.observing import observe
 from simonides.surfaces.operations.parameters import given
 
 if TYPE_CHECKING:
@@ -46,9 +45,7 @@ def _asked(request: requests.Asked) -> dict[str, Any]:
 def recall(bank: Bank, request: requests.Recall) -> Answer:
     asked = _asked(request)
     del asked["trace"], asked["form"]
-    answer = bank.recall(**asked)
-    observe(bank.name, answer)
-    return _in_form(bank, answer, request.form, request.max_tokens).to_dict(trace=request.trace)
+    return _in_form(bank, bank.recall(**asked), request.form, request.max_tokens).to_dict(trace=request.trace)
 
 
 def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> Recall:

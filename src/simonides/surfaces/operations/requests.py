@@ -9,6 +9,7 @@ from simonides.lifecycle.maintaining import MOST_STEPS
 from simonides.profiles.loader import list_profiles
 from simonides.recall.search_arguments import TIERS
 from simonides.records.kind import Kind
+from simonides.retain.conversations import OF_THE_WHOLE
 from simonides.surfaces.operations import schemas as s
 from simonides.surfaces.operations.parameters import parameter
 
@@ -84,11 +85,7 @@ _ITEM = s.either(
 _TURN = s.mapped(
     {
         "text": s.MEMORY_TEXT,
-        **{
-            name: schema
-            for name, schema in _properties(Described).items()
-            if name in {"speaker", "event_time", "role", "metadata"}
-        },
+        **_properties(Described, *OF_THE_WHOLE),
     },
     required=("text",),
 )
@@ -126,7 +123,8 @@ class RetainConversation(Described):
     """Store a conversation by turns."""
 
     turns: Sequence[Mapping[str, Any]] = parameter(
-        s.listed(_TURN, most=MOST_ITEMS), "Objects with text and any of speaker, event_time, role, metadata."
+        s.listed(_TURN, most=MOST_ITEMS),
+        "Objects with text, such as speaker and event_time, and any other parameter for this turn alone.",
     )
     session: str = parameter(s.SESSION, "The caller's name for the conversation.")
     window: int | None = parameter(s.whole(0, 20), "Turns on either side that become context.", None)

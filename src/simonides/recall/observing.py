@@ -1,4 +1,4 @@
-"""What an operator sees of recalls at the doors: spans by stage, a line each, and slow ones with their trace.
+"""What an operator sees of recalls: spans by stage, a line each, and slow ones with their trace.
 
 Spans go to OpenTelemetry where its API is installed and a provider is set; without one they cost nothing. A
 stage's span has the stage's own length; its start follows from the lengths before it, and channels start
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +23,13 @@ _log = logging.getLogger("simonides.recall")
 _MILLION = 1_000_000
 
 
-def observe(bank: str, answer: Recall, *, ended_ns: int | None = None) -> None:
+def observe(bank: str, answer: Recall, *, ended_ns: int) -> None:
     """Tell of a recall that has just ended.
 
     Args:
         bank: its name.
         answer: of the recall.
-        ended_ns: nanoseconds since 1970; default: now.
+        ended_ns: nanoseconds since 1970.
     """
     trace = answer.trace
     slow = trace.milliseconds >= SLOW_MS
@@ -50,7 +49,7 @@ def observe(bank: str, answer: Recall, *, ended_ns: int | None = None) -> None:
         )
     tracer = _tracer()
     if tracer is not None:
-        trace_spans(tracer, bank, answer, time.time_ns() if ended_ns is None else ended_ns)
+        trace_spans(tracer, bank, answer, ended_ns)
 
 
 def trace_spans(tracer: Any, bank: str, answer: Recall, ended_ns: int) -> None:

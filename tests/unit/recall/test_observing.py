@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.surfaces.operations import observing
-from simonides.surfaces.operations.table import OPERATIONS
+from simonides.recall import observing
 
 if TYPE_CHECKING:
     from simonides.bank import Bank
+    from simonides.records.recall import Recall
 
 SECRET = "Zephyrine Quillmoor keeps the canary in Tarn Hollow"
 QUERY = "Where does Zephyrine keep the canary?"
 
 
-def _recall(bank: Bank) -> Any:
+def _recall(bank: Bank) -> Recall:
     bank.retain(SECRET)
-    operation = OPERATIONS["recall"]
-    return operation.call(bank, operation.bind({"query": QUERY}))
+    return bank.recall(QUERY)
 
 
 @pytest.mark.fault("F5")
@@ -31,7 +29,7 @@ def test_a_recall_is_one_line_without_text(bank: Bank, caplog: pytest.LogCapture
         answer = _recall(bank)
     [line] = [record for record in caplog.records if record.name == "simonides.recall"]
     assert line.levelno == logging.INFO
-    assert line.__dict__["recall_id"] == answer["id"]
+    assert line.__dict__["recall_id"] == answer.id
     assert line.__dict__["bank"] == "diary"
     whole = json.dumps(line.__dict__, default=str) + line.getMessage()
     for word in ("Zephyrine", "canary", "Tarn"):
@@ -85,6 +83,18 @@ def test_there_is_a_span_for_every_stage(bank: Bank) -> None:
     assert "canary" not in json.dumps([span.attributes for span in tracer.spans])
 
 
+def test_a_recall_in_this_process_has_its_spans_by_the_banks_clock(
+    bank: Bank, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracer = _Tracer()
+    monkeypatch.setattr(observing, "_tracer", lambda: tracer)
+    answer = _recall(bank)
+    assert [span.name for span in tracer.spans] == [
+        "recall", *(f"recall.{stage.name}" for stage in answer.trace.stages)
+    ]  # fmt: skip
+    assert tracer.spans[0].start == int(clock().timestamp()) * 10**9
+
+
 def test_without_the_package_nothing_happens(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observing, "_tracer", lambda: None)
-    observing.observe("diary", replace(bank.recall(QUERY), id="x"))
+    observing.observe("diary", bank.recall(QUERY), ended_ns=0)
