@@ -236,6 +236,11 @@ def translated(path: Path) -> Iterator[None]:
         raise DamagedError(
             f"{path}: is damaged or no database ({error}); restore it from a backup"
         ) from error
+    except (apsw.SQLError, apsw.MismatchError, apsw.InternalError, apsw.SchemaChangeError) as error:
+        # Every statement fits the schema that the migrations made.
+        raise DamagedError(
+            f"{path}: does not have the tables that it should ({error}); restore it from a backup"
+        ) from error
     except UnicodeDecodeError as error:
         raise DamagedError(
             f"{path}: a row holds bytes that are no text ({error.reason}); verify names it"
