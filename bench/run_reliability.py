@@ -62,6 +62,7 @@ TARGETS = {
     "P7": Target("steps against a dictionary", (f"{R}/test_model.py",)),
     "P15": Target("backups during writes", (f"{R}/test_backup.py",), shared=False),
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
+    "X6": Target("secrets in texts", ("-m", "not soak", f"{R}/test_secrets_corpus.py"), shared=False),
     "P12": Target("soak: memory and files", (f"{R}/test_soak.py",), shared=False),
 }
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hmac
 import stat
 from typing import TYPE_CHECKING
 
@@ -92,3 +93,25 @@ def test_a_grant_refuses_other_banks_verbs_and_what_is_the_owners(tmp_path: Path
     ):
         with pytest.raises(ForbiddenError):
             grant.check(OPERATIONS[name], bank)
+
+
+@pytest.mark.fault("X1")
+def test_a_known_and_an_unknown_token_are_compared_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look-up compares two hashes of equal length in constant time, whatever is wrong with the token."""
+    compared: list[tuple[int, int]] = []
+    constant = hmac.compare_digest
+
+    def noted(one: bytes, other: bytes) -> bool:
+        compared.append((len(one), len(other)))
+        return constant(one, other)
+
+    monkeypatch.setattr("simonides.surfaces.serving.tokens.hmac.compare_digest", noted)
+    with TokenStore(tmp_path) as tokens:
+        token = tokens.create(banks=["a"], now=0, expires_at=10)
+        unknown = token.replace(token.split("_")[1], "0" * 16)
+        tried = (token, token[:-1] + "_", unknown, "", "x" * 5_000)
+        for each in tried:
+            tokens.find(each, now=20)
+    assert compared == [(32, 32)] * len(tried)
