@@ -12,7 +12,7 @@ hold, else it is a fault:
     twice       a second run right after the first makes no step and writes nothing
     killed      the same year with maintenance cut off at random steps, and made again, ends in the same state
 
-Then 10⁵ memories (--alike) that are alike, or alike but for a number, are maintained in a process of their own:
+Then 10⁵ memories (--alike) that are alike, or alike but for a number, are maintained in their own process:
 what it costs must grow with their number and no faster.
 """
 
