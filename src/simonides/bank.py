@@ -23,7 +23,7 @@ from simonides.backends.embedded.upkeep import read_evidence, read_moves
 from simonides.backends.embedded.verification import VerifyReport
 from simonides.errors import ConflictError, InputError, ModelDamagedError, NotFoundError, UnknownNameError
 from simonides.index.view import look
-from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
+from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
 from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
@@ -1571,7 +1571,7 @@ class Bank:
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:
             view = look(reading.snapshot, filters, self._now(), self._reader(reading))
-            current = view.memories(np.flatnonzero(view.eligible).tolist())
+            current = newest_first(view)
             changed = recent_changes(reading, view, self._may_read)
         relevant = () if found.no_match else tuple(hit.memory for hit in found.hits)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
