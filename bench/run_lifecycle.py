@@ -1,6 +1,6 @@
 """Measure what maintenance does to recall on LoCoMo, into bench/results/lifecycle-locomo.json.
 
-    python bench/run_lifecycle.py --data DATA --date 2026-11-28
+    python -m bench.run_lifecycle --data DATA --date 2026-11-28
 
 ``run`` says what was measured where; ``result`` holds the groups of ``evaluation.maintained``, how old what
 is asked for is, and how long the numbers of each profile let an unused memory last.
@@ -48,7 +48,7 @@ def main() -> int:
             for profile in ("default", "engram")
         },
     }
-    command = ["bench/run_lifecycle.py", "--data", "DATA"]
+    command = ["bench.run_lifecycle", "--data", "DATA"]
     page = {"run": describe_run(command, given.date), "result": result}
     given.results.mkdir(parents=True, exist_ok=True)
     text = json.dumps(page, indent=2, ensure_ascii=False)

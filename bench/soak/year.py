@@ -1,6 +1,6 @@
 """A simulated year of one bank under an injected clock, week by week, beside an oracle.
 
-    python bench/soak/year.py --date 2026-11-28 [--events 10000] [--seed 20261129] [--alike 100000]
+    python -m bench.soak.year --date 2026-11-28 [--events 10000] [--seed 20261129] [--looks 8]
 
 People move (what contradicts what was told), the same is told again by others, there is small talk, some of
 it is used, pinned or forgotten, and so are tellings of facts. Every week the bank is maintained. What must
@@ -12,7 +12,7 @@ hold, else it is a fault:
     twice       a second run right after the first makes no step and writes nothing
     killed      the same year with maintenance cut off at random steps, and made again, ends in the same state
 
-Then so many memories that are alike, or alike but for a number, are maintained in a process of their own:
+Then 10⁵ memories (--alike) that are alike, or alike but for a number, are maintained in their own process:
 what it costs must grow with their number and no faster.
 """
 
@@ -161,7 +161,7 @@ class Year:
                 self.clock.advance(seconds=WEEK_SECONDS / (per_week + 1))
                 self._event(f"note {week}-{number}")
             self.clock.now = START + timedelta(days=7 * (week + 1))
-            asked = moments[-self.looks :] if self.looks else moments
+            asked = self._asked_as_of(moments)
             before = [self._answers(moment) for moment in asked]
             self._maintain()
             for moment, answer in zip(asked, before, strict=True):
@@ -173,6 +173,14 @@ class Year:
             moments.append(self.clock.now - timedelta(hours=1))
         if not self.bank.verify().ok:
             self.faults.append(f"verify: {self.bank.verify().problems}")
+
+    def _asked_as_of(self, moments: list[datetime]) -> list[datetime]:
+        """The last weeks, and as many spread over those before."""
+        if not self.looks or len(moments) <= self.looks:
+            return moments
+        last = (self.looks + 1) // 2
+        rest, spread = moments[:-last], self.looks - last
+        return [*rest[:: len(rest) // spread][:spread], *moments[-last:]] if spread else moments[-last:]
 
     def _event(self, source: str) -> None:
         (sort,) = self.chance.choices(list(CHANCES), list(CHANCES.values()))
@@ -336,12 +344,13 @@ def main() -> int:
     parser.add_argument("--date", required=True, help="today as YYYY-MM-DD")
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=20_261_129)
+    parser.add_argument("--looks", type=int, default=8, help="earlier weeks asked as of each week; 0 = all")
     parser.add_argument("--alike", type=int, default=100_000, help="memories that are alike")
     parser.add_argument("--result", type=Path, default=RESULT, help="where to write")
     given = parser.parse_args()
     begun = time.process_time()
     with TemporaryDirectory(prefix="simonides-year-") as folder:
-        year = live(Path(folder), given.events, given.seed)
+        year = live(Path(folder), given.events, given.seed, looks=given.looks)
         year["cpu_seconds"] = round(time.process_time() - begun, 1)
         counts = (given.alike // 2, given.alike)
         kinds = {
@@ -352,7 +361,8 @@ def main() -> int:
             name: [alike(Path(folder) / f"{name} {count}", count, text) for count in counts]
             for name, text in kinds.items()
         }
-    command = ["bench/soak/year.py", "--events", str(given.events), "--seed", str(given.seed)]
+    command = ["bench.soak.year", "--events", f"{given.events}", "--seed", f"{given.seed}"]
+    command += ["--looks", f"{given.looks}"]
     page = {"run": describe_run(command, given.date), "result": {"year": year, "alike": costs}}
     given.result.write_text(f"{json.dumps(page, indent=2, ensure_ascii=False)}\n", encoding="utf-8")
     print(json.dumps(page["result"], indent=2))

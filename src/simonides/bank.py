@@ -35,7 +35,7 @@ from simonides.errors import (
 )
 from simonides.index.view import look
 from simonides.index.warming import touch
-from simonides.lifecycle.briefing import recent_changes, sort_out, write_brief
+from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
 from simonides.lifecycle.reembedding import abandon, reembed
@@ -1913,7 +1913,7 @@ class Bank:
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:
             view = look(reading.snapshot, filters, self._now(), self._reader(reading))
-            current = _checked(reading, view.memories(np.flatnonzero(view.eligible).tolist()))
+            current = _checked(reading, newest_first(view))
             changed = recent_changes(reading, view, self._may_read)
         relevant = () if found.no_match else tuple(hit.memory for hit in found.hits)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)

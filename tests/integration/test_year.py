@@ -30,7 +30,7 @@ def test_a_short_year(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_a_year_of_ten_thousand_events(tmp_path: Path) -> None:
-    found = live(tmp_path, events=10_000, seed=20_261_129)
+    found = live(tmp_path, events=10_000, seed=20_261_129, looks=8)
     assert found["faults"] == []
 
 

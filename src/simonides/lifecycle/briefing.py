@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.lifecycle.decay import DAY
+from simonides.recall.refining.boosting import first_recorded
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind
 
@@ -63,6 +64,14 @@ class Brief:
         }
 
 
+def newest_first(view: BankView) -> list[Memory]:
+    """What is eligible, by its first recording: a move or an edit makes nothing newer."""
+    rows = np.flatnonzero(view.eligible)
+    stamps = first_recorded(view, rows).tolist()
+    held = zip(view.memories(rows.tolist()), stamps, strict=True)
+    return [memory for memory, _ in sorted(held, key=lambda pair: (-pair[1], pair[0].id))]
+
+
 def recent_changes(
     reading: Reading, view: BankView, may_read: Callable[[Memory], bool]
 ) -> list[tuple[Memory, Memory]]:
@@ -96,11 +105,10 @@ def sort_out(
     """Lines by section: (id, line), each memory in one section only.
 
     Args:
-        current: what holds now and is not archived.
+        current: what holds now and is not archived, the newest first.
         changed: what was closed of late, with what closed it, the newest first.
         relevant: what a recall of the task found, best first.
     """
-    newest = sorted(current, key=lambda memory: (-memory.ingested_at_micros, memory.id))
     sections: dict[str, list[tuple[str, str]]] = {title: [] for title in SHARES}
     seen: set[str] = set()
 
@@ -110,10 +118,10 @@ def sort_out(
                 seen.add(memory.id)
                 sections[title].append((memory.id, _line(memory)))
 
-    put("Pinned", [memory for memory in newest if memory.pinned])
+    put("Pinned", [memory for memory in current if memory.pinned])
     put("Relevant", relevant)
-    put("Decisions", [memory for memory in newest if memory.kind is Kind.DECISION])
-    put("Open questions", [memory for memory in newest if _is_open(memory)])
+    put("Decisions", [memory for memory in current if memory.kind is Kind.DECISION])
+    put("Open questions", [memory for memory in current if _is_open(memory)])
     for before, after in changed:
         line = f"- {_plain(before.text)} → {_plain(after.text)} [{before.id} → {after.id}]"
         sections["Recent changes"].append((after.id, line))

@@ -105,3 +105,14 @@ def test_wrong_arguments_are_refused(bank: Bank) -> None:
         bank.brief("x", -1)
     with pytest.raises(InputError, match="max_tokens"):
         bank.brief("x", None)  # type: ignore[arg-type]
+
+
+def test_a_move_makes_no_decision_newer(bank: Bank, clock: FrozenClock) -> None:
+    bank.retain("We keep the old kettle.", kind="decision", layer="working")
+    clock.advance(days=1)
+    bank.retain("We buy a pot.", kind="decision")
+    before = bank.brief("x", profile="lexical")
+
+    assert [step.action for step in bank.maintain().steps] == ["promote"]
+
+    assert bank.brief("x", profile="lexical") == before

@@ -215,6 +215,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "config:config",
         "Show the settings: option > SIMONIDES_* > simonides.toml > default.",
     ),
+    "jobs": (
+        "jobs:jobs",
+        "Answers of recalls that take longer.",
+    ),
     "models": (
         "models:models",
         "List, fetch and check the models that give texts their vectors.",
