@@ -279,6 +279,8 @@ def _year(results: Path) -> str:
     run = page["run"]
     lines.append(f"\nMeasured on {run['date']} at {run['commit'][:12]}: `bench/results/`.")
     return "\n".join(lines)
+
+
 def _scale(results: Path) -> str:
     """Per profile its measures at each size, its stages, its intake and the peer beside it."""
     pages = [json.loads(file.read_text("utf-8")) for file in sorted(results.glob("scale-*-*.json"))]
