@@ -76,6 +76,6 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         terms = tuple((term, 1) for term in dict.fromkeys(TextAnalyser().query_terms(" ".join(words[2:8]))))
         query = fake_query(" ".join(words[2:8]), vector=grower.queries[0], terms=terms, limit=30)
         with bank._rows.reading() as reading:
-            view = bank._view(reading, Filters(), bank._now())
+            _, view = bank._view(bank._plan("helix"), reading, Filters(), bank._now())
             texts = [str(item["text"]) for item in items]
             yield Desk(view, query, fake_tools(analyser=TextAnalyser()), vectors, texts)
