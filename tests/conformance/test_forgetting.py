@@ -98,7 +98,7 @@ def filled(store: Store, clock: FrozenClock, tmp_path: Path, monkeypatch: pytest
     bank.queue_enrichment()
     with bank._rows.writing(bank._now()) as transaction:
         transaction.connection.execute(
-            "INSERT INTO enrichments SELECT root, root, 'stub' FROM memories LIMIT 1"
+            "INSERT INTO enrichments(ordinal, base, model) SELECT root, root, 'stub' FROM memories LIMIT 1"
         )
     bank._rows.merge_if_due(force=True)
     return bank
@@ -190,17 +190,24 @@ def test_a_purge_of_some_leaves_what_a_bank_without_them_would_hold(store: Store
     assert {hit.id for hit in filled.recall("bread and boats")} == set(kept)
 
 
+def put_back(bank: Bank, table: str, rows: list[tuple[Any, ...]]) -> None:
+    """Rows as they were, with their digests."""
+    connection = apsw.Connection(str(bank._rows.folder / "memory.db"))
+    connection.pragma("foreign_keys", 0)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    marks = ", ".join("?" * len(rows[0]))
+    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    connection.close()
+
+
 def test_verify_finds_what_a_cascade_would_leave(filled: Bank) -> None:
     """One table after the other, its rows come back as if the cascade had passed them over."""
-    for table in TABLES:
-        sql(filled, f"CREATE TABLE saved_{table} AS SELECT * FROM {table}")
+    saved = {table: sql(filled, f"SELECT * FROM {table}") for table in TABLES}
     filled.forget_where(everything=True, purge=True)
     before = filled.verify()
     assert before.ok
     for table in TABLES:
-        names = ", ".join(row[1] for row in sql(filled, f"PRAGMA table_info({table})"))
-        insert = f"INSERT INTO {table}({names}) SELECT {names} FROM saved_{table}"
-        sql(filled, insert, foreign_keys=False)
+        put_back(filled, table, saved[table])
         found = filled.verify()
         if table in {"idempotency", "entities"}:
             # Keys only name what is gone, and an interrupted import leaves names: until a purge that is right.

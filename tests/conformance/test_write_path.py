@@ -428,7 +428,7 @@ def test_recorded_times_go_up_and_versions_are_only_stamped(bank: Bank, clock: F
         for name, was, is_ in zip(names, old, new, strict=True)
         if was != is_
     }
-    assert changed == {"expired_at"}
+    assert changed == {"expired_at", "end_digest"}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 import simonides
 from simonides.backends.embedded.seals import add_functions
-from simonides.errors import InputError, NotFoundError, UnavailableError
+from simonides.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +108,7 @@ def test_a_key_that_is_handed_in_lies_nowhere(tmp_path: Path, stub_embedder: Stu
     with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
         assert not store.bank().audit_verify().ok
     store = simonides.open(tmp_path, embedder=stub_embedder, environ={})
-    with store, pytest.raises(UnavailableError, match="no key"):
+    with store, pytest.raises(NotFoundError, match="no audit key"):
         store.bank().audit_verify()
     with pytest.raises(InputError, match="16 bytes"):
         simonides.open(tmp_path, audit_key=b"short")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Arguments of Bank.recall whose option has another name, or two.
 SPELLED = {"kinds": ["kind"], "tags": ["tag"], "entity_hints": ["entity-hint"], "aliases": ["alias"],
-           "window": ["from", "to"], "explain": ["trace"]}  # fmt: skip
+           "window": ["from", "to"], "explain": ["trace"], "helpers": ["helper"]}  # fmt: skip
 EVERY = (
     "--limit", "3", "--max-tokens", "900", "--types", "world", "--types", "experience", "--tags-match", "any",
     "--entity-hint", "Ilse", "--mode", "bm25", "--question-date", "2026-04-02", "--budget", "low",
@@ -44,7 +44,7 @@ def test_every_argument_of_a_recall_has_an_option(command: str) -> None:
     spellings = {option for parameter in commands[command].params for option in parameter.opts}
     wanted = set(inspect.signature(Bank.recall).parameters) - {"self", "query"}
     if command == "why-not":
-        wanted -= {"explain", "count_returned", "include_sources"}
+        wanted -= {"explain", "count_returned", "include_sources", "helpers"}
     for name in sorted(wanted):
         for spelled in SPELLED.get(name, [name.replace("_", "-")]):
             assert f"--{spelled}" in spellings, f"{command} has no --{spelled}"

@@ -10,7 +10,6 @@ import pytest
 
 from simonides.bank import Bank
 from simonides.errors import UnavailableError
-from simonides.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,11 +194,11 @@ def test_an_interruption_waits_for_the_batch_and_says_what_was_stored(
 def test_an_interruption_while_the_model_is_fetched_does_not_wait(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_store: Store) -> None:
+    def interrupted(_bank: Bank) -> None:
         signal.raise_signal(signal.SIGINT)
         pytest.fail("went on")
 
-    monkeypatch.setattr(Store, "embedder", property(interrupted))
+    monkeypatch.setattr(Bank, "embedder", property(interrupted))
     result = cli("retain", "Mira bakes bread")
     assert result.exit_code == 130
     assert result.stderr == "interrupted; 0 memories stored\n"

@@ -58,8 +58,8 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     # pinned: two operations, as there are two commands.
     "pin": ("pin", set(), {"pinned"}),
     "unpin": ("pin", set(), {"pinned"}),
-    # progress: is told in this process alone.
-    "maintain": ("maintain", set(), {"progress"}),
+    # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
+    "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
     "moves": ("moves", set(), set()),
     "undo": ("undo_move", set(), set()),
     "quarantine": ("quarantine", set(), set()),

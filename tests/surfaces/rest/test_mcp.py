@@ -41,7 +41,7 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(server: Se
         heard.append(message)
 
     async def talk(client: Client) -> None:
-        assert len((await client.list_tools()).tools) == 9
+        assert len((await client.list_tools()).tools) == 11
         kept = await client.call_tool("retain", {"items": "Odalys lives in Norrhav."}, progress_callback=hear)
         memory = kept.structured_content["ids"][0]
         found = await client.call_tool("recall", {"query": "Where does Odalys live?"})

@@ -33,7 +33,7 @@ TABLES = (
 """Tables that hold a memory or something derived from one."""
 
 OTHER_TABLES = (
-    "meta", "embedders", "sparse_encoder", "labels", "label_sets", "changes", "audit",
+    "meta", "embedders", "reembedding", "sparse_encoder", "labels", "label_sets", "changes", "audit",
 )  # fmt: skip
 """All others: counters, models, names (a purge blots them out), and what happened by numbers and hashes."""
 

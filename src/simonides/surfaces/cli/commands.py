@@ -157,7 +157,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "export": (
         "export:export",
-        "Write everything in a bank to a file, without loss; `simonides import` reads it.",
+        "Write everything in a bank to a file, without loss and in plain form; `simonides import` reads it.",
     ),
     "backup": (
         "backup:backup",
