@@ -39,7 +39,6 @@ for _name, _examples in {"fast": 50, "nightly": 2_000, "thorough": 10_000, "muta
         max_examples=_examples,
         deadline=None,
         derandomize=IN_CI or _name == "mutation",
-        database=None if _name == "mutation" else settings.default.database,
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
