@@ -60,7 +60,7 @@ _PROPERTIES = (
     f"{P}/index/test_push.py",
     f"{P}/index/test_view.py",
 )
-"""Filtered recall is brute force; prefixes, budgets, fusion, printing and parsing, fix points, graph walks."""
+"""Filtered recall is brute force; prefixes, budgets, fusion, printing, fix points, walks, masks."""
 
 _TENANTS = (
     "tests/surfaces/rest/test_isolation.py",
