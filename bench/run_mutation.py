@@ -35,7 +35,11 @@ _PACKING = f"{_UNIT}/recall/packing"
 _FUSION = f"{_UNIT}/recall/fusion"
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "index/view.py": (f"{_UNIT}/index/test_view.py", f"{_PROPERTY}/index/test_view.py"),
+    "index/view.py": (
+        f"{_UNIT}/index/test_view.py",
+        f"{_PROPERTY}/index/test_view.py",
+        f"{_PROPERTY}/index/test_view_graph.py",
+    ),
     "index/columns.py": (f"{_UNIT}/index/test_columns.py",),
     "text/query_dsl/aliases.py": _DSL,
     "text/query_dsl/clauses.py": _DSL,
