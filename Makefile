@@ -3,6 +3,7 @@
 #   PYTHON   the interpreter that makes .venv     make setup PYTHON=python3.12
 #   DATA     folder with LoCoMo and MuSiQue       make bench DATA=~/data
 #   ARGS     more arguments for pytest            make test ARGS='-k tokenise'
+#   LOCKED   install what requirements.lock pins   make setup LOCKED=1
 
 PYTHON ?= python3
 DATA   ?= ../shared/data
@@ -16,7 +17,8 @@ READY := $(VENV)/.installed
 ENCRYPTING := .venv-encryption
 
 .DEFAULT_GOAL := help
-.PHONY: setup demo test conformance check fix bench bench-peers docs site soak encryption fuzz clean help
+.PHONY: setup demo test conformance check fix audit lock sbom mutation bench bench-peers docs site soak encryption \
+	fuzz clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
 
@@ -26,7 +28,12 @@ $(READY): pyproject.toml
 	  echo "simonides needs Python 3.11 or newer, but '$(PYTHON)' is '$$($(PYTHON) --version 2>&1)'."; \
 	  echo "Name another interpreter: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12"; exit 1; } >&2
 	@echo "Setting up $(VENV): this takes a minute or two, once." >&2
-	@set -e; if command -v uv >/dev/null 2>&1; then \
+	@set -e; if [ -n '$(LOCKED)' ]; then \
+	  $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'; \
+	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock; \
+	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
+	elif command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --seed --allow-existing --python '$(PYTHON)' $(VENV); \
 	  uv pip install --quiet --python $(BIN)/python -e '.[eval]' --group dev; \
 	else \
@@ -50,17 +57,37 @@ test: $(READY) ## fetch the default embedder if it is missing, run all tests but
 conformance: $(READY) ## one line per requirement: passed, failed or missing
 	PYTHONPATH=. $(BIN)/pytest -q -m spec -p tests.conformance.reporter $(ARGS)
 
-check: $(READY) ## format, lint, types, import direction, generated docs: changes nothing
+check: $(READY) ## format, lint, types, import direction, known vulnerabilities, generated docs: changes nothing
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/audit.py
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python docs/console.py --check
 
 fix: $(READY) ## mend what ruff can mend, then format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+audit: $(READY) ## look the locked dependencies up among known vulnerabilities
+	$(BIN)/python scripts/audit.py
+
+# Every extra and every development tool, for each system, by version and SHA-256 of each file.
+lock: $(READY) ## write requirements.lock anew
+	@{ echo "# What every extra and the development tools resolve to. Made by: make lock"; \
+	  $(BIN)/uv pip compile --quiet pyproject.toml --universal --python-version 3.11 --all-extras --group dev \
+	    --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade; } > .lock.partial
+	@mv .lock.partial requirements.lock
+
+sbom: $(READY) ## write dist/simonides.cdx.json, the software bill of materials (CycloneDX)
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --spec-version 1.6 \
+	  --output-reproducible --output-file dist/simonides.cdx.json
+
+mutation: $(READY) ## break the code on purpose and count what no test notices; takes hours
+	@$(BIN)/python -m pip install --quiet --group mutation
+	$(BIN)/python bench/run_mutation.py --date "$$(date -u +%Y-%m-%d)" --resume
 
 bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibility costs, into bench/results/
 	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"

@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,14 +38,37 @@ class Target:
         what: for people.
         tests: pytest's arguments.
         shared: whether processes can share the trials.
+        examples: of each property, by the hypothesis profile ``thorough``; 0 = trials count themselves.
     """
 
     what: str
     tests: tuple[str, ...]
     shared: bool = True
+    examples: int = 0
 
 
 R = "tests/reliability"
+P = "tests/property"
+EXAMPLES = 10_000
+_PROPERTIES = (
+    f"{P}/test_recall.py",
+    f"{P}/test_packing.py",
+    f"{P}/test_fusion.py",
+    f"{P}/test_score_fusion.py",
+    f"{P}/test_query_dsl.py",
+    f"{P}/test_export.py::test_an_export_is_a_fix_point",
+    f"{P}/index/test_push.py",
+    f"{P}/index/test_view.py",
+)
+"""Filtered recall is brute force; prefixes, budgets, fusion, printing, fix points, walks, masks."""
+
+_TENANTS = (
+    "tests/surfaces/rest/test_isolation.py",
+    "tests/surfaces/mcp/test_isolation.py",
+    f"{P}/test_profiles_see_nothing_else.py",
+    f"{P}/test_graph_times.py",
+    f"{P}/index/test_view.py",
+)
 TARGETS = {
     "P1": Target("kill -9", (f"{R}/test_kill.py",)),
     "P1-upkeep": Target("kill -9 of restore, repair, purge, …", ("-k", "killed", f"{R}/test_upkeep.py")),
@@ -60,6 +84,8 @@ TARGETS = {
     "P5": Target("flipped bits", (f"{R}/test_flips.py",)),
     "P6": Target("fuzzed text", ("tests/fuzz",)),
     "P7": Target("steps against a dictionary", (f"{R}/test_model.py",)),
+    "P8": Target("properties", ("-m", "not soak", *_PROPERTIES), shared=False, examples=EXAMPLES),
+    "P9": Target("tenants", ("-m", "not soak", *_TENANTS), shared=False, examples=EXAMPLES),
     "P15": Target("backups during writes", (f"{R}/test_backup.py",), shared=False),
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
     "X6": Target("secrets in texts", ("-m", "not soak", f"{R}/test_secrets_corpus.py"), shared=False),
@@ -131,11 +157,27 @@ def _run(target: Target, jobs: int, minutes: float) -> dict[str, Any]:
             for record in sorted(place.glob("record-*"))
             for line in record.read_text(encoding="utf-8").splitlines()
         ]
+        outputs = [
+            (place / f"output-{number}").read_text(encoding="utf-8", errors="replace")
+            for number in range(jobs)
+        ]
         failures = [
             (place / f"output-{number}").read_text(encoding="utf-8", errors="replace")[-2_000:]
             for number, status in enumerate(statuses)
             if status
         ]
+    if target.examples:
+        passes = [re.search(r"(\d+) passed", output) for output in outputs]
+        number = sum(int(found[1]) for found in passes if found)
+        lines = [
+            {
+                "target": "",
+                "test": "properties",
+                "counts": {"properties": number, "examples": target.examples},
+            }
+        ]
+        # Tests that say themselves how many examples they take keep to it.
+        lines *= bool(number)
     # A target without counts has shown nothing.
     passed = bool(lines) and not any(statuses)
     found: dict[str, Any] = {
@@ -152,6 +194,7 @@ def _start(target: Target, place: Path, number: int, jobs: int) -> subprocess.Po
     environ = os.environ | {
         "RELIABILITY_SHARE": f"{number}/{jobs}",
         "RELIABILITY_RECORD": str(place / f"record-{number}"),
+        "HYPOTHESIS_PROFILE": "thorough" if target.examples else "fast",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }

@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 IN_CI = os.environ.get("CI") == "true"
 
-# `fast` for every run, `nightly` to search deeper: HYPOTHESIS_PROFILE=nightly make test.
+# `fast` for every run, `nightly` to search deeper: HYPOTHESIS_PROFILE=nightly make test. `thorough` is for
+# bench/run_reliability.py, `mutation` for bench/run_mutation.py, which runs the tests once per mutant.
 # No deadline and no check for slow generation: on a shared machine both fail without a fault.
-for _name, _examples in {"fast": 50, "nightly": 2_000}.items():
+for _name, _examples in {"fast": 50, "nightly": 2_000, "thorough": 10_000, "mutation": 15}.items():
     settings.register_profile(
         _name,
         max_examples=_examples,
         deadline=None,
-        derandomize=IN_CI,
+        derandomize=IN_CI or _name == "mutation",
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))

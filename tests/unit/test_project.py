@@ -85,7 +85,8 @@ def test_every_make_target_says_what_it_does_and_is_in_the_contributing_guide() 
     contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
     assert set(make_targets()) == {
-        "setup", "demo", "test", "conformance", "check", "fix", "bench", "docs", "site", "soak", "encryption", "fuzz", "clean", "help"
+        "setup", "demo", "test", "conformance", "check", "fix", "audit", "lock", "sbom", "mutation",
+        "bench", "docs", "site", "soak", "encryption", "fuzz", "clean", "help"
     }  # fmt: skip
     for target, meaning in make_targets().items():
         assert meaning, f"`{target}` has no ## comment"

@@ -17,6 +17,7 @@ from simonides.index.view import look
 from simonides.records.interval import BEGINNING, FOREVER, Interval
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
+from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,7 @@ def rows(draw: st.DrawFn) -> dict[str, float]:
         "tags": draw(st.integers(0, 3)),
         "acl": draw(st.integers(0, 3)),
         "id_key": draw(st.integers(0, 2**64 - 1)),
+        "state": draw(st.sampled_from([0, ARCHIVED, CONSOLIDATED, ARCHIVED | CONSOLIDATED])),
     }
 
 
@@ -71,6 +73,8 @@ FILTERS = st.builds(
     as_of=st.none() | TIMES,
     known_at=st.none() | TIMES,
     principal=st.none() | st.sampled_from(["a", "b", "c"]),
+    archived=st.booleans(),
+    observations=st.booleans(),
 )
 
 
@@ -112,7 +116,8 @@ def matches(row: dict[str, float], filters: Filters) -> bool:
     first, last = int(row["occurred_from"]), int(row["occurred_to"])
     undated = (first, last) == (FOREVER, BEGINNING)
     return (
-        (not filters.kinds or row["kind"] in {KIND_CODES[kind] for kind in filters.kinds})
+        (filters.archived or not int(row["state"]) & ARCHIVED)
+        and (not filters.kinds or row["kind"] in {KIND_CODES[kind] for kind in filters.kinds})
         and (filters.project is None or LABELS[int(row["project"])] == filters.project)
         and tagged
         and (filters.window is None or (not undated and Interval(first, last).overlaps(*filters.window)))
@@ -150,6 +155,10 @@ def test_the_masks_equal_the_definition_row_by_row(
         and (row["kind"] != KIND_CODES[Kind.QUARANTINE] or Kind.QUARANTINE in filters.kinds)
         and row["valid_from"] <= as_of < row["valid_to"]
         and row["ingested_at"] <= known_at < row["expired_at"]
+        and (row["kind"] != KIND_CODES[Kind.QUARANTINE] or Kind.QUARANTINE in filters.kinds)
+        and (
+            not int(row["state"]) & CONSOLIDATED or filters.observations or Kind.OBSERVATION in filters.kinds
+        )
         for row in current
     ]
     view = look(snapshot_of(values, stamps, cut), filters, now, read)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import permutations
 from types import SimpleNamespace
@@ -8,12 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
+from simonides.index.accesses import Accesses
 from simonides.index.columns import ERASED, Row
 from simonides.index.snapshot import IndexSnapshot
-from simonides.index.view import look, tags_match
+from simonides.index.view import comparable, look, tags_match
 from simonides.records.interval import BEGINNING, FOREVER, parse_time, to_micros
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
+from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
 from simonides.testing.fakes import fake_memory
 
 if TYPE_CHECKING:
@@ -371,3 +374,139 @@ def test_a_narrowed_view_has_fewer_eligible_rows_and_the_same_visible_ones(
     assert view.narrowed((Kind.CODE,), None).visible.tolist() == [True] * 4
     filtered = look(snapshot, Filters(kinds=(Kind.EPISODIC,)), NOW, read)
     assert not filtered.narrowed((Kind.SEMANTIC,), None).eligible.any()
+
+
+# -- uses, as they were known then and to whom
+
+
+def used(snapshot: IndexSnapshot, *events: tuple[int, int, int]) -> IndexSnapshot:
+    """With accesses: root, stamp, code of the principal."""
+    rows = [(number, *event) for number, event in enumerate(events, start=1)]
+    return replace(snapshot, accesses=Accesses.empty().extended(np.array(rows, np.int64).reshape(-1, 4)))
+
+
+@pytest.mark.parametrize(
+    ("principal", "known_at", "counts", "latest"),
+    [
+        (None, None, [13, 2], [30, BEGINNING]),
+        (None, 20, [12, 2], [20, BEGINNING]),
+        (None, 9, [10, 2], [7, BEGINNING]),
+        ("ann", None, [12, 2], [20, BEGINNING]),
+        ("bea", None, [12, 2], [30, BEGINNING]),
+        ("cid", None, [11, 2], [10, BEGINNING]),
+    ],
+)
+def test_uses_count_from_when_they_were_recorded_and_only_ones_own(
+    bank: Callable[..., IndexSnapshot],
+    principal: str | None,
+    known_at: int | None,
+    counts: list[int],
+    latest: list[int],
+) -> None:
+    plain = bank(
+        {"access_count": 10, "last_access": 7, "root": 0, "ingested_at": 0, "valid_from": 0},
+        {"access_count": 2, "root": 1, "ingested_at": 0, "valid_from": 0},
+        labels=["", "ann", "bea"],
+    )
+    snapshot = used(plain, (0, 10, 0), (0, 20, 1), (0, 30, 2))
+    view = look(snapshot, Filters(principal=principal, known_at=known_at, as_of=NOW), NOW, read)
+    rows = np.array([0, 1], np.int64)
+    assert view.column("access_count", rows).tolist() == counts
+    assert view.column("last_access", rows).tolist() == latest
+    memories = view.memories([1, 0])
+    if known_at == 9:
+        # No use is known yet, so records are as they were read.
+        assert memories == [fake_memory("memory 1"), fake_memory("memory 0")]
+        return
+    assert [memory.access_count for memory in memories] == counts[::-1]
+    assert [memory.last_access_micros for memory in memories] == [None, latest[0]]
+    assert [memory.text for memory in memories] == ["memory 1", "memory 0"]
+    assert snapshot.column("access_count").tolist() == [10, 2], "the stored column stays as it is"
+    # Other columns, and a bank without any use, are as they were stored.
+    assert view.column("root", rows).tolist() == [0, 1]
+    before = look(plain, Filters(as_of=NOW), NOW, read)
+    assert before.column("access_count", rows).tolist() == [10, 2]
+    assert before.column("last_access", rows).tolist() == [7, BEGINNING]
+
+
+def test_versions_share_the_uses_of_their_memory(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = used(bank({"root": 0}, {"root": 0}, {"root": 2}), (0, 5, 0), (0, 6, 0), (2, 7, 0))
+    view = look(snapshot, Filters(as_of=NOW), NOW, read)
+    assert view.column("access_count", np.array([0, 1, 2], np.int64)).tolist() == [2, 2, 1]
+    assert view.column("last_access", np.array([0, 1, 2], np.int64)).tolist() == [6, 6, 7]
+
+
+# -- what a new row may be compared with
+
+
+@pytest.mark.spec("ME-08")
+@pytest.mark.parametrize(
+    ("readers", "expected"),
+    [((), [0]), (("ann",), [0, 1, 3]), (("bea",), [0, 2, 3]), (("ann", "bea"), [0, 3]), (("cid",), [0])],
+)
+def test_a_row_is_compared_with_what_all_its_readers_may_read(
+    bank: Callable[..., IndexSnapshot], readers: tuple[str, ...], expected: list[int]
+) -> None:
+    sets = [frozenset[str](), frozenset({"ann"}), frozenset({"bea"}), frozenset({"ann", "bea"})]
+    snapshot = bank({"acl": 0}, {"acl": 1}, {"acl": 2}, {"acl": 3}, label_sets=sets)
+    assert np.flatnonzero(comparable(snapshot, readers, NOW)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"valid_to": NOW},
+        {"valid_to": NOW - 1},
+        {"expired_at": NOW},
+        {"kind": KIND_CODES[Kind.QUARANTINE]},
+        {"state": ARCHIVED},
+        {"state": CONSOLIDATED},
+        {"state": ARCHIVED | CONSOLIDATED},
+    ],
+)
+def test_a_row_is_not_compared_with_what_no_longer_counts(
+    bank: Callable[..., IndexSnapshot], values: dict[str, float]
+) -> None:
+    snapshot = bank({}, values, {"valid_to": NOW + 1}, {"state": PINNED}, {"valid_from": NOW + 5})
+    assert np.flatnonzero(comparable(snapshot, (), NOW)).tolist() == [0, 2, 3, 4]
+
+
+# -- what a stage may read of a row
+
+
+def test_no_stage_reads_a_row_that_is_not_visible(bank: Callable[..., IndexSnapshot]) -> None:
+    calls: list[list[int]] = []
+
+    def note(ordinals: Sequence[int]) -> list[int]:
+        calls.append(list(ordinals))
+        return list(ordinals)
+
+    reader = cast("RowReader", SimpleNamespace(memories=note, signatures=note, sources=note))
+    view = look(bank({}, {"valid_to": 5}, {}), Filters(as_of=NOW), NOW, reader)
+    for ask in (view.memories, view.signatures, view.sources, view.token_codes):
+        with pytest.raises(
+            PermissionError, match=r"rows \[1\] are not visible in this view; a stage invented"
+        ):
+            ask([0, 1])
+    assert calls == []
+    assert cast("list[int]", view.signatures([2, 0])) == [2, 0]
+    assert cast("list[int]", view.sources([0])) == [0]
+    counts, codes = view.token_codes([0, 2])
+    assert (counts.tolist(), len(codes)) == ([0, 0], 0)
+
+
+def test_a_cosine_is_of_the_stored_vector_and_0_where_there_is_none(
+    make_block: MakeBlock, make_row: MakeRow
+) -> None:
+    vectors = [np.array([127, 0, 0], np.int8), None, np.array([0, -127, 0], np.int8)]
+    rows = [
+        replace(make_row(n, "", None), codes=vector, scale=0.0 if vector is None else 1 / 127)
+        for n, vector in enumerate(vectors)
+    ]
+    view = look(IndexSnapshot(1, 0, 3, (make_block(rows),), {}, [""], [frozenset()], 0), Filters(), NOW, read)
+    everything = np.arange(3)
+    assert np.allclose(view.vectors(everything), [[1, 0, 0], [0, 0, 0], [0, -1, 0]])
+    assert view.cosines(np.array([0.6, 0.8, 0.0], np.float32), everything) == pytest.approx(
+        [0.6, 0.0, -0.8], abs=1e-5
+    )
+    assert view.cosines(np.array([0.6, 0.8], np.float32), everything).tolist() == [0.0, 0.0, 0.0]
