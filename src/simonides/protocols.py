@@ -114,7 +114,11 @@ class SparseEncoder(Protocol):
 
 
 class Reranker(Protocol):
-    """Reads query and text together and says how well the text answers; batches are its own business."""
+    """Reads query and text together and says how well the text answers; batches are its own business.
+
+    One that reads no more than so many characters of a text may say so by an attribute ``longest_text``: of a
+    longer text it is then given the passage that holds most of the query's words.
+    """
 
     @property
     def name(self) -> str:

@@ -92,6 +92,39 @@ def test_a_huge_memory_neither_empties_the_answer_nor_stops_the_others(tmp_path:
     assert {hit.text for hit in found} >= set(DEPLOYS[:2])
 
 
+@dataclass
+class Reader(Stub):
+    """One that reads 600 characters of a text, as a model of 200 tokens does."""
+
+    longest_text: int = 600
+
+    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        return [self.give(text[: self.longest_text]) for text in texts]
+
+
+@pytest.mark.fault("R3")
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_long_memory_is_scored_on_its_best_passage(tmp_path: Path, profile: str) -> None:
+    answer = "The relay deploy failed for want of the vault key."
+    long = f"{'minutes of a meeting ' * 1_600}{answer}{' and so on' * 900}"
+    found = {}
+    for reads in (Reader, Stub):
+        reranker = reads(
+            lambda text: 0.9 if answer in text[:600] else 0.3 if "relay deploy" in text[:600] else 0.1
+        )
+        with simonides.open(
+            tmp_path / reads.__name__, embedder=StubEmbedder(dimension=16), reranker=reranker, environ={}
+        ) as store:
+            store.bank().retain([long, *DEPLOYS], deduplicate=False)
+            found[reads] = store.bank().recall(
+                "why did the relay deploy fail, vault key", profile=profile, max_tokens=None, seed=1
+            )
+    assert found[Reader][0].text == long
+    assert any("truncated to their best passage" in stage.reason for stage in found[Reader].trace.stages)
+    # The control: one that is given the whole text sees its beginning.
+    assert found[Stub][0].text != long
+
+
 @pytest.mark.fault("R3")
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_reranker_that_fails_leaves_the_fused_order_and_says_so(tmp_path: Path, profile: str) -> None:

@@ -74,6 +74,11 @@ class OnnxReranker:
         """As in the catalogue."""
         return self._record.gives
 
+    @property
+    def longest_text(self) -> int:
+        """Characters of a text that fit beside a query, at three a token."""
+        return 3 * self._record.max_tokens
+
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text, in order; NaN where the model gave no finite number."""
         if isinstance(texts, str):

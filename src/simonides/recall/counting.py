@@ -146,6 +146,11 @@ class _CountedReranker:
     def gives(self) -> Literal["logits", "probabilities", "unknown"]:
         return self.reranker.gives
 
+    @property
+    def longest_text(self) -> int | None:
+        """Characters of a text that it reads; ``None`` = it does not say."""
+        return getattr(self.reranker, "longest_text", None)
+
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         self.meter.add(RERANK)
         return self.reranker.score(query, texts)

@@ -25,9 +25,11 @@ from simonides.models.catalogue import (
 from simonides.models.fetch import Fetched
 from simonides.models.onnx_reranker import BATCH, OnnxReranker, _batches
 from simonides.models.pair_graph import build_pair_encoder
+from simonides.recall.refining.best_passage import best_passage
 from simonides.recall.refining.cross_encoder import CrossEncoder
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
+from simonides.text.tokenise import tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,8 +177,9 @@ def test_the_refiner_makes_logits_into_relevances(quantised: OnnxReranker) -> No
     tools = fake_tools()
     tools = type(tools)(tools.analyser, None, tools.tokens, tools.random, reranker=quantised)
     refined = CrossEncoder(depth=20).refine(view, fake_query(QUERY), pool, tools)
-    assert refined.reason == ""
-    logits = quantised.score(QUERY, [memory.text for memory in view.stored])
+    assert refined.reason == "1 of 6 texts were truncated to their best passage"
+    words, most = tokenise(QUERY), quantised.longest_text
+    logits = quantised.score(QUERY, [best_passage(memory.text, words, most) for memory in view.stored])
     expected = {n: 1 / (1 + math.exp(-logit)) for n, logit in enumerate(logits)}
     assert {c.ordinal: c.score for c in refined.pool} == pytest.approx(expected, abs=1e-6)
 

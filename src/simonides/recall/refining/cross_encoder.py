@@ -7,6 +7,7 @@ that is no number becomes 0 and is reported, so that one bad score costs no othe
 head is then in the order of these scores; the rest follows unchanged, marked as unreranked. No reranker, an
 error, another count of scores than of texts, or not one number among them leaves the order as it was,
 and the trace says why. Batches and their sizes are the reranker's business (HI-05).
+Of a text that is longer than it reads, it gets one passage (see ``best_passage``); the trace counts these.
 Cost: one forward pass per memory, 5 to 20 ms each on a CPU; by far the dearest stage where it runs.
 Source: Nogueira and Cho, Passage Re-ranking with BERT (2019).
 Weakness: it reads the text alone and knows nothing of when it was said or by whom.
@@ -22,7 +23,9 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.protocols import Refined
+from simonides.recall.refining.best_passage import best_passage
 from simonides.recall.refining.order import by_score, split
+from simonides.text.tokenise import tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +81,9 @@ class CrossEncoder:
         if tools.reranker is None:
             return Refined(pool, f"no reranker; {_STANDS}")
         head, tail = split(pool, self.depth)
-        texts = [memory.text for memory in view.memories([candidate.ordinal for candidate in head])]
+        whole = [memory.text for memory in view.memories([candidate.ordinal for candidate in head])]
+        longest = getattr(tools.reranker, "longest_text", None)
+        texts = whole if longest is None else _passages(whole, query.text, longest)
         try:
             raw = np.asarray(tools.reranker.score(query.text, texts), np.float64)
         except Exception as error:  # noqa: BLE001 - any fault of a plugged-in model must leave the fused order
@@ -95,10 +100,13 @@ class CrossEncoder:
             candidate.rescored(score, SCORED_BY, **{SIGNAL: score})
             for candidate, score in zip(head, scores, strict=True)
         ]
-        return Refined(by_score(view, scored) + tail, "; ".join(self._remarks(tools.reranker, raw)))
+        cut = sum(len(part) < len(text) for part, text in zip(texts, whole, strict=True))
+        return Refined(by_score(view, scored) + tail, "; ".join(self._remarks(tools.reranker, raw, cut)))
 
-    def _remarks(self, reranker: Reranker, raw: NDArray[np.float64]) -> Sequence[str]:
+    def _remarks(self, reranker: Reranker, raw: NDArray[np.float64], cut: int) -> Sequence[str]:
         remarks = []
+        if cut:
+            remarks.append(f"{cut} of {len(raw)} texts were truncated to their best passage")
         missing = int(np.isnan(raw).sum())
         if missing:
             remarks.append(f"the reranker gave no number for {missing} of {len(raw)} texts, which count as 0")
@@ -112,6 +120,11 @@ class CrossEncoder:
             seconds = self.cpu_ms_per_pair * len(raw) / 1000
             remarks.append(f"{len(raw)} pairs were read, which takes about {seconds:.1f} s on a CPU")
         return remarks
+
+
+def _passages(texts: Sequence[str], query: str, longest: int) -> list[str]:
+    words = frozenset(tokenise(query))
+    return [best_passage(text, words, longest) for text in texts]
 
 
 def relevances(raw: NDArray[np.float64], gives: str) -> NDArray[np.float64]:
