@@ -191,7 +191,7 @@ UNKNOWN: dict[str, Any] = {"dependencies": [{"name": "apsw", "skip_reason": "not
     [
         ((SOUND, ""), "", "", 0, "1 locked dependencies, none with a known vulnerability"),
         ((SOUND, ""), "true", "", 0, "none with a known vulnerability"),
-        ((ILL, ""), "", "offline", 1, "VULNERABLE: apsw 3.54: PYSEC-2099-1; fixed in 3.55"),
+        ((ILL, ""), "", "", 1, "VULNERABLE: apsw 3.54: PYSEC-2099-1; fixed in 3.55"),
         (
             (UNKNOWN, ""),
             "",
@@ -202,7 +202,7 @@ UNKNOWN: dict[str, Any] = {"dependencies": [{"name": "apsw", "skip_reason": "not
         ((UNKNOWN, ""), "true", "", 1, "NOT AUDITED"),
         (({}, "no answer within 300 seconds"), "", "", 0, "NOT AUDITED: no answer"),
         (({}, "no answer within 300 seconds"), "true", "", 1, "NOT AUDITED: no answer"),
-        (({}, "no answer within 300 seconds"), "true", "offline", 0, "NOT AUDITED: no answer"),
+        (({}, "no answer within 300 seconds"), "true", "offline", 0, "NOT AUDITED: AUDIT=offline says"),
     ],
 )
 def test_what_was_not_looked_up_is_never_called_sound(
