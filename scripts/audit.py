@@ -28,7 +28,7 @@ def main() -> int:
     """Audit the lock file named by the first argument, or the checkout's."""
     if os.environ.get("AUDIT") == "offline":
         print(
-            "NOT AUDITED: AUDIT=offline says that this place is offline; run `make audit` in one that is not"
+            "NOT AUDITED: AUDIT=offline, so nobody was asked; run `make audit` in one that is not"
         )
         return 0
     lock = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "requirements.lock"

@@ -202,7 +202,7 @@ UNKNOWN: dict[str, Any] = {"dependencies": [{"name": "apsw", "skip_reason": "not
         ((UNKNOWN, ""), "true", "", 1, "NOT AUDITED"),
         (({}, "no answer within 300 seconds"), "", "", 0, "NOT AUDITED: no answer"),
         (({}, "no answer within 300 seconds"), "true", "", 1, "NOT AUDITED: no answer"),
-        (({}, "no answer within 300 seconds"), "true", "offline", 0, "NOT AUDITED: AUDIT=offline says"),
+        (({}, "no answer within 300 seconds"), "true", "offline", 0, "NOT AUDITED: AUDIT=offline, so"),
     ],
 )
 def test_what_was_not_looked_up_is_never_called_sound(
