@@ -1,6 +1,8 @@
 """Run the Python snippets of pages, one page after another in folders of their own.
 
-A page's ``python`` blocks are one program. What a block prints is what the ``text`` block below it shows.
+A page's ``python`` blocks are one program. Of ``PAGES`` what a block prints is what the ``text`` block below
+it shows; of ``RUN`` it is enough that the program runs, since what it prints depends on what is in your bank.
+A page that speaks to a server (``ADDRESS``, ``TOKEN``) is given a real one by who runs it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,13 @@ import simonides
 
 DOCS = Path(__file__).parent
 PAGES = (DOCS / "start.md", *sorted((DOCS / "tasks").glob("*.md")))
+
+RUN = (
+    DOCS.parent / "README.md",
+    *sorted((DOCS / "guide").glob("*.md")),
+    *sorted((DOCS / "profiles").glob("*.md")),
+)
+ADDRESS, TOKEN = "http://127.0.0.1:8765", "smn_…"
 
 _BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

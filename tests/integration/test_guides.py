@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -33,6 +38,50 @@ def test_a_page_shows_what_its_snippets_print(snippets: ModuleType, page: Path) 
     assert done.stderr == ""
     assert done.stdout == snippets.shown(text)
     assert snippets.shown(text)
+
+
+RUN = [
+    page
+    for page in (
+        DOCS.parent / "README.md",
+        *sorted(DOCS.glob("guide/*.md")),
+        *sorted(DOCS.glob("profiles/*.md")),
+    )
+    if "```python\n" in page.read_text(encoding="utf-8")
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Address and token of `simonides serve` with a bank that the pages name."""
+    command = [sys.executable, "-c", "from simonides.surfaces.cli.main import main; main()"]
+    store = str(tmp_path_factory.mktemp("served"))
+    with subprocess.Popen(
+        [*command, "serve", "--port", "0", "--store", store, "--bank", "assistant"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "SIMONIDES_EMBEDDER": "none", "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout
+        address = re.match(r"http://\S+", process.stdout.readline())
+        assert address
+        yield address[0], process.stdout.readline().rpartition(" ")[2].strip()
+        process.terminate()
+
+
+def test_the_pages_that_are_run_are_all_there_are(snippets: ModuleType) -> None:
+    with_python = {page for page in DOCS.rglob("*.md") if "```python\n" in page.read_text(encoding="utf-8")}
+    assert with_python <= {*snippets.PAGES, *snippets.RUN}
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
+def test_the_program_of_a_page_runs(snippets: ModuleType, page: Path, request: pytest.FixtureRequest) -> None:
+    text = page.read_text(encoding="utf-8")
+    if snippets.TOKEN in text:
+        address, token = request.getfixturevalue("server")
+        text = text.replace(snippets.ADDRESS, address).replace(snippets.TOKEN, token)
+    done = snippets.printed(text)
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_page_is_in_the_site() -> None:
