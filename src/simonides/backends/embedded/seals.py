@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import apsw
@@ -110,6 +111,7 @@ def triggers() -> str:
     return "\n".join(_trigger(table, event) for table in SEALS for event in ("INSERT", "UPDATE"))
 
 
+@cache
 def sound(table: str, alias: str = "", digest: str = "digest") -> str:
     """An SQL condition: true of a row that is what was written; any other row makes the statement raise.
 
@@ -124,6 +126,7 @@ def sound(table: str, alias: str = "", digest: str = "digest") -> str:
     return f"(SELECT simonides_sound('{table}', {row}.{digest}, {_arguments(seal.covered, row)}))"
 
 
+@cache
 def sound_memory(memory: str, vector: str) -> str:
     """The same as ``sound``, of a row of ``memories`` and its vector.
 
@@ -166,17 +169,16 @@ def _trigger(table: str, event: str) -> str:
 
 
 def _arguments(columns: tuple[str, ...], row: str) -> str:
-    """The types of all columns, then their values, texts as bytes: damaged ones are no texts."""
-    types = " || ".join(f"substr(typeof({row}.{column}), 1, 1)" for column in columns)
-    values = ", ".join(
-        f"CASE typeof({row}.{column}) WHEN 'text' THEN CAST({row}.{column} AS BLOB) ELSE {row}.{column} END"
+    """The values of columns; texts as marked bytes: damaged ones are no texts, and bytes are none either."""
+    return ", ".join(
+        f"CASE typeof({row}.{column}) WHEN 'text' THEN CAST('t' || {row}.{column} AS BLOB)"
+        f" ELSE {row}.{column} END"
         for column in columns
     )
-    return f"{types}, {values}"
 
 
-def _seal(types: str, *values: Value) -> bytes:
-    whole = hashlib.blake2b(types.encode(), digest_size=8)
+def _seal(*values: Value) -> bytes:
+    whole = hashlib.blake2b(digest_size=8)
     for value in values:
         if isinstance(value, bytes):
             whole.update(b"b%d:" % len(value))
@@ -188,10 +190,13 @@ def _seal(types: str, *values: Value) -> bytes:
     return whole.digest()
 
 
-def _check(table: str, digest: Value, types: str, *values: Value) -> int:
-    if _seal(types, *values) == digest:
+def _check(table: str, digest: Value, *values: Value) -> int:
+    if _seal(*values) == digest:
         return 1
-    key = values[: len(SEALS[table][0].key)]
+    key = [
+        value.removeprefix(b"t") if isinstance(value, bytes) else value
+        for value in values[: len(SEALS[table][0].key)]
+    ]
     raise DamagedError(
         f"memory.db: {table}: {_shown(key)} is not what was written; restore the bank from a backup"
     )

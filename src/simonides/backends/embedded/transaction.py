@@ -650,7 +650,7 @@ class WriteTransaction:
         return [(int(ordinal), str(memory)) for ordinal, memory in rows]
 
     def frame(self, ordinal: int) -> Frame:
-        """All of a row but its words."""
+        """All of a row but its words; unchecked, because it is compared only and asked for often."""
         row = self._connection.execute(
             "SELECT p.text, w.text, e.document, e.speaker, m.metadata, t.names, a.names, m.context,"
             " m.relation, m.source, m.kind, m.layer, m.salience, m.confidence, m.occurred_from,"
@@ -659,9 +659,7 @@ class WriteTransaction:
             " JOIN labels p ON p.number = m.project JOIN labels w ON w.number = m.path"
             " JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl"
             " JOIN chunks c ON c.number = m.chunk"
-            f" JOIN episodes e ON e.number = c.episode AND {_SOURCE} WHERE m.ordinal=?"
-            f" AND {sound('labels', 'p')} AND {sound('labels', 'w')}"
-            f" AND {sound('label_sets', 't')} AND {sound('label_sets', 'a')}",
+            " JOIN episodes e ON e.number = c.episode WHERE m.ordinal=?",
             (ordinal,),
         ).fetchone()
         if row is None:
