@@ -27,9 +27,7 @@ _SHOWN = 5
 def main() -> int:
     """Audit the lock file named by the first argument, or the checkout's."""
     if os.environ.get("AUDIT") == "offline":
-        print(
-            "NOT AUDITED: AUDIT=offline, so nobody was asked; run `make audit` in one that is not"
-        )
+        print("NOT AUDITED: AUDIT=offline, so nobody was asked; run `make audit` in one that is not")
         return 0
     lock = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "requirements.lock"
     found, problem = ask(lock)
