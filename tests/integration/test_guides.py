@@ -77,6 +77,8 @@ def test_the_pages_that_are_run_are_all_there_are(snippets: ModuleType) -> None:
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
 def test_the_program_of_a_page_runs(snippets: ModuleType, page: Path, request: pytest.FixtureRequest) -> None:
     text = page.read_text(encoding="utf-8")
+    if "store.embedder" in text:
+        request.getfixturevalue("user_cache")
     if snippets.TOKEN in text:
         address, token = request.getfixturevalue("server")
         text = text.replace(snippets.ADDRESS, address).replace(snippets.TOKEN, token)
