@@ -1,4 +1,4 @@
-"""Sorted arrays without repeats, for hot paths."""
+"""Sets of numbers as sorted arrays, for hot paths."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def among(values: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of *values* are in *ascending*; ``np.isin`` takes several times as long for a few hundred.
+
+    Args:
+        values: int64, shape (n,).
+        ascending: int64, shape (m,), sorted.
+    """
+    if not len(ascending):
+        return np.zeros(len(values), np.bool_)
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    there: NDArray[np.bool_] = ascending[at] == values
+    return there
 
 
 def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:

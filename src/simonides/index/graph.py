@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.index.distinct import distinct
+from simonides.index.distinct import among, distinct
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
 if TYPE_CHECKING:
@@ -194,7 +194,9 @@ class Graph:
         """How many of *rows* (a mask) mention each of *entities*."""
         counts = self.by_entity.count(entities, rows)
         newer = self.newer_mentions
-        wanted = newer.second[rows[newer.first] & np.isin(newer.second, entities)]
+        if not len(newer):
+            return counts
+        wanted = newer.second[rows[newer.first] & among(newer.second, np.sort(entities))]
         largest = int(entities.max(initial=-1)) + 1
         return counts + np.bincount(wanted, minlength=largest)[entities]
 
@@ -206,9 +208,8 @@ def _joined(sealed: Edges, *newer: Edges) -> Edges:
 
 
 def _from(edges: Edges, nodes: NDArray[np.int64]) -> Edges:
-    """Those whose first end is one of *nodes*."""
-    # np.isin takes its time even when there is nothing to look up, as after each merge.
-    return edges.keep(np.isin(edges.first, nodes)) if len(edges) else edges
+    """Those whose first end is one of *nodes*, which ascend."""
+    return edges.keep(among(edges.first, nodes)) if len(edges) else edges
 
 
 def _pairs(edges: Edges) -> Pairs:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.index.distinct import distinct
+from simonides.index.distinct import among, distinct
 from simonides.records.edges import LINK_KINDS
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class _Graph:
 
     def _mentions_of(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many visible memories mention each of *entities*, ascending."""
-        new = entities[~_among(entities, self.counted)]
+        new = entities[~among(entities, self.counted)]
         if len(new):
             counted = np.concatenate([self.counted, new])
             mentions = np.concatenate([self.mentions, self.view.mention_counts(new)])
@@ -261,7 +261,7 @@ class _Graph:
 
     def _fetch(self, nodes: NDArray[np.int64]) -> None:
         """Read the edges of *nodes*, ascending, that are not here yet."""
-        new = nodes[~_among(nodes, self.nodes)]
+        new = nodes[~among(nodes, self.nodes)]
         if not len(new):
             return
         parts = [*self._of_rows(new[(new & 1) == 0] >> 1), self._of_entities(new[(new & 1) == 1] >> 1)]
@@ -304,12 +304,3 @@ class _Graph:
 def _whole_steps(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rounded to multiples of 2⁻²⁰, so that their sums are exact."""
     return np.rint(weights * _WEIGHT_STEPS) / _WEIGHT_STEPS
-
-
-def _among(values: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of *values* are there."""
-    if not len(ascending):
-        return np.zeros(len(values), np.bool_)
-    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
-    there: NDArray[np.bool_] = ascending[at] == values
-    return there

@@ -59,4 +59,4 @@ class ApproximateTokenCounter:
 
     def count(self, text: str) -> int:
         """Estimated tokens of *text*, from 0 for an empty text."""
-        return sum(1 for _ in _PIECES.finditer(text.translate(_COSTS)))
+        return len(_PIECES.findall(text.translate(_COSTS)))

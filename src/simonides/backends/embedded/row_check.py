@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.seals import sound, sound_memory
 from simonides.errors import DamagedError
@@ -15,16 +15,11 @@ if TYPE_CHECKING:
 _BATCH = 500
 
 _CHECK = f"""
-SELECT m.id, {sound_memory("m", "v")},
-  e.number IS NULL OR p.number IS NULL OR j.number IS NULL OR t.number IS NULL OR a.number IS NULL
+SELECT m.id, {sound_memory("m", "v")}, e.number, m.path, m.project, m.tags, m.acl
 FROM memories m
   LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?
   LEFT JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
   LEFT JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
-  LEFT JOIN labels p ON p.number = m.path AND {sound("labels", "p")}
-  LEFT JOIN labels j ON j.number = m.project AND {sound("labels", "j")}
-  LEFT JOIN label_sets t ON t.number = m.tags AND {sound("label_sets", "t")}
-  LEFT JOIN label_sets a ON a.number = m.acl AND {sound("label_sets", "a")}
 WHERE m.ordinal IN (%s)
 """
 
@@ -43,10 +38,22 @@ def check_rows(connection: apsw.Connection, ordinals: Sequence[int], embedder: i
     for first in range(0, len(ordinals), _BATCH):
         part = [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
         marks = ",".join("?" * len(part))
-        for memory, _, alone in connection.execute(_CHECK % marks, [embedder, *part]):
-            if not alone:
-                continue
-            raise DamagedError(
-                f"memory {memory}: its source or its labels are missing; forget it, or restore the bank from "
-                "a backup"
-            )
+        rows: list[tuple[Any, ...]] = connection.execute(_CHECK % marks, [embedder, *part]).fetchall()
+        # Most rows share their labels, so each of these is compared once.
+        labels = _there(
+            connection, "labels", {label for *_, path, project, _, _ in rows for label in (path, project)}
+        )
+        sets = _there(connection, "label_sets", {each for *_, tags, acl in rows for each in (tags, acl)})
+        for memory, _, source, path, project, tags, acl in rows:
+            if source is None or not {path, project} <= labels or not {tags, acl} <= sets:
+                raise DamagedError(
+                    f"memory {memory}: its source or its labels are missing; forget it, or restore the bank "
+                    "from a backup"
+                )
+
+
+def _there(connection: apsw.Connection, table: str, numbers: set[int]) -> set[int]:
+    """Which of *numbers* a table holds; those that are not what was written raise."""
+    marks = ",".join("?" * len(numbers))
+    statement = f"SELECT number FROM {table} WHERE number IN ({marks}) AND {sound(table)}"
+    return {int(number) for (number,) in connection.execute(statement, sorted(numbers))}
