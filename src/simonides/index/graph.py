@@ -9,12 +9,12 @@ million edges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.index.distinct import among, distinct
+from simonides.index.distinct import distinct
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
 if TYPE_CHECKING:
@@ -81,13 +81,7 @@ class Pairs:
         """How many edges of each node end in the mask *ends*."""
         counts = np.zeros(len(nodes), np.int64)
         inside = nodes < len(self.starts) - 1
-        begin, count = self._runs(nodes[inside])
-        if ends.all():
-            counts[inside] = count
-            return counts
-        hits = np.cumsum(np.concatenate([_NONE, ends[self.ends[_places(begin, count)]]]))
-        last = np.cumsum(count)
-        counts[inside] = hits[last] - hits[last - count]
+        counts[inside] = _count(self.ends, *self._runs(nodes[inside]), ends)
         return counts
 
     def _runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -102,6 +96,21 @@ def _places(begin: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.in
     """Positions of all edges: each node's run, one after the other."""
     shifts: NDArray[np.int64] = np.repeat(begin - (np.cumsum(count) - count), count)
     return shifts + np.arange(len(shifts))
+
+
+def _count(
+    ends: NDArray[np.int32] | NDArray[np.int64],
+    begin: NDArray[np.int64],
+    count: NDArray[np.int64],
+    mask: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """How many of each run of *ends* lie in the mask."""
+    if mask.all():
+        return count
+    hits = np.cumsum(np.concatenate([_NONE, mask[ends[_places(begin, count)]]]))
+    last = np.cumsum(count)
+    found: NDArray[np.int64] = hits[last] - hits[last - count]
+    return found
 
 
 def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
@@ -125,6 +134,7 @@ class Graph:
         by_entity: entity → row.
         newer_links, newer_mentions: the tail, in the order written.
         last_link, last_mention: numbers of the newest ones in it, to go on from.
+        tails: the newer ones by part, as they were ordered for an earlier look.
     """
 
     links: Pairs
@@ -134,6 +144,7 @@ class Graph:
     newer_mentions: Edges
     last_link: int
     last_mention: int
+    tails: dict[str, Edges] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> Graph:
@@ -176,40 +187,52 @@ class Graph:
 
     def linked(self, roots: NDArray[np.int64]) -> Edges:
         """Links of *roots*, both ways: first = a root asked for, second = the other end."""
-        newer, roots = self.newer_links, distinct(roots)
-        return _joined(self.links.edges(roots), _from(newer, roots), _from(newer.reversed(), roots))
+        roots = distinct(roots)
+        return _joined(self.links.edges(roots), self._newer("links", roots))
 
     def entities(self, rows: NDArray[np.int64]) -> Edges:
         """Mentions of *rows*: first = row, second = entity."""
         rows = distinct(rows)
-        return _joined(self.by_row.edges(rows), _from(self.newer_mentions, rows))
+        return _joined(self.by_row.edges(rows), self._newer("by_row", rows))
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Mentions of *entities*: first = entity, second = row."""
         entities = distinct(entities)
-        newer = _from(self.newer_mentions.reversed(), entities)
-        return _joined(self.by_entity.edges(entities), newer)
+        return _joined(self.by_entity.edges(entities), self._newer("by_entity", entities))
 
     def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of *rows* (a mask) mention each of *entities*."""
-        counts = self.by_entity.count(entities, rows)
-        newer = self.newer_mentions
-        if not len(newer):
-            return counts
-        wanted = newer.second[rows[newer.first] & among(newer.second, np.sort(entities))]
-        largest = int(entities.max(initial=-1)) + 1
-        return counts + np.bincount(wanted, minlength=largest)[entities]
+        newer = self._tail("by_entity")
+        return self.by_entity.count(entities, rows) + _count(newer.second, *_runs(newer, entities), rows)
+
+    def _newer(self, part: str, nodes: NDArray[np.int64]) -> Edges:
+        """Edges of *nodes* that are not sealed yet, in the order of the nodes."""
+        tail = self._tail(part)
+        begin, count = _runs(tail, nodes)
+        places = _places(begin, count)
+        return Edges(np.repeat(nodes, count), tail.second[places], tail.kinds[places], tail.weights[places])
+
+    def _tail(self, part: str) -> Edges:
+        """What is not sealed yet of a part, ordered at its first use: a graph never changes."""
+        if part not in self.tails:
+            newer = {
+                "links": lambda: Edges.join([self.newer_links, self.newer_links.reversed()]),
+                "by_row": lambda: self.newer_mentions,
+                "by_entity": self.newer_mentions.reversed,
+            }[part]()
+            self.tails[part] = newer.ordered()
+        return self.tails[part]
 
 
-def _joined(sealed: Edges, *newer: Edges) -> Edges:
-    """All of them, ordered; the sealed ones are."""
-    newer = tuple(edges for edges in newer if len(edges))
-    return Edges.join([sealed, *newer]).ordered() if newer else sealed
+def _runs(edges: Edges, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the edges of each node begin in ordered *edges*, and how many there are."""
+    begin = np.searchsorted(edges.first, nodes).astype(np.int64)
+    return begin, np.searchsorted(edges.first, nodes, side="right") - begin
 
 
-def _from(edges: Edges, nodes: NDArray[np.int64]) -> Edges:
-    """Those whose first end is one of *nodes*, which ascend."""
-    return edges.keep(among(edges.first, nodes)) if len(edges) else edges
+def _joined(sealed: Edges, newer: Edges) -> Edges:
+    """All of them, ordered; each of both is."""
+    return Edges.join([sealed, newer]).ordered() if len(newer) else sealed
 
 
 def _pairs(edges: Edges) -> Pairs:

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MULTIPLICATIONS = 500_000
+_MULTIPLICATIONS = 400_000
 """Of one part; OpenBLAS 0.3 wakes threads from about 10⁶."""
 
 

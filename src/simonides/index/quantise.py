@@ -86,11 +86,11 @@ def exact_dot(codes: NDArray[np.int8], halves: NDArray[np.float64]) -> NDArray[n
         float64 holding integers, shape (rows,).
     """
     kind = np.float32 if codes.shape[1] <= _EXACT_IN_FLOAT32 else np.float64
-    turned = np.ascontiguousarray(halves.T, kind)
-    parts = np.empty((2, len(codes)), kind)
-    step = rows_at_once(codes.shape[1], 2)
+    right = np.ascontiguousarray(halves, kind)
+    parts = np.empty((len(codes), 2), kind)
+    step = rows_at_once(*right.shape)
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
-        np.matmul(turned, codes[rows].astype(kind).T, out=parts[:, rows])
-    whole: NDArray[np.float64] = parts[0] * np.float64(256.0) + parts[1]
+        np.matmul(codes[rows].astype(kind), right, out=parts[rows])
+    whole: NDArray[np.float64] = parts[:, 0] * np.float64(256.0) + parts[:, 1]
     return whole
