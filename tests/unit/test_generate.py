@@ -25,7 +25,9 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    # Every page that is written, so that no test touches those of the checkout.
     monkeypatch.setattr(module, "PAGE", tmp_path / "reference" / "cli.md")
+    monkeypatch.setattr(module, "MCP_PAGE", tmp_path / "reference" / "mcp.md")
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(module, "README", readme)
@@ -39,6 +41,10 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     scale = tmp_path / "scale.md"
     scale.write_text("before\n<!-- scale -->\nold\n<!-- /scale -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(module, "SCALE", scale)
+    maintenance = tmp_path / "maintenance.md"
+    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("maintained", "lasting", "year"))
+    maintenance.write_text(f"before\n{marks}after\n", encoding="utf-8")
+    monkeypatch.setattr(module, "MAINTENANCE", maintenance)
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
     return module
 
