@@ -69,8 +69,6 @@ class RecallRows:
 
     def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
         """The entities and all that were merged with them by *known_at*, each with what it counts as."""
-        if not self.merges(known_at):
-            return {entity: entity for entity in entities}
         wholes = {self._whole(entity, known_at) for entity in entities}
         groups = {whole: whole for whole in wholes}
         groups |= {entity: self._whole(entity, known_at) for entity in entities}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.index.distinct import distinct
+from simonides.index.runs import positions
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Pairs:
         """The edges of *nodes*, in their order."""
         inside = nodes[nodes < len(self.starts) - 1]
         begin, count = self._runs(inside)
-        places = _places(begin, count)
+        places = positions(begin, count)
         return Edges(
             np.repeat(inside, count),
             self.ends[places].astype(np.int64),
@@ -92,12 +93,6 @@ class Pairs:
 _NONE = np.zeros(1, np.int64)
 
 
-def _places(begin: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of all edges: each node's run, one after the other."""
-    shifts: NDArray[np.int64] = np.repeat(begin - (np.cumsum(count) - count), count)
-    return shifts + np.arange(len(shifts))
-
-
 def _count(
     ends: NDArray[np.int32] | NDArray[np.int64],
     begin: NDArray[np.int64],
@@ -107,7 +102,7 @@ def _count(
     """How many of each run of *ends* lie in the mask."""
     if mask.all():
         return count
-    hits = np.cumsum(np.concatenate([_NONE, mask[ends[_places(begin, count)]]]))
+    hits = np.cumsum(np.concatenate([_NONE, mask[ends[positions(begin, count)]]]))
     last = np.cumsum(count)
     found: NDArray[np.int64] = hits[last] - hits[last - count]
     return found
@@ -209,7 +204,7 @@ class Graph:
         """Edges of *nodes* that are not sealed yet, in the order of the nodes."""
         tail = self._tail(part)
         begin, count = _runs(tail, nodes)
-        places = _places(begin, count)
+        places = positions(begin, count)
         return Edges(np.repeat(nodes, count), tail.second[places], tail.kinds[places], tail.weights[places])
 
     def _tail(self, part: str) -> Edges:

@@ -33,6 +33,7 @@ import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.index.distinct import among, distinct
+from simonides.index.runs import positions
 from simonides.records.edges import LINK_KINDS
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ class _Graph:
         at = np.searchsorted(self.nodes, nodes)
         begins, counts = self.begins[at], self.counts[at]
         owner = np.repeat(np.arange(len(nodes)), counts)
-        places = np.arange(len(owner)) + (begins - (np.cumsum(counts) - counts))[owner]
+        places = positions(begins, counts)
         weights = self.weights[places]
         sums = np.bincount(owner, weights, len(nodes))
         return owner, self.ends[places], weights / sums[owner]

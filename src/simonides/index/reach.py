@@ -15,6 +15,7 @@ import numpy as np
 
 from simonides.index.distinct import distinct
 from simonides.index.push import damped_weights
+from simonides.index.runs import positions
 from simonides.records.edges import LINK_KINDS
 
 if TYPE_CHECKING:
@@ -108,8 +109,7 @@ def _joined(
     begin = np.searchsorted(keys, wanted, "left")
     count = np.searchsorted(keys, wanted, "right") - begin
     which = np.repeat(np.arange(len(wanted)), count)
-    places = np.arange(len(which)) + (begin - (np.cumsum(count) - count))[which]
-    return owners[which], wanted[which], places
+    return owners[which], wanted[which], positions(begin, count)
 
 
 def _summed(

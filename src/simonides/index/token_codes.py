@@ -19,6 +19,7 @@ import numpy as np
 
 from simonides.index.columns import Growable
 from simonides.index.products import rows_at_once
+from simonides.index.runs import positions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,11 +171,5 @@ def gather_tokens(
     codes = np.empty((int(counts.sum()), width), np.uint8)
     for places, rows, block in found:
         of_each = counts[places]
-        codes[_runs(begins[places], of_each)] = block.codes[_runs(block.offsets[rows], of_each)]
+        codes[positions(begins[places], of_each)] = block.codes[positions(block.offsets[rows], of_each)]
     return counts, codes
-
-
-def _runs(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """begins[0], begins[0] + 1, …, so many as counts[0] says; then the same from begins[1], and so on."""
-    shifts: NDArray[np.int64] = np.repeat(begins - (np.cumsum(counts) - counts), counts)
-    return shifts + np.arange(len(shifts))

@@ -17,13 +17,12 @@ from __future__ import annotations
 import json
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, ModelUnavailableError
 from simonides.models.llm import DEFAULT_BASE_URL, LanguageModel
-from simonides.models.server import Health, place
+from simonides.models.server import Health, in_batches, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -118,14 +117,10 @@ class LlmJudge:
         if not texts:
             return []
         end = self.timer() + self.timeout_seconds
-        batches = [list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         with self._health.watched():
-            if len(batches) == 1:
-                judged = [self._ask(query, batches[0], end)]
-            else:
-                with ThreadPoolExecutor(min(self.concurrency, len(batches)), "simonides-judge") as pool:
-                    judged = list(pool.map(lambda batch: self._ask(query, batch, end), batches))
-        return [score for scores in judged for score in scores]
+            return in_batches(
+                texts, BATCH, self.concurrency, "simonides-judge", lambda some: self._ask(query, some, end)
+            )
 
     def _ask(self, query: str, texts: list[str], end: float) -> list[float]:
         with self._health.slot(end):

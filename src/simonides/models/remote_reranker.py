@@ -20,12 +20,11 @@ import json
 import time
 import urllib.error
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError, ModelRefusedError, ModelUnavailableError
-from simonides.models.server import PASSING, Health, is_address, place, read_body
+from simonides.models.server import PASSING, Health, in_batches, is_address, place, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -128,14 +127,10 @@ class RemoteReranker:
         if not texts:
             return []
         end = self.timer() + self.timeout_seconds
-        batches = [list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         with self._health.watched():
-            if len(batches) == 1:
-                scored = [self._ask(query, batches[0], end)]
-            else:
-                with ThreadPoolExecutor(min(self.concurrency, len(batches)), "simonides-rerank") as pool:
-                    scored = list(pool.map(lambda batch: self._ask(query, batch, end), batches))
-        return [score for scores in scored for score in scores]
+            return in_batches(
+                texts, BATCH, self.concurrency, "simonides-rerank", lambda some: self._ask(query, some, end)
+            )
 
     def _ask(self, query: str, texts: list[str], end: float) -> list[float]:
         form = _FORMS[self.dialect]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,13 +18,32 @@ from urllib.parse import urlsplit
 from simonides.errors import InputError, ModelError, ModelUnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of an answer at most."""
 
 PASSING = frozenset({408, 409, 425, 429})
 """Status codes below 500 that another try may get past."""
+
+
+def in_batches(
+    texts: Sequence[str], most: int, concurrency: int, threads: str, ask: Callable[[list[str]], list[float]]
+) -> list[float]:
+    """One score per text, in order, asked for some at a time and several times at once.
+
+    Args:
+        texts: at least one.
+        most: texts of a request, from 1.
+        concurrency: requests under way at once, from 1.
+        threads: how the names of their threads begin.
+        ask: gives the scores of one request.
+    """
+    batches = [list(texts[start : start + most]) for start in range(0, len(texts), most)]
+    if len(batches) == 1:
+        return ask(batches[0])
+    with ThreadPoolExecutor(min(concurrency, len(batches)), threads) as pool:
+        return [score for scores in pool.map(ask, batches) for score in scores]
 
 
 def is_address(text: str) -> bool:
