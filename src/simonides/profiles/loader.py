@@ -116,6 +116,7 @@ class Described:
     origins: Mapping[str, Mapping[str, str]]
 
 
+@cache
 def list_profiles() -> tuple[str, ...]:
     """Names of the built-in profiles, sorted."""
     names = (entry.name for entry in files("simonides.profiles").iterdir())

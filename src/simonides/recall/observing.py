@@ -65,6 +65,9 @@ def trace_spans(tracer: Any, bank: str, answer: Recall, ended_ns: int) -> None:
     trace = answer.trace
     at = ended_ns - int(trace.milliseconds * _MILLION)
     whole = tracer.start_span("recall", start_time=at, attributes=_told(bank, answer))
+    if not whole.is_recording():
+        whole.end(end_time=ended_ns)
+        return
     below = spans.set_span_in_context(whole)
     together = 0
     for number, stage in enumerate(trace.stages):

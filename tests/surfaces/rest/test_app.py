@@ -106,6 +106,16 @@ def test_a_misspelt_parameter_is_told_the_nearest_in_body_and_query(client_for: 
     asyncio.run(work())
 
 
+@pytest.mark.parametrize("value", ["null", "true", '"3"', "[]", "{}", "", "NaN", "1e999"])
+def test_a_query_says_numbers_as_numbers(client_for: ClientFor, value: str) -> None:
+    async def work() -> httpx.Response:
+        async with client_for("mine") as client:
+            return await client.get(MEMORIES, params={"limit": value})
+
+    answer = asyncio.run(work())
+    assert (answer.status_code, answer.json()["field"]) == (400, "limit")
+
+
 def test_pages_and_lines_list_the_same(client_for: ClientFor, store: Store) -> None:
     store.bank("mine").retain([f"Note {n}." for n in range(7)], tags=["a"], deduplicate=False)
 

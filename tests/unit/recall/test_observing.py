@@ -55,6 +55,9 @@ class _Span:
     def end(self, end_time: int) -> None:
         self.stop = end_time
 
+    def is_recording(self) -> bool:
+        return True
+
 
 class _Tracer:
     def __init__(self) -> None:
@@ -81,6 +84,20 @@ def test_there_is_a_span_for_every_stage(bank: Bank) -> None:
     later = [span for span in stages if span.attributes["shape"] == "fuser"]
     assert later[0].start >= max(span.stop for span in channels)
     assert "canary" not in json.dumps([span.attributes for span in tracer.spans])
+
+
+class _Deaf(_Span):
+    def is_recording(self) -> bool:
+        return False
+
+
+def test_where_nobody_listens_there_is_one_span_only(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = _recall(bank)
+    tracer = _Tracer()
+    monkeypatch.setattr(f"{__name__}._Span", _Deaf)
+    observing.trace_spans(tracer, "diary", answer, 10**18)
+    [whole] = tracer.spans
+    assert (whole.name, whole.stop) == ("recall", 10**18)
 
 
 def test_a_recall_in_this_process_has_its_spans_by_the_banks_clock(

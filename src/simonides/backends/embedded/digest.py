@@ -7,10 +7,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from simonides.records.draft import Draft
 
+# Made once: ``json.dumps`` would make an encoder for every row.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 IMMUTABLE = (
     "ordinal", "id", "version", "root", "chunk", "kind", "layer", "text", "context", "relation", "expansion",
     "path", "project", "tags", "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision",
@@ -28,12 +30,16 @@ def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
         row: a row of ``memories`` by column name.
         embedded: whether it has a vector of the bank's embedder, so that a lost one is noticed.
     """
-    values = [row[name] for name in IMMUTABLE]
+    return values_digest([row[name] for name in IMMUTABLE], embedded=embedded)
+
+
+def values_digest(values: Sequence[Any], *, embedded: bool) -> bytes:
+    """The same, of the ``IMMUTABLE`` columns alone, in their order."""
     blobs = [value for value in values if isinstance(value, bytes)]
     # Of a blob its length stands in the text, and its bytes come after it.
     plain = [len(value) if isinstance(value, bytes) else value for value in values]
-    body = json.dumps([*plain, bool(embedded)], ensure_ascii=False, separators=(",", ":")).encode()
-    return hashlib.blake2b(b"\0".join((body, *blobs)), digest_size=16).digest()
+    plain.append(bool(embedded))
+    return hashlib.blake2b(b"\0".join((_encode(plain).encode(), *blobs)), digest_size=16).digest()
 
 
 def content_key(draft: Draft) -> bytes:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.digest import IMMUTABLE, values_digest
 from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
@@ -178,16 +178,15 @@ def _arguments(columns: tuple[str, ...], row: str) -> str:
 
 
 def _seal(*values: Value) -> bytes:
-    whole = hashlib.blake2b(digest_size=8)
+    parts: list[bytes] = []
     for value in values:
         if isinstance(value, bytes):
-            whole.update(b"b%d:" % len(value))
-            whole.update(value)
+            parts += (b"b%d:" % len(value), value)
         elif isinstance(value, float):
-            whole.update(b"f" + struct.pack("<d", value))
+            parts.append(b"f" + struct.pack("<d", value))
         else:
-            whole.update(b"%a;" % value)
-    return whole.digest()
+            parts.append(b"%a;" % value)
+    return hashlib.blake2b(b"".join(parts), digest_size=8).digest()
 
 
 def _check(table: str, digest: Value, *values: Value) -> int:
@@ -203,11 +202,11 @@ def _check(table: str, digest: Value, *values: Value) -> int:
 
 
 def _check_memory(digest: Value, embedded: int, *values: Value) -> int:
-    row = dict(zip(IMMUTABLE, values, strict=True))
-    if row_digest(row, embedded=bool(embedded)) == digest:
+    if values_digest(values, embedded=bool(embedded)) == digest:
         return 1
+    memory = values[IMMUTABLE.index("id")]
     raise DamagedError(
-        f"memory {row['id']!s}: its row is not what was written; forget it, or restore the bank from a backup"
+        f"memory {memory!s}: its row is not what was written; forget it, or restore the bank from a backup"
     )
 
 

@@ -7,6 +7,7 @@ that reads rows meets a ``KeyError`` or a ``ValueError`` of Python.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import DamagedError
@@ -67,6 +68,7 @@ def read_object(text: object, place: str = "a row") -> dict[str, Any]:
     return decoded(_object, text, place)
 
 
+@lru_cache(maxsize=4_096)
 def _texts(text: Any) -> tuple[str, ...]:
     found = json.loads(text)
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
@@ -75,6 +77,8 @@ def _texts(text: Any) -> tuple[str, ...]:
 
 
 def _object(text: Any) -> dict[str, Any]:
+    if text == "{}":
+        return {}
     found = json.loads(text)
     if not isinstance(found, dict):
         raise TypeError("no object")

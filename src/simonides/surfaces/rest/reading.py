@@ -119,7 +119,9 @@ def _typed(value: str, types: set[str]) -> object:
         return value == "true"
     if types & {"integer", "number"}:
         try:
-            return json.loads(value, parse_constant=_no_constant)
+            number = json.loads(value, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             return value
+        # JSON has other words than numbers, such as ``null``; in a query they are texts.
+        return number if type(number) in {int, float} else value
     return value
