@@ -34,12 +34,17 @@ class RecallRows:
         self._reading = reading
         self._names = names
         self._merges: dict[int, dict[int, int]] = {}
+        # Within one read transaction a row does not change, and several stages read the same.
+        self._memories: dict[int, Memory] = {}
         self._lock = threading.Lock()
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """Records by ordinal, in the order asked for; whoever hands one out checks it."""
         with self._lock:
-            return self._reading.candidates(ordinals)
+            wanted = [int(ordinal) for ordinal in ordinals]
+            missing = [ordinal for ordinal in dict.fromkeys(wanted) if ordinal not in self._memories]
+            self._memories.update(zip(missing, self._reading.candidates(missing), strict=True))
+            return [self._memories[ordinal] for ordinal in wanted]
 
     def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
         """MinHash signatures by ordinal."""

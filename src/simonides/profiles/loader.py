@@ -179,6 +179,11 @@ def _find(name_or_path: str | Path, beside: Path, child: str = "") -> _Source:
         return _Source(str(path), path, built_in=False)
     if name not in list_profiles():
         raise UnknownNameError(key, name, list_profiles(), place=child)
+    return _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> _Source:
     return _Source(f"{name}{_SUFFIX}", files("simonides.profiles") / f"{name}{_SUFFIX}", built_in=True)
 
 
