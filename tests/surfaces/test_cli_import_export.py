@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import simonides
 from simonides.bank import Bank
 from simonides.errors import UnavailableError
+from simonides.models.catalogue import DEFAULT_EMBEDDER
+from simonides.surfaces.cli.opening import open_for_writing
+from simonides.testing.embedder import StubTokenEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -479,9 +483,9 @@ def test_the_real_conversations(cli: Cli, cli_json: CliJson, tmp_path: Path, dat
 def embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of items and one of vectors, in a store whose embedder is a stub."""
     from simonides import store  # noqa: PLC0415 - most tests here only run commands
-    from simonides.testing.embedder import StubEmbedder  # noqa: PLC0415 - the same
+    from simonides.testing.embedder import StubTokenEmbedder  # noqa: PLC0415 - the same
 
-    stub = StubEmbedder()
+    stub = StubTokenEmbedder()
     monkeypatch.setattr(store, "load_embedder", lambda *_, **__: stub)
     monkeypatch.setenv("SIMONIDES_EMBEDDER", "all-MiniLM-L6-v2")
     said = [f"Ines planted {number} fig trees" for number in range(12)]
@@ -512,3 +516,22 @@ def test_vectors_go_with_one_file_of_items(cli: Cli, embedded: Path) -> None:
     result = cli("import", items, items, "--vectors", str(embedded / "vectors.npy"))
     assert result.exit_code != 0
     assert "one file of items" in result.stderr
+
+
+def test_processes_encode_with_the_model_of_the_bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def load(name: str, **_: object) -> StubTokenEmbedder:
+        asked.append(name)
+        return StubTokenEmbedder(name=name)
+
+    monkeypatch.setattr("simonides.models.resolve.load_embedder", load)
+    monkeypatch.setenv("SIMONIDES_EMBEDDER", "auto")
+    for bank, model in (("old", "e5-small"), ("new", "")):
+        if model:
+            with simonides.open(tmp_path / "store", embedder=StubTokenEmbedder(name=model)) as store:
+                store.bank(bank).retain("Figs need water.")
+        with open_for_writing(str(tmp_path / "store"), bank, workers=2):
+            pass
+    assert asked[0] == "e5-small"
+    assert asked[-1] == DEFAULT_EMBEDDER

@@ -127,7 +127,7 @@ def open_for_writing(
     from simonides.store import open_store
 
     with (
-        _embedder_of(workers if encodes else 1, progress) as embedder,
+        _embedder_of(path, bank, workers if encodes else 1, progress) as embedder,
         open_store(path, embedder=embedder, sparse=environment_sparse(), progress=progress) as opened,
     ):
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
@@ -139,17 +139,30 @@ def open_for_writing(
 
 
 @contextmanager
-def _embedder_of(workers: int, progress: Report | None) -> Iterator[str | Embedder | None]:
+def _embedder_of(
+    path: Path, bank: str, workers: int, progress: Report | None
+) -> Iterator[str | Embedder | None]:
     name = environment_embedder()
     if name is None or workers == 1:
         yield name
         return
-    from simonides.models.catalogue import DEFAULT_EMBEDDER
     from simonides.models.process_embedder import ProcessEmbedder
     from simonides.models.resolve import load_embedder
 
-    name = DEFAULT_EMBEDDER if name == "auto" else name
+    name = _model_of(path, bank) if name == "auto" else name
     # Fetched here, once, if it must be, and not by every process.
     load_embedder(name, progress=progress)
     with ProcessEmbedder(partial(load_embedder, name, workers=1), workers) as embedder:
         yield embedder
+
+
+def _model_of(path: Path, bank: str) -> str:
+    """The model that a bank's vectors are of; the default one where there are none yet."""
+    from simonides.models.catalogue import DEFAULT_EMBEDDER
+    from simonides.store import open_store
+
+    if path.is_dir():
+        with open_store(path, embedder=None, sparse=None, create=False) as opened:
+            if bank in opened.banks():
+                return opened.bank(bank).stats()["embedder"] or DEFAULT_EMBEDDER
+    return DEFAULT_EMBEDDER
