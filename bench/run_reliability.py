@@ -1,7 +1,7 @@
 """Run the long reliability tests, several processes side by side, and write down what they counted.
 
     python bench/run_reliability.py --date 2026-01-31 [--jobs N] [--only P2 P7] [--minutes 60] [--out FILE]
-                                    [--resume]
+                                    [--examples 10000] [--resume]
 
 Each target is a set of soak tests. A target that can be shared is run by N processes at once, each with its
 own seeds and an equal part of the trials; the others run one after the other, alone. Counts are added up as
@@ -38,18 +38,18 @@ class Target:
         what: for people.
         tests: pytest's arguments.
         shared: whether processes can share the trials.
-        examples: of each property, by the hypothesis profile ``thorough``; 0 = trials count themselves.
+        properties: whether they are property tests, run with ``--examples`` each by the hypothesis profile
+            ``thorough``; else trials count themselves.
     """
 
     what: str
     tests: tuple[str, ...]
     shared: bool = True
-    examples: int = 0
+    properties: bool = False
 
 
 R = "tests/reliability"
 P = "tests/property"
-EXAMPLES = 10_000
 _PROPERTIES = (
     f"{P}/test_recall.py",
     f"{P}/test_packing.py",
@@ -84,8 +84,8 @@ TARGETS = {
     "P5": Target("flipped bits", (f"{R}/test_flips.py",)),
     "P6": Target("fuzzed text", ("tests/fuzz",)),
     "P7": Target("steps against a dictionary", (f"{R}/test_model.py",)),
-    "P8": Target("properties", ("-m", "not soak", *_PROPERTIES), shared=False, examples=EXAMPLES),
-    "P9": Target("tenants", ("-m", "not soak", *_TENANTS), shared=False, examples=EXAMPLES),
+    "P8": Target("properties", ("-m", "not soak", *_PROPERTIES), shared=False, properties=True),
+    "P9": Target("tenants", ("-m", "not soak", *_TENANTS), shared=False, properties=True),
     "P15": Target("backups during writes", (f"{R}/test_backup.py",), shared=False),
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
     "X6": Target("secrets in texts", ("-m", "not soak", f"{R}/test_secrets_corpus.py"), shared=False),
@@ -104,7 +104,7 @@ def main() -> int:
             continue
         target = TARGETS[name]
         print(f"{name}: {target.what}", flush=True)
-        found = _run(target, asked.jobs if target.shared else 1, asked.minutes)
+        found = _run(target, asked.jobs if target.shared else 1, asked.minutes, asked.examples)
         print(f"    {json.dumps(found['counts'])}", flush=True)
         passed &= found["passed"]
         # Read again: another run may have added its targets meanwhile.
@@ -133,17 +133,18 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--date", required=True, help="YYYY-MM-DD, part of the result's name")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", nargs="+", choices=sorted(TARGETS), metavar="TARGET")
+    parser.add_argument("--examples", type=int, default=10_000, help="of each property of P8 and P9")
     parser.add_argument("--minutes", type=float, default=120, help="at most, per target")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--resume", action="store_true", help="leave out what passed before")
     return parser.parse_args()
 
 
-def _run(target: Target, jobs: int, minutes: float) -> dict[str, Any]:
+def _run(target: Target, jobs: int, minutes: float, examples: int) -> dict[str, Any]:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        running = [_start(target, place, number, jobs) for number in range(jobs)]
+        running = [_start(target, place, number, jobs, examples) for number in range(jobs)]
         statuses = []
         for process in running:
             try:
@@ -166,14 +167,14 @@ def _run(target: Target, jobs: int, minutes: float) -> dict[str, Any]:
             for number, status in enumerate(statuses)
             if status
         ]
-    if target.examples:
+    if target.properties:
         passes = [re.search(r"(\d+) passed", output) for output in outputs]
         number = sum(int(found[1]) for found in passes if found)
         lines = [
             {
                 "target": "",
                 "test": "properties",
-                "counts": {"properties": number, "examples": target.examples},
+                "counts": {"properties": number, "examples": examples},
             }
         ]
         # Tests that say themselves how many examples they take keep to it.
@@ -190,11 +191,12 @@ def _run(target: Target, jobs: int, minutes: float) -> dict[str, Any]:
     return found | ({"failures": failures[:3]} if failures else {})
 
 
-def _start(target: Target, place: Path, number: int, jobs: int) -> subprocess.Popen[bytes]:
+def _start(target: Target, place: Path, number: int, jobs: int, examples: int) -> subprocess.Popen[bytes]:
     environ = os.environ | {
         "RELIABILITY_SHARE": f"{number}/{jobs}",
         "RELIABILITY_RECORD": str(place / f"record-{number}"),
-        "HYPOTHESIS_PROFILE": "thorough" if target.examples else "fast",
+        "HYPOTHESIS_PROFILE": "thorough" if target.properties else "fast",
+        "RELIABILITY_EXAMPLES": str(examples),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }

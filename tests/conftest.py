@@ -31,9 +31,10 @@ ROOT = Path(__file__).parents[1]
 IN_CI = os.environ.get("CI") == "true"
 
 # `fast` for every run, `nightly` to search deeper: HYPOTHESIS_PROFILE=nightly make test. `thorough` is for
-# bench/run_reliability.py, `mutation` for bench/run_mutation.py, which runs the tests once per mutant.
+# bench/run_reliability.py (RELIABILITY_EXAMPLES = other than 10,000), `mutation` for bench/run_mutation.py, which runs the tests once per mutant.
 # No deadline and no check for slow generation: on a shared machine both fail without a fault.
-for _name, _examples in {"fast": 50, "nightly": 2_000, "thorough": 10_000, "mutation": 15}.items():
+_THOROUGH = int(os.environ.get("RELIABILITY_EXAMPLES", "10000"))
+for _name, _examples in {"fast": 50, "nightly": 2_000, "thorough": _THOROUGH, "mutation": 15}.items():
     settings.register_profile(
         _name,
         max_examples=_examples,
