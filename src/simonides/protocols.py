@@ -271,10 +271,12 @@ class Postings(Protocol):
         field_weights: Mapping[str, float],
         k1: float,
         b: float,
+        depth: int | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Every eligible row that holds a term, with its BM25 score; statistics come from *visible* rows.
+        """Eligible rows that hold a term, with their BM25 scores; statistics come from *visible* rows.
 
-        A term that ends in ``*`` stands for all terms with that beginning, as one.
+        A term that ends in ``*`` stands for all terms with that beginning, as one. With a *depth*, only rows
+        that score as high as the one at that rank, ties included; without, every row.
 
         Returns:
             ordinals int64 ascending and scores float64 rounded to 1e-9.

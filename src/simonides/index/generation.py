@@ -24,7 +24,7 @@ from simonides.index.container import read_arrays, write_arrays
 from simonides.index.graph import graph_arrays, graph_of_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -136,7 +136,7 @@ def read_generation(
     number: int,
     *,
     check: bool = False,
-    sound: Collection[BlockFile] = (),
+    known: Mapping[BlockFile, Block] | None = None,
 ) -> Generation:
     """Open generation *number*; its blocks are mapped.
 
@@ -145,7 +145,8 @@ def read_generation(
         folder: the bank's ``index`` folder.
         number: of the generation.
         check: also compare every checksum (reads every file whole, about 0.3 s of CPU per GB).
-        sound: blocks whose checksums were compared before; not compared again.
+        known: blocks of the same bank and epoch that were opened and compared before: they are taken as they
+            are, with what was found out about them, and their checksums are not compared again.
 
     Raises:
         DamagedError: a file is not what was written.
@@ -153,7 +154,9 @@ def read_generation(
     """
     place = folder / str(number)
     origin, listed = _manifest(files, place / "manifest.json")
-    blocks = tuple(_block(files, folder, file, origin, check=check and file not in sound) for file in listed)
+    known = known or {}
+    opened = [_block(files, folder, file, origin, check=check and file not in known) for file in listed]
+    blocks = tuple(known.get(file, block) for file, block in zip(listed, opened, strict=True))
     path = place / "expired.arr"
     stamps, about = read_arrays(files, path, check=check)
     if about != asdict(origin) or stamps.keys() != {"ordinals", "stamps"}:

@@ -8,7 +8,7 @@ A term that ends in ``*`` stands for every term with that beginning, as one: its
 document frequency the rows that hold any.
 N_f counts the visible rows that have the field, df and the average length come from the same rows, all at
 query time: what the asker may not see changes no score. Term frequencies above 255 count as 255.
-Cost: proportional to the postings of the query's terms (a touched-rows accumulator, no scan of scores).
+Cost: proportional to the postings of the query's terms; see ``bm25``, which adds them up.
 Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
 Weakness: no positions, so a phrase scores like its words.
 """
@@ -20,14 +20,19 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, overload
 
 import numpy as np
+
+from simonides.index.bm25 import Saturation, TermList, score_lists
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from numpy.typing import NDArray
+
+    from simonides.index.bm25 import Postings
 
 FIELDS = ("text", "context", "relation", "expansion")
 """The lexical fields of a memory, indexed apart (SPEC, general settlement 10)."""
@@ -91,11 +96,14 @@ class Vocabulary(Sequence[bytes]):
         """Position of *term*, or ``None``."""
         if self._beginnings is None:
             self._beginnings = self._eight_bytes()
-        key = np.uint64(int.from_bytes(term[:8].ljust(8, b"\0"), "big"))
-        first = int(self._beginnings.searchsorted(key))
-        after = int(self._beginnings.searchsorted(key, side="right"))
-        place = bisect_left(self, term, first, after) if after - first > 1 else first
-        return place if place < after and self[place] == term else None
+        keys = self._beginnings
+        key = _first_eight(term)
+        place = int(keys.searchsorted(key))
+        if place == len(keys) or keys[place] != key:
+            return None
+        if place + 1 < len(keys) and keys[place + 1] == key:
+            place = bisect_left(self, term, place, int(keys.searchsorted(key, side="right")))
+        return place if place < len(keys) and self[place] == term else None
 
     def _eight_bytes(self) -> NDArray[np.uint64]:
         """The first eight bytes of each term as a number, so that one search in them finds a term's place.
@@ -109,6 +117,12 @@ class Vocabulary(Sequence[bytes]):
             byte = np.where(lengths > place, padded[starts + place], 0).astype(np.uint64)
             keys = (keys << np.uint64(8)) | byte
         return keys
+
+
+@lru_cache(maxsize=4_096)
+def _first_eight(term: bytes) -> np.uint64:
+    """What ``Vocabulary`` sorts terms by, asked of each block in turn."""
+    return np.uint64(int.from_bytes(term[:8].ljust(8, b"\0"), "big"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +174,11 @@ class FieldPostings(Protocol):
         ...
 
     @property
+    def shortest(self) -> int:
+        """The fewest terms of a row that has the field; 0 = none has."""
+        ...
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """Every term held."""
         ...
@@ -168,6 +187,12 @@ class FieldPostings(Protocol):
 def counted(lengths: NDArray[np.int32]) -> tuple[int, int]:
     """How many rows have the field at all, and the terms of all of them."""
     return int(np.count_nonzero(lengths)), int(lengths.sum(dtype=np.int64))
+
+
+def least(lengths: NDArray[np.int32]) -> int:
+    """The fewest terms of a row that has any; 0 = none has."""
+    held = lengths[lengths > 0]
+    return int(held.min()) if len(held) else 0
 
 
 _NOTHING = (np.empty(0, np.int32), np.empty(0, np.uint8))
@@ -185,6 +210,7 @@ class SealedPostings:
     documents_found: list[tuple[int, int]] = dataclasses.field(
         default_factory=list, repr=False, compare=False
     )
+    shortest_found: list[int] = dataclasses.field(default_factory=list, repr=False, compare=False)
 
     @property
     def documents(self) -> tuple[int, int]:
@@ -192,6 +218,12 @@ class SealedPostings:
         if not self.documents_found:
             self.documents_found.append(counted(self.lengths))
         return self.documents_found[0]
+
+    @property
+    def shortest(self) -> int:
+        if not self.shortest_found:
+            self.shortest_found.append(least(self.lengths))
+        return self.shortest_found[0]
 
     def postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         place = self.vocabulary.find(term.encode())
@@ -256,6 +288,10 @@ class FrozenTail:
     @property
     def documents(self) -> tuple[int, int]:
         return counted(self.lengths)
+
+    @property
+    def shortest(self) -> int:
+        return least(self.lengths)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -342,43 +378,42 @@ class BlockPostings:
         field_weights: Mapping[str, float],
         k1: float,
         b: float,
+        depth: int | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Every eligible row that holds a term, with its score. See the module docstring."""
-        scores = np.zeros(self.rows)
-        touched = np.zeros(self.rows, np.bool_)
+        """Eligible rows that hold a term, with their scores. See ``protocols.Postings``."""
+        lists: list[TermList] = []
         for field in FIELDS:
             weight = field_weights.get(field, 0.0)
             if weight > 0.0:
-                self._add_field(scores, touched, field, weight, terms, visible, eligible, k1, b)
-        ordinals = np.flatnonzero(touched)
-        return ordinals.astype(np.int64), scores[ordinals].round(9)
+                lists += self._lists(field, weight, terms, visible)
+        starts = [start for start, _ in self.blocks]
+        return score_lists(lists, starts, eligible, Saturation(k1, b), depth)
 
-    def _add_field(
-        self,
-        scores: NDArray[np.float64],
-        touched: NDArray[np.bool_],
-        field: str,
-        weight: float,
-        terms: Sequence[tuple[str, int]],
-        visible: NDArray[np.bool_],
-        eligible: NDArray[np.bool_],
-        k1: float,
-        b: float,
-    ) -> None:
-        found = [(count, *self._gather(field, term)) for term, count in terms]
-        if not any(len(ordinals) for _, ordinals, _ in found):
-            return
-        documents, average = self._seen(field, visible)
+    def _lists(
+        self, field: str, weight: float, terms: Sequence[tuple[str, int]], visible: NDArray[np.bool_]
+    ) -> list[TermList]:
+        """The terms that any row of the field holds, in order."""
+        found = [(count, self._postings(field, term)) for term, count in terms]
+        found = [(count, parts) for count, parts in found if any(len(rows) for rows, _ in parts)]
+        documents, average = self._seen(field, visible) if found else (0, 0.0)
         if documents == 0:
-            return
-        for count, ordinals, frequencies in found:
-            document_frequency = int(np.count_nonzero(visible[ordinals]))
-            mine = eligible[ordinals]
-            rows, tf = ordinals[mine], frequencies[mine].astype(np.float64)
-            idf = math.log(1.0 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
-            norm = k1 * (1.0 - b + b * self._lengths(field, rows) / average)
-            scores[rows] += weight * count * idf * tf * (k1 + 1.0) / (tf + norm)
-            touched[rows] = True
+            return []
+        held = [fields[field] for _, fields in self.blocks]
+        lengths, shortest = [each.lengths for each in held], [each.shortest for each in held]
+        lists = []
+        for count, parts in found:
+            frequency = self._visible_holders(parts, visible)
+            idf = math.log(1.0 + (documents - frequency + 0.5) / (frequency + 0.5))
+            lists.append(TermList(weight * count * idf, average, lengths, shortest, parts))
+        return lists
+
+    def _visible_holders(self, parts: Sequence[Postings], visible: NDArray[np.bool_]) -> int:
+        """How many visible rows hold a term."""
+        everything = bool(visible.all())
+        return sum(
+            len(rows) if everything else int(np.count_nonzero(visible[start : start + len(visible)][rows]))
+            for (start, _), (rows, _) in zip(self.blocks, parts, strict=True)
+        )
 
     def _seen(self, field: str, visible: NDArray[np.bool_]) -> tuple[int, float]:
         """How many visible rows have the field, and its average length in them."""
@@ -390,17 +425,20 @@ class BlockPostings:
             documents, total = documents + some, total + length
         return documents, total / max(1, documents)
 
-    def _gather(self, field: str, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        ordinals: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-        frequencies: list[NDArray[np.uint8]] = [_NOTHING[1]]
-        for start, fields in self.blocks:
-            held = fields[field]
-            prefixed = term.endswith(PREFIX_MARK)
-            rows, frequency = held.beginning(term[:-1]) if prefixed else held.postings(term)
+    def _postings(self, field: str, term: str) -> list[Postings]:
+        """Per block the rows that hold *term*, and its frequency in each."""
+        held = [fields[field] for _, fields in self.blocks]
+        if term.endswith(PREFIX_MARK):
+            return [each.beginning(term[:-1]) if each.documents[0] else _NOTHING for each in held]
+        return [each.postings(term) if each.documents[0] else _NOTHING for each in held]
+
+    def _gather(self, field: str, term: str) -> NDArray[np.int64]:
+        """All rows that hold *term*, ascending."""
+        parts = [np.empty(0, np.int64)]
+        for (start, _), (rows, _) in zip(self.blocks, self._postings(field, term), strict=True):
             if len(rows):
-                ordinals.append(rows.astype(np.int64) + start)
-                frequencies.append(frequency)
-        return np.concatenate(ordinals), np.concatenate(frequencies)
+                parts.append(rows.astype(np.int64) + start)
+        return np.concatenate(parts)
 
     def held(
         self,
@@ -421,7 +459,7 @@ class BlockPostings:
         held = np.zeros((len(terms), len(ordinals)), np.bool_)
         marked = np.zeros(self.rows, np.bool_)
         for place, term in enumerate(terms):
-            found = [self._gather(field, term)[0] for field in FIELDS if field in fields]
+            found = [self._gather(field, term) for field in FIELDS if field in fields]
             for rows in found:
                 # A row that another field gave before counts once.
                 frequencies[place] += np.count_nonzero(visible[rows] & ~marked[rows])
@@ -444,13 +482,3 @@ class BlockPostings:
             if field in fields
             for term in held[field].vocabulary.with_runs(runs)
         }
-
-    def _lengths(self, field: str, rows: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Terms of each of *rows*, which ascend."""
-        parts = [np.empty(0, np.int32)]
-        for start, fields in self.blocks:
-            lengths = fields[field].lengths
-            first, last = np.searchsorted(rows, (start, start + len(lengths)))
-            if first < last:
-                parts.append(lengths[rows[first:last] - start])
-        return np.concatenate(parts)

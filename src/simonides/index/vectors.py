@@ -31,7 +31,9 @@ ALL_SCORED = 4_096
 FULL_SIZE = 1_000_000
 """Eligible rows from which as many are rescored as was asked for."""
 
-_SAMPLED = 16
+_SAMPLED = 64
+_WORDS_IN_A_BYTE = 3
+"""Words whose differing bits, 64 each at most, are counted together in one byte."""
 _GATHER_BELOW = 16
 """With fewer than 1/16 of a block eligible, picking their codes is cheaper than scanning the block."""
 
@@ -132,7 +134,7 @@ _Distances = list[tuple["NDArray[np.intp] | None", "NDArray[np.uint16]"]]
 
 
 def _guess(distances: list[NDArray[np.uint16]], wanted: int) -> int:
-    """A distance that most likely leaves *wanted* rows and not many more, from one in sixteen.
+    """A distance that most likely leaves *wanted* rows and not many more, from a sample.
 
     Only to look at few: whoever guesses too low is told by the count, and the threshold itself is exact.
     """
@@ -158,6 +160,10 @@ def _distances(
     rows = None if mask.all() else np.flatnonzero(mask)
     sparse = rows is not None and len(rows) * _GATHER_BELOW < len(mask)
     distance = np.zeros(len(rows) if sparse and rows is not None else len(mask), np.uint16)
-    for word, mine in zip(block.bits, code, strict=True):
-        distance += np.bitwise_count((word[rows] if sparse else word) ^ mine)
+    for first in range(0, len(code), _WORDS_IN_A_BYTE):
+        words = slice(first, first + _WORDS_IN_A_BYTE)
+        differing = np.zeros(len(distance), np.uint8)
+        for word, mine in zip(block.bits[words], code[words], strict=True):
+            differing += np.bitwise_count((word[rows] if sparse else word) ^ mine)
+        distance += differing
     return rows, distance if sparse or rows is None else distance[rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -84,7 +85,11 @@ def bank_of(rows: Rows, cuts: list[int]) -> BlockPostings:
 
 
 def scores(
-    bank: BlockPostings, visible: list[bool], eligible: list[bool], search: Search
+    bank: BlockPostings,
+    visible: list[bool],
+    eligible: list[bool],
+    search: Search,
+    depth: int | None = None,
 ) -> dict[int, float]:
     ordinals, found = bank.bm25(
         search.terms,
@@ -93,6 +98,7 @@ def scores(
         field_weights=search.weights,
         k1=search.k1,
         b=search.b,
+        depth=depth,
     )
     return dict(zip(ordinals.tolist(), found.tolist(), strict=True))
 
@@ -154,6 +160,23 @@ def test_scores_equal_the_textbook(
     for row, score in found.items():
         assert abs(score - exact[row]) <= 1e-9
         assert score > 0
+
+
+@pytest.mark.spec("DF-06")
+@given(banks(), SEARCHES, st.integers(1, 6), st.sampled_from([1, 4, 65_536]))
+def test_the_best_alone_are_the_best_of_all_to_the_last_bit(
+    bank: tuple[Rows, list[bool], list[bool], list[int]], search: Search, depth: int, at_once: int
+) -> None:
+    rows, visible, eligible, cuts = bank
+    every = scores(bank_of(rows, cuts), visible, eligible, search)
+    least = sorted(every.values())[-depth] if len(every) >= depth else 0.0
+    # Windows of few postings, so that all but the first leave rows out; whether by search or by adding up.
+    for cost in (0, 4, 1_000):
+        with patch.multiple("simonides.index.bm25", AT_ONCE=at_once, _SEARCH_COST=cost):
+            best = scores(bank_of(rows, cuts), visible, eligible, search, depth)
+            whole = scores(bank_of(rows, cuts), visible, eligible, search)
+        assert repr(best) == repr({row: score for row, score in every.items() if score >= least})
+        assert repr(whole) == repr(every)
 
 
 @pytest.mark.spec("DF-06")

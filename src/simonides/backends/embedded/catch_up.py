@@ -2,7 +2,8 @@
 
 The sealed blocks come from the generation that ``meta`` names; rows after them are replayed from their
 stored blobs into an in-memory tail; later expiries and erasures are laid over. Nothing is re-encoded or
-re-tokenised. Each file's checksums are compared when it is opened, a block's once per process. A generation
+re-tokenised. Each file's checksums are compared when it is opened, a block's once per process; after a merge
+only what it wrote is opened anew, so that the recall after it is hardly dearer than any other. A generation
 that is missing, damaged, or of another bank, epoch or log is rebuilt from rows.
 """
 
@@ -36,7 +37,7 @@ from simonides.index.snapshot import IndexSnapshot
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import apsw
@@ -100,8 +101,7 @@ def catch_up(
             the transaction began: begin a new one and try again.
     """
     if position is None or _outdated(position, meta):
-        sound = position.generation.files if position is not None and position.generation else ()
-        position = _open(connection, meta, files, index, missing, sound)
+        position = _open(connection, meta, files, index, missing, _known(position, meta))
     snapshot = position.snapshot
     if snapshot.sequence == meta.sequence:
         return position
@@ -128,6 +128,13 @@ def _outdated(position: Position, meta: Meta) -> bool:
     )
 
 
+def _known(position: Position | None, meta: Meta) -> Mapping[BlockFile, Block]:
+    """The blocks of *position*, where those of another generation may be the same: a merge leaves most."""
+    if position is None or position.generation is None or position.epoch != meta.epoch:
+        return {}
+    return dict(zip(position.generation.files, position.generation.blocks, strict=True))
+
+
 def _snapshot(position: Position, meta: Meta, expired: dict[int, int]) -> IndexSnapshot:
     blocks = position.sealed + ((position.tail.frozen(),) if position.tail.rows else ())
     return IndexSnapshot(
@@ -150,9 +157,9 @@ def _open(
     files: FileLayer,
     index: Path,
     missing: int | None,
-    sound: tuple[BlockFile, ...],
+    known: Mapping[BlockFile, Block],
 ) -> Position:
-    generation, problem = _opened_generation(connection, meta, files, index, missing, sound)
+    generation, problem = _opened_generation(connection, meta, files, index, missing, known)
     dimension, _ = embedder_identity(connection, meta)
     rebuilt = () if generation else rebuild_blocks(connection, meta, dimension)
     sealed = generation.blocks if generation else rebuilt
@@ -206,14 +213,14 @@ def _opened_generation(
     files: FileLayer,
     index: Path,
     missing: int | None,
-    sound: tuple[BlockFile, ...],
+    known: Mapping[BlockFile, Block],
 ) -> tuple[Generation | None, str]:
     if meta.generation == 0:
         return None, ""
     if meta.generation == missing:
         return None, f"generation {missing} of the index is missing"
     try:
-        generation = read_generation(files, index, meta.generation, check=True, sound=sound)
+        generation = read_generation(files, index, meta.generation, check=True, known=known)
     except FileNotFoundError:
         raise
     except (DamagedError, OSError) as error:

@@ -67,8 +67,14 @@ class Lexical:
             return Ranking.empty()
         if not query.terms:
             return Ranking.empty("the query has no terms")
-        ordinals, scores = view.snapshot.postings.bm25(
-            query.terms, view.visible, view.eligible, field_weights=self.fields, k1=self.k1, b=self.b
-        )
         depth = query.depth if self.budgeted and query.depth is not None else self.depth
+        ordinals, scores = view.snapshot.postings.bm25(
+            query.terms,
+            view.visible,
+            view.eligible,
+            field_weights=self.fields,
+            k1=self.k1,
+            b=self.b,
+            depth=depth,
+        )
         return view.ranking(ordinals, scores, depth)
