@@ -37,6 +37,7 @@ _FUSION = f"{_UNIT}/recall/fusion"
 MODULES: dict[str, tuple[str, ...]] = {
     "index/view.py": (
         f"{_UNIT}/index/test_view.py",
+        f"{_UNIT}/index/test_view_graph.py",
         f"{_PROPERTY}/index/test_view.py",
         f"{_PROPERTY}/index/test_view_graph.py",
     ),

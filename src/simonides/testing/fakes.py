@@ -9,10 +9,10 @@ compare a fast implementation with.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import random
 import re
-import zlib
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -327,12 +327,12 @@ class FakeView:
 
     def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
         """MinHash of the words of the texts: the least of 128 hashes each."""
-        words = [set(WordAnalyser().terms(memory.text)) for memory in self.memories(ordinals)]
-        least = [
-            [min((zlib.crc32(f"{n} {word}".encode()) for word in found), default=0) for n in range(128)]
-            for found in words
+        none = np.zeros((1, 128), np.uint32)
+        found = [
+            np.array([_hashes(word) for word in {*WordAnalyser().terms(memory.text)}] or none).min(axis=0)
+            for memory in self.memories(ordinals)
         ]
-        return np.array(least, np.uint32).reshape(len(words), 128)
+        return np.array(found, np.uint32).reshape(len(found), 128)
 
     def token_codes(self, ordinals: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Codes of the tokens that ``tokens`` gives by ordinal; none for the rest."""
@@ -446,6 +446,11 @@ def fake_tools(
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
     dot = math.fsum(x * y for x, y in zip(one, other, strict=True))
     return dot / math.hypot(*one) / math.hypot(*other)
+
+
+def _hashes(word: str) -> NDArray[np.uint32]:
+    """128 hashes of a word, each its own; those of a linear code, such as a CRC, favour the same words."""
+    return np.frombuffer(hashlib.shake_128(word.encode()).digest(4 * 128), "<u4")
 
 
 def _frequency(term: str, held: Sequence[str]) -> int:

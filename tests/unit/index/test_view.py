@@ -210,6 +210,48 @@ def test_tags_truth_table(
     assert [row for row in range(4) if tags_match(sets[row], frozenset(tags), mode)] == rows
 
 
+def test_what_is_quarantined_is_seen_only_where_it_is_asked_for(bank: Callable[..., IndexSnapshot]) -> None:
+    snapshot = bank({}, {"kind": KIND_CODES[Kind.QUARANTINE]})
+    assert seen(snapshot) == seen(snapshot, kinds=(Kind.EPISODIC,)) == [0]
+    assert seen(snapshot, kinds=(Kind.QUARANTINE,)) == [0, 1]
+    assert wanted(snapshot, kinds=(Kind.QUARANTINE,)) == [1]
+
+
+def test_consolidated_observations_are_seen_only_where_they_are_asked_for(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
+    snapshot = bank({}, {"state": CONSOLIDATED, "kind": KIND_CODES[Kind.OBSERVATION]})
+    assert seen(snapshot) == seen(snapshot, kinds=(Kind.EPISODIC,)) == [0]
+    assert seen(snapshot, observations=True) == wanted(snapshot, observations=True) == [0, 1]
+    assert wanted(snapshot, kinds=(Kind.OBSERVATION,)) == [1]
+
+
+def test_what_is_archived_counts_and_is_found_only_where_it_is_asked_for(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
+    snapshot = bank({}, {"state": ARCHIVED}, {"state": PINNED})
+    assert seen(snapshot) == [0, 1, 2]
+    assert wanted(snapshot) == [0, 2]
+    assert wanted(snapshot, archived=True) == [0, 1, 2]
+    # A narrowed view is cut from what the recall may return, archived or not.
+    assert look(snapshot, Filters(), NOW, read).narrowed((), None).eligible.tolist() == [True, False, True]
+
+
+@pytest.mark.spec("ME-08")
+def test_a_newer_stamp_counts_instead_of_the_one_that_its_block_holds(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
+    snapshot = bank({}, {"expired_at": 20}, {}, expired={0: 10, 1: 30})
+    assert seen(snapshot, as_of=9, known_at=9) == [0, 1, 2]
+    assert seen(snapshot, as_of=9, known_at=10) == [1, 2]
+    assert seen(snapshot, as_of=9, known_at=29) == [1, 2]
+    assert seen(snapshot, as_of=9, known_at=30) == [2]
+    # A stamp brings back nothing that another condition has taken out.
+    later = bank({"valid_to": 5}, expired={0: FOREVER})
+    assert seen(later, as_of=4) == [0]
+    assert seen(later, as_of=5) == []
+
+
 DAY = 86_400_000_000
 UNDATED = {"occurred_from": FOREVER, "occurred_to": BEGINNING}
 

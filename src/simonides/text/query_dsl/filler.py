@@ -18,6 +18,11 @@ LANGUAGES = ("english", "dutch")
 @cache
 def filler_words() -> frozenset[str]:
     """The dropped words, spelled as ``clean_word`` leaves them."""
+    return read_filler()
+
+
+def read_filler() -> frozenset[str]:
+    """The same from the package's lists, read anew."""
     folder = files("simonides.text").joinpath("lists")
     lines = [
         line
