@@ -61,7 +61,7 @@ from simonides.recall.refining.mlp import network_at
 from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
-from simonides.recall_rows import RecallRows
+from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
@@ -1460,8 +1460,7 @@ class Bank:
 
     def _reader(self, reading: Reading) -> RecallRows:
         readers = None if self.principal is None else (self.principal,)
-        with self._names_lock:
-            return RecallRows(reading, self._names_of(reading, readers))
+        return RecallRows(reading, NameLookup(reading, readers))
 
     def _usable_embedder(self, plan: Plan, reading: Reading) -> tuple[Embedder | None, str]:
         """The embedder for this plan and this bank, or why there is none."""

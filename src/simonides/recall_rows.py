@@ -6,12 +6,14 @@ Channels may run side by side; they share one connection, so they take turns her
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from simonides.retain.extraction.known_names import KnownNames
+from simonides.retain.extraction.name_ranges import LEADS, ODD_LEADS, Leads, name_ranges
 from simonides.retain.names import fold_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -19,7 +21,60 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.bank import Reading
     from simonides.records.memory import Memory
     from simonides.records.source import Source
-    from simonides.retain.extraction.known_names import KnownNames
+    from simonides.retain.extraction.known_names import Found
+
+
+class NameFinder(Protocol):
+    """What finds the names of a bank in a text, as ``KnownNames`` does."""
+
+    def find(self, text: str, accepts: Callable[[str], bool]) -> list[Found]:
+        """Known names in *text*, from left to right, not overlapping; at each place the longest."""
+        ...
+
+
+class NameReader(Protocol):
+    """What reads names by their folded forms, as ``Reading`` does."""
+
+    def names_within(
+        self, ranges: Sequence[tuple[str, str, str, str]], readers: Sequence[str] | None
+    ) -> list[str]:
+        """Names in ranges that all *readers* may know of, by their entities' numbers."""
+        ...
+
+    def any_name_within(self, ranges: Iterable[tuple[str, str]]) -> bool:
+        """Whether there is a name in one of *ranges*."""
+        ...
+
+
+class NameLookup:
+    """Finds names by reading those alone that may stand in the text: a bank has a hundred thousand.
+
+    Args:
+        reading: an open read transaction.
+        readers: whoever is to know of a name; ``None`` = the owner, who knows all.
+    """
+
+    def __init__(self, reading: NameReader, readers: Sequence[str] | None) -> None:
+        self._reading = reading
+        self._readers = readers
+        self._leads: Leads | None = None
+        self._lock = threading.Lock()
+
+    def find(self, text: str, accepts: Callable[[str], bool]) -> list[Found]:
+        """As ``KnownNames.find`` over all names of the bank."""
+        return KnownNames(self._names(text)).find(text, accepts)
+
+    def _names(self, text: str) -> list[str]:
+        with self._lock:
+            if self._leads is None:
+                self._leads = self._read_leads()
+            ranges = name_ranges(text, self._leads)
+            return self._reading.names_within(ranges, self._readers) if ranges else []
+
+    def _read_leads(self) -> Leads:
+        there = self._reading.any_name_within
+        signs = tuple(sign for sign, behind in LEADS.items() if there([(sign, behind)]))
+        return Leads(signs, odd=there(ODD_LEADS))
 
 
 class RecallRows:
@@ -30,7 +85,7 @@ class RecallRows:
         names: of the bank's entities, for finding them in a query.
     """
 
-    def __init__(self, reading: Reading, names: KnownNames) -> None:
+    def __init__(self, reading: Reading, names: NameFinder) -> None:
         self._reading = reading
         self._names = names
         self._merges: dict[int, dict[int, int]] = {}

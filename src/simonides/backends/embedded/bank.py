@@ -47,6 +47,7 @@ from simonides.backends.embedded.forgetting import (
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
 from simonides.backends.embedded.merge import free_number, merge, merge_due
 from simonides.backends.embedded.migrations import migrate
+from simonides.backends.embedded.name_lookup import any_within, read_names_within
 from simonides.backends.embedded.reading import (
     EntityCount,
     claimed_bodies,
@@ -92,7 +93,7 @@ from simonides.records.receipt import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -184,6 +185,16 @@ class Reading:
     def names(self, after: int, readers: Sequence[str] | None) -> tuple[list[str], int]:
         """Names of entities numbered above *after* that all *readers* may know of, and where to go on."""
         return read_names(self.connection, after, readers)
+
+    def names_within(
+        self, ranges: Sequence[tuple[str, str, str, str]], readers: Sequence[str] | None
+    ) -> list[str]:
+        """Names in ranges of their folded forms that all *readers* may know of; see ``name_lookup``."""
+        return read_names_within(self.connection, ranges, readers)
+
+    def any_name_within(self, ranges: Iterable[tuple[str, str]]) -> bool:
+        """Whether the folded form of any name lies in one of *ranges*."""
+        return any_within(self.connection, ranges)
 
     def names_changed(self) -> int:
         """The last change that took names away or gave an old entity a new one."""

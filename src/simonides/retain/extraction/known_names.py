@@ -118,7 +118,7 @@ class KnownNames(Collection[str]):
         """
         if not self._written:
             return []
-        tokens = _tokens(text)
+        tokens = name_tokens(text)
         found: list[Found] = []
         place = 0
         while place < len(tokens):
@@ -151,8 +151,8 @@ class KnownNames(Collection[str]):
         return 0
 
 
-def _tokens(text: str) -> list[Found]:
-    """Folded tokens with their place in *text*."""
+def name_tokens(text: str) -> list[Found]:
+    """Folded tokens with their place in *text*, as names are found by them."""
     return [(_fold(token[0]), token.start(), token.end()) for token in _TOKEN.finditer(text)]
 
 
@@ -167,7 +167,7 @@ def _fold(token: str) -> str:
 
 def _key(name: str) -> tuple[str, ...] | None:
     """The tokens that *name* is found by; ``None`` where it is never looked for."""
-    tokens = tuple(token for token, _, _ in _tokens(name))
+    tokens = tuple(token for token, _, _ in name_tokens(name))
     if not 0 < len(tokens) <= MAX_TOKENS or not any(map(str.isalpha, name)):
         return None
     return tokens
