@@ -26,14 +26,13 @@ Weakness: a hub's own neighbours are hardly told apart, however near they are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.index.distinct import among, distinct
-from simonides.index.runs import positions
+from simonides.index.distinct import distinct
 from simonides.records.edges import LINK_KINDS
 
 if TYPE_CHECKING:
@@ -113,23 +112,25 @@ def spread(view: View, rows: Mapping[int, float], entities: Mapping[int, float],
         entities: seeds by number, likewise. There is at least one seed.
         walk: how mass spreads.
     """
-    graph = _Graph(view, walk)
     nodes, waiting = _seeds(rows, entities)
-    state = _State(nodes, np.zeros(len(nodes)), waiting)
+    graph = _Graph(view, walk, nodes)
+    masses = _Masses(np.zeros(len(nodes)), waiting, np.zeros(len(nodes), np.bool_))
     visible = max(1, int(np.count_nonzero(view.visible)))
     threshold = max(walk.residual / visible, 1.0 / walk.edges) * _MASS_STEPS
-    budget = walk.edges
+    budget, reason = walk.edges, ""
     for _ in range(walk.rounds):
-        frontier, degrees = graph.worth_pushing(state, threshold)
+        frontier, degrees = graph.worth_pushing(masses.waiting, threshold)
         if not len(frontier):
             break
-        if int(degrees.sum()) > budget:
-            kept = _within(state.waiting[frontier] / degrees, degrees, budget)
+        passed = int(degrees.sum())
+        if passed > budget:
             reason = f"stopped before it passed its {walk.edges} edges"
-            return state.pushed(frontier[kept], graph, walk.damping).result(walk.damping, reason)
-        budget -= int(degrees.sum())
-        state = state.pushed(frontier, graph, walk.damping)
-    return state.result(walk.damping, "")
+            frontier = frontier[_within(masses.waiting[frontier] / degrees, degrees, budget)]
+        masses.push(frontier, graph, walk.damping)
+        if reason:
+            break
+        budget -= passed
+    return masses.result(graph, len(nodes), walk.damping, reason)
 
 
 def damped_weights(view: View, entities: NDArray[np.int64], hub_damping: float) -> NDArray[np.float64]:
@@ -164,142 +165,178 @@ def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.int64], budget: i
 
 
 @dataclass(slots=True)
-class _State:
-    """Nodes that mass has reached: 2 · ordinal of a memory, or 2 · number of an entity + 1; ascending.
+class _Masses:
+    """What each node of a graph holds, by its place there; all in whole steps of 2⁻⁵⁰.
 
     Attributes:
-        nodes: int64.
-        settled, waiting: float64, mass in whole steps of 2⁻⁵⁰.
+        settled, waiting: float64.
+        pushed: bool: whether what waited there has ever moved on.
     """
 
-    nodes: NDArray[np.int64]
     settled: NDArray[np.float64]
     waiting: NDArray[np.float64]
+    pushed: NDArray[np.bool_]
 
-    def pushed(self, frontier: NDArray[np.int64], graph: _Graph, damping: float) -> _State:
-        """What waited at *frontier* (positions) has moved on; a node without edges keeps all."""
-        owner, ends, shares = graph.edges(self.nodes[frontier])
+    def push(self, frontier: NDArray[np.int64], graph: _Graph, damping: float) -> None:
+        """What waited at *frontier* (places) moves on; a node without edges keeps all."""
+        count = len(graph.nodes)
+        self._grow(count)
         waited = self.waiting[frontier]
-        moved = np.floor(damping * waited[owner] * shares)
-        nodes = distinct(np.concatenate([self.nodes, distinct(ends)]))
-        settled, waiting = np.zeros(len(nodes)), np.zeros(len(nodes))
-        places = np.searchsorted(nodes, self.nodes)
-        settled[places], waiting[places] = self.settled, self.waiting
-        settled[places[frontier]] += waited - np.bincount(owner, moved, len(frontier))
-        waiting[places[frontier]] = 0.0
-        waiting += np.bincount(np.searchsorted(nodes, ends), moved, len(nodes))
-        return _State(nodes, settled, waiting)
+        moving = np.zeros(count)
+        moving[frontier] = damping * waited
+        # Over every edge that was read: most are passed, and finding those that are costs more.
+        moved = np.floor(moving[graph.owners] * graph.shares)
+        self.settled[frontier] += waited - np.bincount(graph.owners, moved, count)[frontier]
+        self.waiting[frontier] = 0.0
+        self.waiting += np.bincount(graph.ends, moved, count)
+        self.pushed[frontier] = True
 
-    def result(self, damping: float, reason: str) -> Spread:
+    def result(self, graph: _Graph, seeds: int, damping: float, reason: str) -> Spread:
         """What has settled, with the part of the rest that would settle where it is."""
-        mass = (self.settled + (1.0 - damping) * self.waiting) / _MASS_STEPS
+        reached = np.zeros(len(graph.nodes), np.bool_)
+        reached[:seeds] = True
+        reached[graph.ends[self.pushed[graph.owners]]] = True
+        places = np.flatnonzero(reached)
+        places = places[np.argsort(graph.nodes[places])]
+        nodes = graph.nodes[places]
+        mass = (self.settled[places] + (1.0 - damping) * self.waiting[places]) / _MASS_STEPS
         left = damping * float(self.waiting.sum()) / _MASS_STEPS
-        of_rows = (self.nodes & 1) == 0
-        numbers = self.nodes >> 1
+        of_rows = (nodes & 1) == 0
+        numbers = nodes >> 1
         return Spread(numbers[of_rows], mass[of_rows], numbers[~of_rows], mass[~of_rows], left, reason)
 
+    def _grow(self, count: int) -> None:
+        more = count - len(self.waiting)
+        if more:
+            self.settled = np.concatenate([self.settled, np.zeros(more)])
+            self.waiting = np.concatenate([self.waiting, np.zeros(more)])
+            self.pushed = np.concatenate([self.pushed, np.zeros(more, np.bool_)])
 
-@dataclass(slots=True)
+
 class _Graph:
     """The part of the visible graph that was looked at so far; every node is read once.
 
+    A node is 2 · ordinal of a memory, or 2 · number of an entity + 1. It has a place, by when it was first
+    seen, so that a round is plain sums over arrays without a sort.
+
     Attributes:
-        nodes: int64, ascending: those whose edges are here.
-        begins, counts: int64: where the edges of each are, and how many.
-        ends: int64: the other ends.
-        weights: float64, whole multiples of 2⁻²⁰.
-        counted, mentions: int64, ascending: entities, and how many visible memories mention each.
+        nodes: int64, by place.
+        owners, ends: int64: the places of both ends of each edge that was read.
+        shares: float64: of the weights of its owner's edges.
     """
 
-    view: View
-    walk: Walk
-    nodes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    begins: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    ends: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    weights: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    counted: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    mentions: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    def __init__(self, view: View, walk: Walk, seeds: NDArray[np.int64]) -> None:
+        self._view = view
+        self._hub_damping = walk.hub_damping
+        self._kinds = np.array([walk.links.get(kind, 0.0) for kind in LINK_KINDS])
+        self.nodes = seeds
+        self.owners = np.empty(0, np.int64)
+        self.ends = np.empty(0, np.int64)
+        self.shares = np.empty(0)
+        # Edges of each node, so far as they were counted; −1 = not yet.
+        self._degrees = np.full(len(seeds), -1)
+        self._read = np.zeros(len(seeds), np.bool_)
+        # Place + 1 by node; 0 = not seen.
+        self._places = np.zeros(max(2 * len(view.visible), int(seeds[-1]) + 1), np.int32)
+        self._places[seeds] = np.arange(1, len(seeds) + 1)
 
-    def worth_pushing(self, state: _State, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Positions of nodes with more than *threshold* waiting per edge, and how many edges they have.
+    def worth_pushing(
+        self, waiting: NDArray[np.float64], threshold: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places of nodes with more than *threshold* waiting per edge, and how many edges they have.
 
         Edges of memories are read to be counted; an entity may be a hub, so its memories are counted first.
         """
-        frontier = np.flatnonzero(state.waiting > threshold)
-        nodes = state.nodes[frontier]
-        of_rows = (nodes & 1) == 0
-        self._fetch(nodes[of_rows])
-        degrees = np.empty(len(nodes), np.int64)
-        degrees[of_rows] = self.counts[np.searchsorted(self.nodes, nodes[of_rows])]
-        degrees[~of_rows] = self._mentions_of(nodes[~of_rows] >> 1)
-        degrees = np.maximum(degrees, 1)
-        worth = state.waiting[frontier] > threshold * degrees
-        self._fetch(nodes[worth])
-        return frontier[worth], degrees[worth]
+        frontier = np.flatnonzero(waiting > threshold)
+        unknown = frontier[self._degrees[frontier] < 0]
+        if len(unknown):
+            of_rows = (self.nodes[unknown] & 1) == 0
+            self._read_rows(unknown[of_rows])
+            self._count(unknown[~of_rows])
+        degrees = np.maximum(self._degrees[frontier], 1)
+        worth = waiting[frontier] > threshold * degrees
+        frontier, degrees = frontier[worth], degrees[worth]
+        self._read_entities(frontier[~self._read[frontier]])
+        return frontier, degrees
 
-    def edges(
-        self, nodes: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Edges of *nodes*: position of the first end in *nodes*, second end, share of the first's weight."""
-        at = np.searchsorted(self.nodes, nodes)
-        begins, counts = self.begins[at], self.counts[at]
-        owner = np.repeat(np.arange(len(nodes)), counts)
-        places = positions(begins, counts)
-        weights = self.weights[places]
-        sums = np.bincount(owner, weights, len(nodes))
-        return owner, self.ends[places], weights / sums[owner]
+    def _count(self, places: NDArray[np.int64]) -> None:
+        """How many visible memories mention each of these entities."""
+        if len(places):
+            self._degrees[places] = self._view.mention_counts(self.nodes[places] >> 1)
 
-    def _mentions_of(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many visible memories mention each of *entities*, ascending."""
-        new = entities[~among(entities, self.counted)]
-        if len(new):
-            counted = np.concatenate([self.counted, new])
-            mentions = np.concatenate([self.mentions, self.view.mention_counts(new)])
-            order = np.argsort(counted)
-            self.counted, self.mentions = counted[order], mentions[order]
-        return self.mentions[np.searchsorted(self.counted, entities)]
-
-    def _fetch(self, nodes: NDArray[np.int64]) -> None:
-        """Read the edges of *nodes*, ascending, that are not here yet."""
-        new = nodes[~among(nodes, self.nodes)]
-        if not len(new):
+    def _read_rows(self, places: NDArray[np.int64]) -> None:
+        """The edges of memories that were not read yet."""
+        if not len(places):
             return
-        parts = [*self._of_rows(new[(new & 1) == 0] >> 1), self._of_entities(new[(new & 1) == 1] >> 1)]
-        first = np.concatenate([part[0] for part in parts])
-        order = np.argsort(first, kind="stable")
-        first = first[order]
-        begins = np.searchsorted(first, new)
-        counts = np.searchsorted(first, new, "right") - begins
-        here = np.concatenate([self.nodes, new])
-        by_node = np.argsort(here)
-        self.nodes = here[by_node]
-        self.begins = np.concatenate([self.begins, begins + len(self.ends)])[by_node]
-        self.counts = np.concatenate([self.counts, counts])[by_node]
-        self.ends = np.concatenate([self.ends, np.concatenate([part[1] for part in parts])[order]])
-        self.weights = np.concatenate([self.weights, np.concatenate([part[2] for part in parts])[order]])
+        rows = np.sort(self.nodes[places]) >> 1
+        named = self._view.mentions(rows)
+        ends = self._numbered(2 * named.second + 1)
+        entities = distinct(ends)
+        self._count(entities[self._degrees[entities] < 0])
+        weights = _damped(self._degrees[ends], self._hub_damping)
+        first = named.first
+        if self._kinds.any():
+            links = self._view.links(rows)
+            tied = _whole_steps(links.weights * self._kinds[links.kinds])
+            followed = np.flatnonzero(tied > 0)
+            ends = np.concatenate([ends, self._numbered(2 * links.second[followed])])
+            weights = np.concatenate([weights, tied[followed]])
+            first = np.concatenate([first, links.first[followed]])
+        self._add(places, 2 * first, ends, weights)
 
-    def _of_rows(
-        self, rows: NDArray[np.int64]
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
-        named = self.view.mentions(rows)
-        entities = distinct(named.second)
-        damped = _damped(self._mentions_of(entities), self.walk.hub_damping)
-        weights = damped[np.searchsorted(entities, named.second)]
-        found = [(2 * named.first, 2 * named.second + 1, weights)]
-        kinds = np.array([self.walk.links.get(kind, 0.0) for kind in LINK_KINDS])
-        if kinds.any():
-            links = self.view.links(rows)
-            weights = _whole_steps(links.weights * kinds[links.kinds])
-            links, weights = links.keep(weights > 0), weights[weights > 0]
-            found.append((2 * links.first, 2 * links.second, weights))
-        return found
+    def _read_entities(self, places: NDArray[np.int64]) -> None:
+        """The edges of entities that were not read yet."""
+        if not len(places):
+            return
+        edges = self._view.mentioning(np.sort(self.nodes[places]) >> 1)
+        ends = self._numbered(2 * edges.second)
+        self._add(places, 2 * edges.first + 1, ends, np.ones(len(edges)))
 
-    def _of_entities(
-        self, entities: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        edges = self.view.mentioning(entities)
-        return 2 * edges.first + 1, 2 * edges.second, np.ones(len(edges))
+    def _add(
+        self,
+        places: NDArray[np.int64],
+        first: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> None:
+        """Take in all edges of the nodes at *places*; *first* are the nodes that they begin at."""
+        owners = self._places[first].astype(np.int64) - 1
+        count = len(self.nodes)
+        asked = np.zeros(count + 1, np.bool_)
+        asked[places] = True
+        if not (there := asked[owners]).all():
+            # A damaged bank may show two versions of a memory; the edges stay with the one it answers with.
+            owners, ends, weights = owners[there], ends[there], weights[there]
+        self._degrees[places] = np.bincount(owners, minlength=count)[places]
+        self._read[places] = True
+        sums = np.bincount(owners, weights, count)
+        self.owners = np.concatenate([self.owners, owners])
+        self.ends = np.concatenate([self.ends, ends])
+        self.shares = np.concatenate([self.shares, weights / sums[owners]])
+
+    def _numbered(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The place of each node; those not seen before get the next ones."""
+        if not len(nodes):
+            return nodes
+        last = int(nodes.max())
+        if last >= len(self._places):
+            grown = np.zeros(max(last + 1, 2 * len(self._places)), np.int32)
+            grown[: len(self._places)] = self._places
+            self._places = grown
+        found = self._places[nodes]
+        new = nodes[found == 0]
+        if len(new):
+            count = len(self.nodes)
+            marks = np.arange(count + 1, count + 1 + len(new), dtype=np.int32)
+            # One mark of each node's stays, and so each is new once, without a sort.
+            self._places[new] = marks
+            new = new[self._places[new] == marks]
+            self._places[new] = marks[: len(new)]
+            self.nodes = np.concatenate([self.nodes, new])
+            self._degrees = np.concatenate([self._degrees, np.full(len(new), -1)])
+            self._read = np.concatenate([self._read, np.zeros(len(new), np.bool_)])
+            found = self._places[nodes]
+        return found.astype(np.int64) - 1
 
 
 def _whole_steps(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.index.push import Walk, spread
+from simonides.records.edges import Edges
 from simonides.testing.fakes import FakeView, fake_memory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 WALK = Walk(damping=0.5, residual=1e-6, rounds=60, edges=10**9, hub_damping=0.0, links={})
 
@@ -52,6 +57,22 @@ def test_links_are_followed_by_kind_and_weight() -> None:
         1: 0.125,
         2: 0.125,
     }
+
+
+def test_edges_that_begin_at_a_memory_nobody_asked_for_are_not_followed() -> None:
+    # A damaged bank may show two versions of one memory, and then answers with the later one's edges.
+    class Damaged(FakeView):
+        def links(self, ordinals: NDArray[np.int64]) -> Edges:
+            found = FakeView.links(self, ordinals)
+            return Edges.join([found, Edges(found.first + 2, found.second, found.kinds, found.weights)])
+
+    links = [(0, 1, "semantic", 1.0)]
+    memories = [fake_memory(f"m{n}") for n in range(4)]
+    walk = replace(WALK, rounds=3, links={"semantic": 1.0})
+    views = Damaged.of(memories, links=links), FakeView.of(memories, links=links)
+    damaged, sound = (spread(view, {0: 1.0}, {}, walk) for view in views)
+    assert damaged.rows.tolist() == sound.rows.tolist() == [0, 1]
+    assert damaged.row_mass.tolist() == sound.row_mass.tolist()
 
 
 def test_a_hub_passes_less_on_the_more_it_is_damped() -> None:
