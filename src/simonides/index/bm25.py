@@ -190,7 +190,8 @@ def _best_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Eligible rows of a window whose score reaches *threshold*, and their scores, rounded."""
     wanted = threshold - _SLACK - _RELATIVE_SLACK * abs(threshold)
-    if not wanted > 0.0:
+    # Among few eligible rows, adding up their postings alone is cheaper.
+    if not wanted > 0.0 or int(np.count_nonzero(eligible)) < len(eligible) // 2:
         rows, scores = _all_rows(window, eligible, saturation)
     else:
         rows = _may_reach(window, eligible, saturation, wanted)
