@@ -73,7 +73,9 @@ def main() -> int:
         ABSTENTION: _with_table(ABSTENTION.read_text(encoding="utf-8"), _abstention(RESULTS)),
         QUALITY: _quality(QUALITY.read_text(encoding="utf-8"), RESULTS),
         MAINTENANCE: _maintenance(MAINTENANCE.read_text(encoding="utf-8"), RESULTS),
-        SCALE: _with_table(SCALE.read_text(encoding="utf-8"), _scale(RESULTS), "scale"),
+        SCALE: _with_table(
+            _with_table(SCALE.read_text(encoding="utf-8"), _scale(RESULTS), "scale"), _codes(RESULTS), "codes"
+        ),
     }
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:
@@ -304,6 +306,51 @@ def _scale(results: Path) -> str:
     return "\n".join(
         [*lines, f"Measured on {' and '.join(dates)} at {', '.join(commits)}: `bench/results/`."]
     )
+
+
+def _codes(results: Path) -> str:
+    """Per kind of codes its bytes, and at each size the cheapest setting that keeps enough."""
+    file = results / "dense-codes.json"
+    if not file.is_file():
+        return "Not measured."
+    page = json.loads(file.read_text(encoding="utf-8"))
+    sizes = page["result"]
+    heads = " | ".join(f"{size['n']:,}" for size in sizes)
+    lines = [f"| codes | bytes | {heads} |", "|---|---:" + "|---:" * len(sizes) + "|"]
+    for kind, said in _CODES.items():
+        mine = [[line for line in size["kinds"] if line["kind"] == kind] for size in sizes]
+        if any(mine):
+            room = max(line["bytes_per_vector"] for lines_of in mine for line in lines_of)
+            cells = " | ".join(_codes_cell(found) for found in mine)
+            lines.append(f"| {said} | {room:.0f} | {cells} |")
+    run = page["run"]
+    return "\n".join(
+        [*lines, "", f"Measured on {run['date']} at {run['commit'][:12]}: `bench/results/dense-codes.json`."]
+    )
+
+
+def _codes_cell(found: list[dict[str, Any]]) -> str:
+    """CPU ms and candidates of the cheapest that keeps 98 %, or what the dearest keeps."""
+    if not found:
+        return ""
+    enough = [line for line in found if line["recall_of_candidates"] >= 0.98]
+    if not enough:
+        return f"keeps {max(line['recall_of_candidates'] for line in found):.3f}"
+    best = min(enough, key=lambda line: (line["cpu_ms"]["p50"], line["candidates"]))
+    return f"{best['cpu_ms']['p50']:.1f} ms, {best['candidates']:,}: {best['recall_of_candidates']:.3f}"
+
+
+_CODES = {
+    "hamming": "1 bit, differing signs counted (ours)",
+    "asymmetric": "1 bit, weighted by a query of 4 bits",
+    "asymmetric_rotated": "the same after a random rotation, with a factor per row",
+    "two_bits": "2 bits, query of 2 bits",
+    "staged": "1 bit counted, then the best weighted",
+    "prefix": "half the dimensions counted, then the best by all",
+    "turbovec_2": "`turbovec`, 2 bits",
+    "turbovec_4": "`turbovec`, 4 bits",
+    "turbovec_2_blocks": "`turbovec`, 2 bits, an index per block of 65,536",
+}
 
 
 def _scale_cell(cell: Callable[[dict[str, Any]], str], one: dict[str, Any]) -> str:

@@ -39,7 +39,8 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     quality.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "QUALITY", quality)
     scale = tmp_path / "scale.md"
-    scale.write_text("before\n<!-- scale -->\nold\n<!-- /scale -->\nafter\n", encoding="utf-8")
+    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("scale", "codes"))
+    scale.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "SCALE", scale)
     maintenance = tmp_path / "maintenance.md"
     marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("maintained", "lasting", "year"))
@@ -178,6 +179,34 @@ def test_the_page_on_quality_ranks_every_system_and_names_the_missing(
     )
     assert "not measured: cannot be installed: no wheel" in lines[places[3]]
     assert "| MEM0 | texts |" in lines
+
+
+def test_the_page_on_scale_shows_the_cheapest_setting_of_each_kind_of_codes(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def line(kind: str, candidates: int, kept: float, spent: float) -> dict[str, object]:
+        return {
+            "kind": kind,
+            "candidates": candidates,
+            "recall_of_candidates": kept,
+            "cpu_ms": {"p50": spent},
+            "bytes_per_vector": 48.0,
+        }
+
+    sizes = [
+        {"n": 1_000, "kinds": [line("hamming", 10, 0.90, 1.0), line("hamming", 20, 0.99, 2.0)]},
+        {"n": 2_000, "kinds": [line("hamming", 20, 0.95, 2.0), line("prefix", 5, 0.98, 0.5)]},
+    ]
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "dense-codes.json").write_text(
+        json.dumps({"run": {"date": "2026-02-03", "commit": "0123456789abcdef"}, "result": sizes}), "utf-8"
+    )
+    assert run(generate, monkeypatch) == 0
+    page = generate.SCALE.read_text("utf-8")
+    assert "| codes | bytes | 1,000 | 2,000 |" in page
+    assert "(ours) | 48 | 2.0 ms, 20: 0.990 | keeps 0.950 |" in page
+    assert "by all | 48 |  | 0.5 ms, 5: 0.980 |" in page
+    assert "Measured on 2026-02-03 at 0123456789ab" in page
 
 
 def test_the_guide_to_quality_gets_its_tables(generate: ModuleType, tmp_path: Path) -> None:

@@ -36,7 +36,10 @@ AT_ONCE = 65_536
 """Postings from which on a window is closed."""
 
 _SLACK = 1e-8
-"""Scores are rounded to 1e-9, and sums in another order differ by less."""
+"""Scores are rounded to 1e-9, and small sums in another order differ by less."""
+
+_RELATIVE_SLACK = 1e-12
+"""The same for large sums, of some thousand terms at most."""
 
 _SEARCH_COST = 4
 """Of looking one row up in the postings of a term, by the cost of one posting."""
@@ -136,7 +139,7 @@ def score_lists(
         begin, end = edges[first], edges[stop]
         window = [part for part in (_window(each, first, stop, edges) for each in lists) if len(part.rows)]
         mask = eligible[begin:end]
-        threshold = float(best.min()) if depth and len(best) == depth else -math.inf
+        threshold = float(best.min()) if depth and len(best) == depth else 0.0
         rows, found = _best_rows(window, mask, saturation, threshold)
         ordinals.append(rows + begin)
         scores.append(found)
@@ -186,10 +189,12 @@ def _best_rows(
     window: Sequence[_Window], eligible: NDArray[np.bool_], saturation: Saturation, threshold: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Eligible rows of a window whose score reaches *threshold*, and their scores, rounded."""
-    if threshold <= _SLACK:
+    wanted = threshold - _SLACK - _RELATIVE_SLACK * abs(threshold)
+    # Among few eligible rows, adding up their postings alone is cheaper.
+    if not wanted > 0.0 or int(np.count_nonzero(eligible)) < len(eligible) // 2:
         rows, scores = _all_rows(window, eligible, saturation)
     else:
-        rows = _may_reach(window, eligible, saturation, threshold - _SLACK)
+        rows = _may_reach(window, eligible, saturation, wanted)
         scores = np.zeros(len(rows))
         for part in window:
             held, places = _places(part, rows)

@@ -400,18 +400,20 @@ class BlockPostings:
             return []
         held = [fields[field] for _, fields in self.blocks]
         lengths, shortest = [each.lengths for each in held], [each.shortest for each in held]
+        everything = bool(visible.all())
         lists = []
         for count, parts in found:
-            frequency = self._visible_holders(parts, visible)
+            frequency = (
+                sum(len(rows) for rows, _ in parts) if everything else self._visible_holders(parts, visible)
+            )
             idf = math.log(1.0 + (documents - frequency + 0.5) / (frequency + 0.5))
             lists.append(TermList(weight * count * idf, average, lengths, shortest, parts))
         return lists
 
     def _visible_holders(self, parts: Sequence[Postings], visible: NDArray[np.bool_]) -> int:
         """How many visible rows hold a term."""
-        everything = bool(visible.all())
         return sum(
-            len(rows) if everything else int(np.count_nonzero(visible[start : start + len(visible)][rows]))
+            int(np.count_nonzero(visible[start:][rows]))
             for (start, _), (rows, _) in zip(self.blocks, parts, strict=True)
         )
 

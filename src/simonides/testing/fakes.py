@@ -118,8 +118,9 @@ class FakePostings:
         field_weights: Mapping[str, float],
         k1: float,
         b: float,
+        depth: int | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Every eligible row that holds a term in a field of weight above 0."""
+        """Every eligible row that holds a term in a field of weight above 0, or those of the *depth* best."""
         scores: dict[int, list[float]] = {}
         for name, weight in field_weights.items():
             if weight <= 0.0:
@@ -137,7 +138,9 @@ class FakePostings:
                         norm = k1 * (1 - b + b * len(held) / average)
                         part = weight * repeats * idf * tf * (k1 + 1) / (tf + norm)
                         scores.setdefault(ordinal, []).append(part)
-        return _arrays([(ordinal, math.fsum(parts)) for ordinal, parts in sorted(scores.items())])
+        ordinals, found = _arrays([(ordinal, math.fsum(parts)) for ordinal, parts in sorted(scores.items())])
+        best = found >= (np.sort(found)[-depth] if depth and depth < len(found) else -math.inf)
+        return ordinals[best], found[best]
 
     def held(
         self,
