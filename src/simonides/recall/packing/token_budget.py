@@ -72,8 +72,6 @@ class TokenBudget:
         omitted: list[Omitted] = []
         context, used = "", 0
         for candidate, memory in _records(view, pool, query.limit):
-            if query.limit is not None and len(hits) >= query.limit:
-                break
             item = render_item(memory, len(hits) + 1, self.label)
             addition = SEPARATOR + item if hits else item
             # Nothing is free: a budget of 0 holds no memory, however the counter sees it.
@@ -84,13 +82,17 @@ class TokenBudget:
                 continue
             hits.append(packed_hit(candidate, memory, len(hits) + 1, tokens))
             context, used = context + addition, used + tokens
+            if len(hits) == query.limit:
+                break  # before the next run is fetched
         return Packed(tuple(hits), context, tuple(omitted))
 
 
 def _records(
     view: View, pool: tuple[Candidate, ...], limit: int | None
 ) -> Iterator[tuple[Candidate, Memory]]:
-    at_once = _FETCHED_AT_ONCE if limit is None else min(max(1, limit), _FETCHED_AT_ONCE)
+    if limit == 0:
+        return
+    at_once = _FETCHED_AT_ONCE if limit is None else min(limit, _FETCHED_AT_ONCE)
     for start in range(0, len(pool), at_once):
         some = pool[start : start + at_once]
         yield from zip(some, view.memories([candidate.ordinal for candidate in some]), strict=True)

@@ -53,6 +53,14 @@ def test_scores_that_are_all_the_same_tell_nothing_apart() -> None:
     assert scores == {2: 1.0, 1: 0.0}
 
 
+def test_hits_that_share_the_best_score_are_told_apart_from_the_rest() -> None:
+    assert fused(ScoreSum(), dense=ranking(m1=0.9, m2=0.9, m3=0.4)) == {1: 1.0, 2: 1.0, 3: 0.0}
+
+
+def test_scores_are_rounded_to_a_billionth() -> None:
+    assert fused(ScoreSum(), dense=ranking(m1=3.0, m2=2.0, m3=0.0))[2] == 0.666666667
+
+
 @pytest.mark.parametrize("score", [-0.2, 0.0, 5.0])
 def test_a_single_hit_was_told_apart_from_all_the_rest(score: float) -> None:
     assert fused(FUSER, dense=ranking(m1=0.9, m2=0.1), lexical=ranking(m5=score)) == {5: 1.0, 1: 0.5, 2: 0.0}
@@ -100,5 +108,5 @@ def test_the_order_of_the_channels_changes_no_bit() -> None:
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, math.inf, math.nan])
 def test_a_weight_that_is_not_above_0_is_refused(weight: float) -> None:
-    with pytest.raises(InputError, match=r"weights\.dense"):
+    with pytest.raises(InputError, match=r"weights\.dense: .* to drop a channel, leave it out"):
         ScoreSum(weights={"dense": weight})

@@ -134,6 +134,72 @@ class Contrary:
         return len(text) ** 2 // 400
 
 
+class Blind:
+    """A counter that sees no token in anything."""
+
+    name = "blind"
+
+    def count(self, text: str) -> int:
+        return 0
+
+
+def test_a_hit_and_what_was_omitted_say_what_they_took_or_would_have_taken() -> None:
+    packed = pack([fact("tea"), fact("word " * 50)], [episode("a"), episode("b")], max_tokens=30)
+    # [1] tea (2026-06-01 → open) [S1] · Sources · [S1] 2026-06-10, and as much for the second but the heading
+    assert [hit.tokens for hit in packed.hits] == [9]
+    assert [(o.id, o.tokens) for o in packed.omitted] == [("word " * 50, 57)]
+
+
+def test_nothing_is_free() -> None:
+    packed = pack([fact("a"), fact("b")], [episode("x"), episode("y")], Blind(), max_tokens=1)
+    assert [(hit.text, hit.tokens) for hit in packed.hits] == [("a", 1)]
+    assert [(o.id, o.tokens) for o in packed.omitted] == [("b", 1)]
+
+
+def test_words_that_two_episodes_share_are_quoted_once() -> None:
+    packed = pack(
+        [fact("a"), fact("b"), fact("Tea at four")],
+        [
+            episode("Ines has tea", session="monday"),
+            episode("Ines  has tea", session="tuesday"),
+            episode("Tea at four"),
+        ],
+    )
+    assert packed.context.split("\n")[3:] == [
+        "Sources",
+        "[S1] 2026-06-10, monday: Ines has tea",
+        "[S2] 2026-06-10, tuesday",
+        "[S3] 2026-06-10",
+    ]
+
+
+@pytest.mark.spec("ME-07")
+def test_where_the_whole_has_more_tokens_than_its_parts_the_whole_is_counted() -> None:
+    memories, sources = [fact(name) for name in "abc"], [episode(name, document=name) for name in "abc"]
+    alone, everything = pack(memories[:1], sources[:1], Contrary()), pack(memories, sources, Contrary())
+    room = sum(hit.tokens for hit in everything.hits)
+    assert Contrary().count(alone.context) <= room < Contrary().count(everything.context)
+    packed = pack(memories, sources, Contrary(), max_tokens=room)
+    assert [hit.text for hit in packed.hits] == ["a"]
+    assert [o.id for o in packed.omitted] == ["b", "c"]
+    assert packed.context == alone.context
+
+
+def test_a_source_beyond_the_budget_of_sources_is_omitted_beside_what_the_context_had_no_room_for() -> None:
+    packed = pack(
+        [fact("tea"), fact("word " * 50)],
+        [episode("Ines drinks tea at four"), episode("b")],
+        max_tokens=20,
+        include_chunks=True,
+        max_chunk_tokens=2,
+    )
+    assert packed.chunks == ()
+    assert [(o.id, o.reason) for o in packed.omitted] == [
+        ("word " * 50, "over budget"),
+        ("tea", "source over chunk budget"),
+    ]
+
+
 WORDS = st.lists(st.sampled_from(["kestrel", "tea", "a\nb", "für", "🍵"]), min_size=1, max_size=12).map(
     " ".join
 )

@@ -88,8 +88,10 @@ def test_the_limit_ends_packing() -> None:
 def test_records_are_fetched_in_runs_and_no_further_than_needed() -> None:
     view = FakeView.of([fake_memory(f"m{n}") for n in range(100)])
     pool = tuple(Candidate(n, 1.0, "test") for n in range(100))
-    RENDERED.pack(view, fake_query("q", limit=5), pool, fake_tools())
-    assert len(view.fetched) < 50
+    for limit, fetched in ((5, 5), (1, 1), (40, 64)):
+        view.fetched.clear()
+        RENDERED.pack(view, fake_query("q", limit=limit), pool, fake_tools())
+        assert view.fetched == list(range(fetched))
 
 
 def test_an_empty_pool_packs_nothing() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +41,7 @@ def test_a_fixed_budget_ignores_tokens(max_tokens: int | None) -> None:
     ("max_tokens", "level", "expected"),
     [
         (4096, "mid", 307),
+        (4102, "mid", 307),  # 307.65 memories are 307
         (512, "low", 20),
         (8192, "high", 2000),
         (400, "mid", 30),
@@ -69,17 +71,45 @@ def test_an_unknown_level_or_function_is_refused(changes: dict[str, str], field:
 
 
 @pytest.mark.parametrize(
-    ("changes", "field"),
+    ("changes", "field", "told"),
     [
-        ({"fixed": {"low": 1, "mid": 2}}, "fixed"),
-        ({"fixed": {"low": 1, "mid": 2, "high": 0}}, "fixed.high"),
-        ({"ratios": {"low": 1.0, "mid": 2.0, "top": 3.0}}, "ratios"),
-        ({"ratios": {"low": 0.0, "mid": 2.0, "high": 3.0}}, "ratios.low"),
-        ({"least": 0}, "least"),
-        ({"least": 2001}, "least"),
+        (
+            {"fixed": {"low": 1, "mid": 2}},
+            "fixed",
+            "has low, mid; give a number each for low, mid and high",
+        ),
+        ({"fixed": {}}, "fixed", "has nothing; give a number each for low, mid and high"),
+        (
+            {"fixed": {"low": 1, "mid": 2, "high": 0}},
+            "fixed.high",
+            "0 is below 1; give how many memories to look at",
+        ),
+        (
+            {"ratios": {"low": 1.0, "mid": 2.0, "top": 3.0}},
+            "ratios",
+            "has low, mid, top; give a number each for low, mid and high",
+        ),
+        (
+            {"ratios": {"low": 0.0, "mid": 2.0, "high": 3.0}},
+            "ratios.low",
+            "0.0 is not a number above 0; mid is usually 0.075",
+        ),
+        (
+            {"ratios": {"low": 1.0, "mid": 2.0, "high": math.inf}},
+            "ratios.high",
+            "inf is not a number above 0; mid is usually 0.075",
+        ),
+        ({"least": 0}, "least", "0 is not between 1 and most, which is 2000"),
+        ({"least": 2001}, "least", "2001 is not between 1 and most, which is 2000"),
     ],
 )
-def test_options_out_of_range_are_refused(changes: dict[str, Any], field: str) -> None:
+def test_options_out_of_range_are_refused(changes: dict[str, Any], field: str, told: str) -> None:
     with pytest.raises(InputError) as caught:
         replace(BUDGET, **changes)
     assert caught.value.field == field
+    assert told in str(caught.value)
+
+
+def test_the_smallest_options_are_allowed() -> None:
+    least = replace(BUDGET, fixed=dict.fromkeys(BUDGET.fixed, 1), least=1, most=1)
+    assert depth(least) == depth(least, budget_function="adaptive", max_tokens=10**6) == 1
