@@ -82,3 +82,15 @@ def test_help_is_soon_there() -> None:
         assert process.returncode == 0
         times.append(usage.ru_utime + usage.ru_stime)
     assert min(times) < 1.0
+
+
+def test_options_that_nobody_gave_load_no_converter() -> None:
+    asked = ["recall", "tea", "--store", "nowhere", "--kind", "semantic"]
+    ask = _ASK.replace('["simonides", "--help"]', repr(["simonides", *asked]))
+    answer = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, check=False, timeout=60
+    )
+    said, loaded = answer.stderr.strip().splitlines()
+    assert (answer.returncode, said) == (2, said)
+    assert "there is no store at nowhere" in said
+    assert "pydantic" not in {name.partition(".")[0] for name in json.loads(loaded)}

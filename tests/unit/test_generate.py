@@ -39,7 +39,12 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     quality.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "QUALITY", quality)
     scale = tmp_path / "scale.md"
-    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("scale", "codes"))
+    marks = "".join(
+        f"<!-- {name} -->
+old
+<!-- /{name} -->
+" for name in ("scale", "codes", "concurrency")
+    )
     scale.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "SCALE", scale)
     maintenance = tmp_path / "maintenance.md"
@@ -238,3 +243,38 @@ def test_the_guide_to_quality_gets_its_tables(generate: ModuleType, tmp_path: Pa
     assert "| MuSiQue | `default-sparse`, with learned sparse weights |" in page
     assert page.count("Measured on 2026-03-01 at 0123456789ab") == 3
     assert "old" not in page
+
+
+def test_recalls_side_by_side_become_tables(
+    generate: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides = {"wall_p50_ms": 20.0, "wall_p95_ms": 30.0, "cpu_p50_ms": 19.0, "cpu_p95_ms": 25.0, "recalls": 100}
+    beside = {"alone": sides, "beside": sides, "wall_p95_ratio": 1.25, "cpu_p95_ratio": 1.0}
+    memory = {"pss": 40.4, "private": 30.0, "anonymous": 25.0}
+    result = {
+        "n": 100_000,
+        "profile": "helix",
+        "cores": 2,
+        "load_average": {"before": 0.5, "after": 2.5},
+        "scaling": {
+            sort: {
+                "1": {"per_second": 40.0, "by_one": 1.0, "cpu_ms_by_one": 1.0},
+                "2": {"per_second": 76.0, "by_one": 1.9, "cpu_ms_by_one": 1.04},
+            }
+            for sort in ("processes", "threads")
+        },
+        "beside": {name: {**beside, "written": 90, "written_per_second": 4.5} for name in ("retain", "load")},
+        "memory_mb": {"empty": memory, "each_of": {"1": memory, "2": memory}, "own_beyond_empty": 0.0},
+    }
+    page = {"run": {"date": "2026-03-01", "commit": "0123456789abcdef"}, "result": result}
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "concurrency.json").write_text(json.dumps(page), encoding="utf-8")
+
+    assert run(generate, monkeypatch) == 0
+    text = generate.SCALE.read_text("utf-8")
+
+    assert "| processes | 1 | 2 |" in text
+    assert "| by one | 1.00 | 1.90 |" in text
+    assert "| a writer that retains | 4.5 | 20 / 30 | 20 / 30 | 1.25 | 25.0 | 25.0 | 1.00 |" in text
+    assert "| of 2 | 40 | 30 | 25 |" in text
+    assert "load average 0.5 before and 2.5 after. Measured on 2026-03-01 at 0123456789ab" in text

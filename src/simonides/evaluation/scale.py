@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,18 +145,29 @@ def _measured(folder: Path, run: ScaleRun, count: int) -> dict[str, Any]:
 
 
 def _cold_command(folder: Path, run: ScaleRun) -> dict[str, float]:
-    """A whole `simonides recall` in a process of its own, with the encoder."""
+    """A whole `simonides recall` in a process of its own, with the encoder; its bytecode is there already."""
     text = load_queries(folder).queries[0].text
     arguments = ["recall", text, "--store", str(folder / STORE), "--bank", BANK, "--profile", run.profile]
+    with TemporaryDirectory(prefix="simonides-bench-") as compiled:
+        environment = {
+            **os.environ,
+            "SIMONIDES_EMBEDDER": run.embedder.name,
+            "PYTHONPYCACHEPREFIX": compiled,
+        }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        _timed(arguments, environment)
+        passed, spent = _timed(arguments, environment)
+    return {"cold_command_ms": round(passed * 1000, 1), "cold_command_cpu_ms": round(spent * 1000, 1)}
+
+
+def _timed(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[float, float]:
+    """Seconds of wall time and of CPU that a command takes."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     answer = subprocess.run(  # noqa: S603 our own program
-        [sys.executable, "-m", "simonides", *arguments],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "SIMONIDES_EMBEDDER": run.embedder.name},
+        [sys.executable, "-m", "simonides", *arguments], capture_output=True, check=False, env=environment
     )
     passed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if answer.returncode:
+    # 1 = nothing that matches, which costs as much.
+    if answer.returncode > 1:
         raise StoreError(f"a cold recall failed: {answer.stderr.decode(errors='replace').strip()}")
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"cold_command_ms": round(passed * 1000, 1), "cold_command_cpu_ms": round(spent * 1000, 1)}
+    return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -14,6 +14,8 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from simonides.surfaces.cli.plain_values import spare_conversions
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -292,7 +294,9 @@ def _build(name: str) -> Any:
         app.add_typer(found, name=name)
     else:
         app.command(name)(found)
-    return typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]  # it is a group
+    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]  # it is a group
+    spare_conversions(command)
+    return command
 
 
 def _nothing() -> None:

@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 
 from simonides.surfaces.cli.commands import LazyCommands, summaries
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
+from simonides.surfaces.cli.plain_values import spare_own_conversions
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001 -- the shape of a Typer callback
@@ -37,6 +38,7 @@ class _Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**{**attributes, "commands": None})
+        spare_own_conversions(self)
         self.commands = LazyCommands()
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's shape
