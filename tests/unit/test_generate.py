@@ -39,12 +39,7 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     quality.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "QUALITY", quality)
     scale = tmp_path / "scale.md"
-    marks = "".join(
-        f"<!-- {name} -->
-old
-<!-- /{name} -->
-" for name in ("scale", "codes", "concurrency")
-    )
+    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("scale", "codes", "concurrency"))
     scale.write_text(f"before\n{marks}after\n", encoding="utf-8")
     monkeypatch.setattr(module, "SCALE", scale)
     maintenance = tmp_path / "maintenance.md"

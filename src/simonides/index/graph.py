@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.index.distinct import distinct
+from simonides.index.distinct import among, distinct
 from simonides.index.runs import positions
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
@@ -80,8 +80,10 @@ class Pairs:
 
     def count(self, nodes: NDArray[np.int64], ends: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many edges of each node end in the mask *ends*."""
-        counts = np.zeros(len(nodes), np.int64)
         inside = nodes < len(self.starts) - 1
+        if inside.all():
+            return _count(self.ends, *self._runs(nodes), ends)
+        counts = np.zeros(len(nodes), np.int64)
         counts[inside] = _count(self.ends, *self._runs(nodes[inside]), ends)
         return counts
 
@@ -197,12 +199,14 @@ class Graph:
 
     def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of *rows* (a mask) mention each of *entities*."""
-        newer = self._tail("by_entity")
-        return self.by_entity.count(entities, rows) + _count(newer.second, *_runs(newer, entities), rows)
+        counts, newer = self.by_entity.count(entities, rows), self._tail("by_entity")
+        return counts + _count(newer.second, *_runs(newer, entities), rows) if len(newer) else counts
 
     def _newer(self, part: str, nodes: NDArray[np.int64]) -> Edges:
-        """Edges of *nodes* that are not sealed yet, in the order of the nodes."""
+        """Edges of *nodes*, ascending, that are not sealed yet, in the order of the nodes."""
         tail = self._tail(part)
+        if len(tail) <= len(nodes):
+            return tail.keep(among(tail.first, nodes))
         begin, count = _runs(tail, nodes)
         places = positions(begin, count)
         return Edges(np.repeat(nodes, count), tail.second[places], tail.kinds[places], tail.weights[places])
@@ -227,7 +231,16 @@ def _runs(edges: Edges, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
 
 def _joined(sealed: Edges, newer: Edges) -> Edges:
     """All of them, ordered; each of both is."""
-    return Edges.join([sealed, newer]).ordered() if len(newer) else sealed
+    if not len(newer):
+        return sealed
+    joined = Edges.join([sealed, newer])
+    pairs = (joined.first << 32) | joined.second
+    # Two runs in order are merged by a stable sort, in a third of the time that three keys take.
+    order = np.argsort(pairs, kind="stable")
+    pairs = pairs[order]
+    if (pairs[1:] == pairs[:-1]).any():
+        return joined.ordered()
+    return Edges(joined.first[order], joined.second[order], joined.kinds[order], joined.weights[order])
 
 
 def _pairs(edges: Edges) -> Pairs:

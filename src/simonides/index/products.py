@@ -24,17 +24,20 @@ def rows_at_once(terms: int, columns: int) -> int:
     return max(1, _MULTIPLICATIONS // max(1, terms * columns))
 
 
-def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """``left @ right``.
+def products_of(rows: NDArray[Any]) -> NDArray[Any]:
+    """``rows @ rows.T``: one half of it is reckoned, and the other is its mirror.
 
     Args:
-        left: float32 or float64, shape (rows, terms).
-        right: of the same dtype, shape (terms, columns).
+        rows: float32 or float64, shape (rows, terms).
     """
+    count, terms = rows.shape
     # A transposed view would wake threads much earlier.
-    right = np.ascontiguousarray(right)
-    found = np.empty((len(left), right.shape[1]), left.dtype)
-    step = rows_at_once(*right.shape)
-    for start in range(0, len(left), step):
-        np.matmul(left[start : start + step], right, out=found[start : start + step])
+    columns = np.ascontiguousarray(rows.T)
+    found = np.empty((count, count), rows.dtype)
+    start = 0
+    while start < count:
+        stop = min(count, start + rows_at_once(terms, count - start))
+        np.matmul(rows[start:stop], columns[:, start:], out=found[start:stop, start:])
+        found[stop:, start:stop] = found[start:stop, stop:].T
+        start = stop
     return found

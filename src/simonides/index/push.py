@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def spread(view: View, rows: Mapping[int, float], entities: Mapping[int, float],
     """
     nodes, waiting = _seeds(rows, entities)
     graph = _Graph(view, walk, nodes)
-    masses = _Masses(np.zeros(len(nodes)), waiting, np.zeros(len(nodes), np.bool_))
+    masses = _Masses(waiting, graph)
     visible = max(1, int(np.count_nonzero(view.visible)))
     threshold = max(walk.residual / visible, 1.0 / walk.edges) * _MASS_STEPS
     budget, reason = walk.edges, ""
@@ -126,11 +126,11 @@ def spread(view: View, rows: Mapping[int, float], entities: Mapping[int, float],
         if passed > budget:
             reason = f"stopped before it passed its {walk.edges} edges"
             frontier = frontier[_within(masses.waiting[frontier] / degrees, degrees, budget)]
-        masses.push(frontier, graph, walk.damping)
+        masses.push(frontier, walk.damping)
         if reason:
             break
         budget -= passed
-    return masses.result(graph, len(nodes), walk.damping, reason)
+    return masses.result(len(nodes), walk.damping, reason)
 
 
 def damped_weights(view: View, entities: NDArray[np.int64], hub_damping: float) -> NDArray[np.float64]:
@@ -164,7 +164,10 @@ def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.int64], budget: i
     return kept
 
 
-@dataclass(slots=True)
+_ROOM = 256
+"""Places that arrays have at first; they are doubled when these are taken."""
+
+
 class _Masses:
     """What each node of a graph holds, by its place there; all in whole steps of 2⁻⁵⁰.
 
@@ -173,44 +176,46 @@ class _Masses:
         pushed: bool: whether what waited there has ever moved on.
     """
 
-    settled: NDArray[np.float64]
-    waiting: NDArray[np.float64]
-    pushed: NDArray[np.bool_]
+    def __init__(self, seeds: NDArray[np.float64], graph: _Graph) -> None:
+        self._graph = graph
+        self.settled = np.zeros(graph.room)
+        self.waiting = _longer(seeds, graph.room)
+        self.pushed = np.zeros(graph.room, np.bool_)
 
-    def push(self, frontier: NDArray[np.int64], graph: _Graph, damping: float) -> None:
+    def push(self, frontier: NDArray[np.int64], damping: float) -> None:
         """What waited at *frontier* (places) moves on; a node without edges keeps all."""
-        count = len(graph.nodes)
-        self._grow(count)
+        graph, room = self._graph, self._graph.room
+        if room > len(self.waiting):
+            self.settled, self.waiting = _longer(self.settled, room), _longer(self.waiting, room)
+            self.pushed = _longer(self.pushed, room)
         waited = self.waiting[frontier]
-        moving = np.zeros(count)
+        moving = np.zeros(room)
         moving[frontier] = damping * waited
         # Over every edge that was read: most are passed, and finding those that are costs more.
-        moved = np.floor(moving[graph.owners] * graph.shares)
-        self.settled[frontier] += waited - np.bincount(graph.owners, moved, count)[frontier]
+        owners, ends, shares = graph.edges()
+        moved = moving[owners]
+        moved *= shares
+        np.floor(moved, out=moved)
+        self.settled[frontier] += waited - np.bincount(owners, moved, room)[frontier]
         self.waiting[frontier] = 0.0
-        self.waiting += np.bincount(graph.ends, moved, count)
+        self.waiting += np.bincount(ends, moved, room)
         self.pushed[frontier] = True
 
-    def result(self, graph: _Graph, seeds: int, damping: float, reason: str) -> Spread:
+    def result(self, seeds: int, damping: float, reason: str) -> Spread:
         """What has settled, with the part of the rest that would settle where it is."""
-        reached = np.zeros(len(graph.nodes), np.bool_)
+        owners, ends, _ = self._graph.edges()
+        reached = np.zeros(self._graph.room, np.bool_)
         reached[:seeds] = True
-        reached[graph.ends[self.pushed[graph.owners]]] = True
+        reached[ends[self.pushed[owners]]] = True
         places = np.flatnonzero(reached)
-        places = places[np.argsort(graph.nodes[places])]
-        nodes = graph.nodes[places]
+        nodes = self._graph.nodes[places]
+        order = np.argsort(nodes)
+        places, nodes = places[order], nodes[order]
         mass = (self.settled[places] + (1.0 - damping) * self.waiting[places]) / _MASS_STEPS
         left = damping * float(self.waiting.sum()) / _MASS_STEPS
         of_rows = (nodes & 1) == 0
         numbers = nodes >> 1
         return Spread(numbers[of_rows], mass[of_rows], numbers[~of_rows], mass[~of_rows], left, reason)
-
-    def _grow(self, count: int) -> None:
-        more = count - len(self.waiting)
-        if more:
-            self.settled = np.concatenate([self.settled, np.zeros(more)])
-            self.waiting = np.concatenate([self.waiting, np.zeros(more)])
-            self.pushed = np.concatenate([self.pushed, np.zeros(more, np.bool_)])
 
 
 class _Graph:
@@ -220,25 +225,33 @@ class _Graph:
     seen, so that a round is plain sums over arrays without a sort.
 
     Attributes:
+        room: places that there are; those behind the last node are empty.
         nodes: int64, by place.
-        owners, ends: int64: the places of both ends of each edge that was read.
-        shares: float64: of the weights of its owner's edges.
     """
 
     def __init__(self, view: View, walk: Walk, seeds: NDArray[np.int64]) -> None:
         self._view = view
         self._hub_damping = walk.hub_damping
         self._kinds = np.array([walk.links.get(kind, 0.0) for kind in LINK_KINDS])
-        self.nodes = seeds
-        self.owners = np.empty(0, np.int64)
-        self.ends = np.empty(0, np.int64)
-        self.shares = np.empty(0)
+        self.room = max(_ROOM, len(seeds))
+        self.nodes = _longer(seeds, self.room)
+        self._count = len(seeds)
         # Edges of each node, so far as they were counted; −1 = not yet.
-        self._degrees = np.full(len(seeds), -1)
-        self._read = np.zeros(len(seeds), np.bool_)
+        self._degrees = np.full(self.room, -1)
+        # What an edge to an entity weighs, once it was counted.
+        self._pays = np.zeros(self.room)
+        self._read = np.zeros(self.room, np.bool_)
+        self._owners, self._ends, self._shares = [_NOWHERE], [_NOWHERE], [np.empty(0)]
         # Place + 1 by node; 0 = not seen.
         self._places = np.zeros(max(2 * len(view.visible), int(seeds[-1]) + 1), np.int32)
         self._places[seeds] = np.arange(1, len(seeds) + 1)
+
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Every edge that was read: the places of both ends, and its share of all weights of the first."""
+        for parts in (self._owners, self._ends, self._shares):
+            if len(parts) > 1:
+                parts[:] = [np.concatenate(parts)]
+        return self._owners[0], self._ends[0], self._shares[0]
 
     def worth_pushing(
         self, waiting: NDArray[np.float64], threshold: float
@@ -252,17 +265,18 @@ class _Graph:
         if len(unknown):
             of_rows = (self.nodes[unknown] & 1) == 0
             self._read_rows(unknown[of_rows])
-            self._count(unknown[~of_rows])
+            self._count_entities(unknown[~of_rows])
         degrees = np.maximum(self._degrees[frontier], 1)
         worth = waiting[frontier] > threshold * degrees
         frontier, degrees = frontier[worth], degrees[worth]
         self._read_entities(frontier[~self._read[frontier]])
         return frontier, degrees
 
-    def _count(self, places: NDArray[np.int64]) -> None:
-        """How many visible memories mention each of these entities."""
+    def _count_entities(self, places: NDArray[np.int64]) -> None:
+        """How many visible memories mention each of these entities, and so what an edge to it weighs."""
         if len(places):
-            self._degrees[places] = self._view.mention_counts(self.nodes[places] >> 1)
+            counts = self._view.mention_counts(self.nodes[places] >> 1)
+            self._degrees[places], self._pays[places] = counts, _damped(counts, self._hub_damping)
 
     def _read_rows(self, places: NDArray[np.int64]) -> None:
         """The edges of memories that were not read yet."""
@@ -270,18 +284,16 @@ class _Graph:
             return
         rows = np.sort(self.nodes[places]) >> 1
         named = self._view.mentions(rows)
-        ends = self._numbered(2 * named.second + 1)
-        entities = distinct(ends)
-        self._count(entities[self._degrees[entities] < 0])
-        weights = _damped(self._degrees[ends], self._hub_damping)
-        first = named.first
+        first, ends = named.first, self._numbered(2 * named.second + 1)
+        self._count_entities(distinct(ends[self._degrees[ends] < 0]))
+        weights = self._pays[ends]
         if self._kinds.any():
             links = self._view.links(rows)
             tied = _whole_steps(links.weights * self._kinds[links.kinds])
             followed = np.flatnonzero(tied > 0)
+            first = np.concatenate([first, links.first[followed]])
             ends = np.concatenate([ends, self._numbered(2 * links.second[followed])])
             weights = np.concatenate([weights, tied[followed]])
-            first = np.concatenate([first, links.first[followed]])
         self._add(places, 2 * first, ends, weights)
 
     def _read_entities(self, places: NDArray[np.int64]) -> None:
@@ -301,18 +313,16 @@ class _Graph:
     ) -> None:
         """Take in all edges of the nodes at *places*; *first* are the nodes that they begin at."""
         owners = self._places[first].astype(np.int64) - 1
-        count = len(self.nodes)
-        asked = np.zeros(count + 1, np.bool_)
+        asked = np.zeros(self.room + 1, np.bool_)
         asked[places] = True
         if not (there := asked[owners]).all():
             # A damaged bank may show two versions of a memory; the edges stay with the one it answers with.
             owners, ends, weights = owners[there], ends[there], weights[there]
-        self._degrees[places] = np.bincount(owners, minlength=count)[places]
+        self._degrees[places] = np.bincount(owners, minlength=self.room)[places]
         self._read[places] = True
-        sums = np.bincount(owners, weights, count)
-        self.owners = np.concatenate([self.owners, owners])
-        self.ends = np.concatenate([self.ends, ends])
-        self.shares = np.concatenate([self.shares, weights / sums[owners]])
+        self._owners.append(owners)
+        self._ends.append(ends)
+        self._shares.append(weights / np.bincount(owners, weights, self.room)[owners])
 
     def _numbered(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The place of each node; those not seen before get the next ones."""
@@ -320,23 +330,41 @@ class _Graph:
             return nodes
         last = int(nodes.max())
         if last >= len(self._places):
-            grown = np.zeros(max(last + 1, 2 * len(self._places)), np.int32)
-            grown[: len(self._places)] = self._places
-            self._places = grown
+            self._places = _longer(self._places, max(last + 1, 2 * len(self._places)))
         found = self._places[nodes]
         new = nodes[found == 0]
         if len(new):
-            count = len(self.nodes)
-            marks = np.arange(count + 1, count + 1 + len(new), dtype=np.int32)
+            marks = np.arange(self._count + 1, self._count + 1 + len(new), dtype=np.int32)
             # One mark of each node's stays, and so each is new once, without a sort.
             self._places[new] = marks
             new = new[self._places[new] == marks]
             self._places[new] = marks[: len(new)]
-            self.nodes = np.concatenate([self.nodes, new])
-            self._degrees = np.concatenate([self._degrees, np.full(len(new), -1)])
-            self._read = np.concatenate([self._read, np.zeros(len(new), np.bool_)])
+            self._take_in(new)
             found = self._places[nodes]
         return found.astype(np.int64) - 1
+
+    def _take_in(self, new: NDArray[np.int64]) -> None:
+        """Nodes behind the last one."""
+        before, self._count = self._count, self._count + len(new)
+        if self._count > self.room:
+            room = max(self._count, 2 * self.room)
+            self.nodes, self._pays = _longer(self.nodes, room), _longer(self._pays, room)
+            self._read, self._degrees = _longer(self._read, room), _longer(self._degrees, room)
+            self._degrees[self.room :] = -1
+            self.room = room
+        self.nodes[before : self._count] = new
+
+
+_NOWHERE = np.empty(0, np.int64)
+
+Item = TypeVar("Item", bound=np.generic)
+
+
+def _longer(array: NDArray[Item], length: int) -> NDArray[Item]:
+    """*array*, then zeros."""
+    grown = np.zeros(length, array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 def _whole_steps(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,10 +95,16 @@ class IndexSnapshot:
 
     def gather(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of a column at *ordinals* (``expired_at`` without the newer stamps)."""
+        if len(self.blocks) == 1:
+            picked: NDArray[Any] = self.blocks[0].columns[name][ordinals - self.blocks[0].start]
+            return picked
         picked = np.empty(len(ordinals), COLUMNS[name])
-        for block in self.blocks:
-            inside = (ordinals >= block.start) & (ordinals < block.stop)
-            picked[inside] = block.columns[name][ordinals[inside] - block.start]
+        order = np.argsort(ordinals)
+        ascending = ordinals[order]
+        cuts = [*np.searchsorted(ascending, [block.start for block in self.blocks]).tolist(), len(order)]
+        for block, (start, stop) in zip(self.blocks, pairwise(cuts), strict=True):
+            if start < stop:
+                picked[order[start:stop]] = block.columns[name][ascending[start:stop] - block.start]
         return picked
 
     def token_codes(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:

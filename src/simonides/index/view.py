@@ -208,6 +208,10 @@ class BankView:
     def links(self, ordinals: NDArray[np.int64]) -> Edges:
         """Links between visible rows, both ways."""
         seen = ordinals[self.visible[ordinals]]
+        if not len(self.snapshot.later_versions[0]):
+            # Every row is the first of its memory.
+            edges = self.snapshot.graph.linked(seen)
+            return edges.keep(self.visible[edges.second])
         roots = self.snapshot.gather("root", seen).astype(np.int64)
         edges = self.snapshot.graph.linked(distinct(roots))
         first, second = self._rows_of_roots(edges.first), self._rows_of_roots(edges.second)

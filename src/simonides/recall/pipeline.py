@@ -239,7 +239,7 @@ def _retrieve(
     deadline.leaves_out(plan.fuser.name)
     start = timer()
     fused = plan.fuser.stage.fuse(view, query, rankings)
-    pool = tuple(each.rescored(each.score, each.scored_by, **{FUSED: each.score}) for each in fused)
+    pool = tuple(each.with_signals(each.score, each.scored_by, {FUSED: each.score}) for each in fused)
     lines.append(_line(plan.fuser, "fuser", timer() - start, len(pool)))
     if recording is not None:
         recording.rankings |= rankings

@@ -42,6 +42,8 @@ class Edges:
 
     def keep(self, mask: NDArray[np.bool_]) -> Edges:
         """Those where *mask* is true."""
+        if mask.all():
+            return self
         return Edges(self.first[mask], self.second[mask], self.kinds[mask], self.weights[mask])
 
     def ordered(self) -> Edges:

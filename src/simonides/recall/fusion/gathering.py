@@ -25,7 +25,10 @@ def gather(rankings: Mapping[str, Ranking]) -> Places:
         ranking = rankings[channel]
         pairs = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), strict=True)
         for rank, (ordinal, score) in enumerate(pairs, start=1):
-            places.setdefault(ordinal, {})[channel] = rank, score
+            if (found := places.get(ordinal)) is None:
+                places[ordinal] = {channel: (rank, score)}
+            else:
+                found[channel] = rank, score
     return places
 
 
@@ -54,11 +57,12 @@ def candidates(scored: Iterable[tuple[int, float]], scored_by: str, places: Plac
     """Candidates in the order of *scored*: ordinals with their scores."""
     return tuple(
         Candidate(
-            ordinal=ordinal,
-            score=score,
-            scored_by=scored_by,
-            ranks={channel: rank for channel, (rank, _) in places[ordinal].items()},
-            channel_scores={channel: found for channel, (_, found) in places[ordinal].items()},
+            ordinal,
+            score,
+            scored_by,
+            {channel: rank for channel, (rank, _) in found.items()},
+            {channel: there for channel, (_, there) in found.items()},
         )
         for ordinal, score in scored
+        if (found := places[ordinal])
     )

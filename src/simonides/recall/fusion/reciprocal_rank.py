@@ -57,5 +57,5 @@ class ReciprocalRank:
 
     def _score(self, found: Mapping[str, tuple[int, float]]) -> float:
         return math.fsum(
-            self.weights.get(channel, 1.0) / (self.k + rank) for channel, (rank, _) in found.items()
+            [self.weights.get(channel, 1.0) / (self.k + rank) for channel, (rank, _) in found.items()]
         )

@@ -64,7 +64,9 @@ class ScoreSum:
         scaled = {channel: self._scaled(channel, ranking).tolist() for channel, ranking in rankings.items()}
 
         def score(found: Mapping[str, tuple[int, float]]) -> float:
-            return math.fsum(self.weights.get(c, 1.0) * scaled[c][rank - 1] for c, (rank, _) in found.items())
+            return math.fsum(
+                [self.weights.get(c, 1.0) * scaled[c][rank - 1] for c, (rank, _) in found.items()]
+            )
 
         return fused(view, rankings, SCORED_BY, score)
 

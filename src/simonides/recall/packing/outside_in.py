@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from simonides.errors import InputError
-from simonides.recall.packing.render import SEPARATOR, LabelPart, render_item
+from simonides.recall.packing.render import SEPARATOR, LabelPart
 from simonides.recall.packing.token_budget import OVER_BUDGET, TokenBudget
 from simonides.recall.refining.order import by_score
 from simonides.records.recall import Omitted
@@ -53,12 +53,11 @@ class OutsideIn:
     def pack(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Packed:
         """The candidates that fit, in rank order, and the context laid from the outside in."""
         limit = self.most if query.limit is None else min(query.limit, self.most)
-        packed = TokenBudget(self.count, self.label).pack(
+        packed, items = TokenBudget(self.count, self.label).pack_items(
             view, replace(query, limit=limit), by_score(view, pool), tools
         )
         hits, omitted = list(packed.hits), list(packed.omitted)
         while True:
-            items = [render_item(hit.memory, hit.rank, self.label) for hit in hits]
             context = SEPARATOR.join(outside_in(items))
             if (
                 not hits
@@ -74,7 +73,7 @@ class OutsideIn:
                     chunks=_behind(packed.chunks, {hit.id for hit in hits}),
                 )
             # For some counters another order of the same items has more tokens: then the last one goes.
-            last = hits.pop()
+            last, _ = hits.pop(), items.pop()
             omitted.append(Omitted(last.id, OVER_BUDGET, last.tokens))
 
 

@@ -52,23 +52,30 @@ class TokenBudget:
 
     def pack(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Packed:
         """The candidates that fit; ``tokens`` of each is what it took, or would have taken, of the budget."""
-        packed = self._fill(view, query, pool, tools, whole=False)
+        return self.pack_items(view, query, pool, tools)[0]
+
+    def pack_items(
+        self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools
+    ) -> tuple[Packed, list[str]]:
+        """The same, and each hit as rendered: for a packer that lays them otherwise."""
+        packed, items = self._fill(view, query, pool, tools, whole=False)
         if (
             self.count == "rendered"
             and query.max_tokens is not None
             and tools.tokens.count(packed.context) > query.max_tokens
         ):
             # For some counters the whole has more tokens than its parts: then count the whole at each step.
-            packed = self._fill(view, query, pool, tools, whole=True)
+            packed, items = self._fill(view, query, pool, tools, whole=True)
         if not query.include_chunks:
-            return packed
+            return packed, items
         chunks, without = pack_chunks(view, query, packed.hits, tools)
-        return replace(packed, chunks=chunks, omitted=(*packed.omitted, *without))
+        return replace(packed, chunks=chunks, omitted=(*packed.omitted, *without)), items
 
     def _fill(
         self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools, *, whole: bool
-    ) -> Packed:
+    ) -> tuple[Packed, list[str]]:
         hits: list[Hit] = []
+        items: list[str] = []
         omitted: list[Omitted] = []
         context, used = "", 0
         for candidate, memory in _records(view, pool, query.limit):
@@ -81,10 +88,11 @@ class TokenBudget:
                 omitted.append(Omitted(memory.id, OVER_BUDGET, tokens))
                 continue
             hits.append(packed_hit(candidate, memory, len(hits) + 1, tokens))
+            items.append(item)
             context, used = context + addition, used + tokens
             if len(hits) == query.limit:
                 break  # before the next run is fetched
-        return Packed(tuple(hits), context, tuple(omitted))
+        return Packed(tuple(hits), context, tuple(omitted)), items
 
 
 def _records(

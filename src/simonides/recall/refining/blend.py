@@ -82,14 +82,14 @@ class Blend:
         rows = [self.weights.get(kind, self.weights[Kind.SEMANTIC]) for kind in Kind]
         table = np.array([[row[signal] for signal in SIGNALS] for row in rows])
         weights = table[view.column("kind", ordinals)]
-        scores = [
-            round(math.fsum(row), 9) for row in (weights * np.stack(list(columns.values()), axis=1)).tolist()
-        ]
+        signals = np.stack([columns[name] for name in SIGNALS], axis=1)
         scored = [
-            candidate.rescored(
-                scores[place], SCORED_BY, **{name: float(columns[name][place]) for name in SIGNALS}
+            candidate.with_signals(
+                round(math.fsum(parts), 9), SCORED_BY, dict(zip(SIGNALS, values, strict=True))
             )
-            for place, candidate in enumerate(pool)
+            for candidate, parts, values in zip(
+                pool, (weights * signals).tolist(), signals.tolist(), strict=True
+            )
         ]
         return Refined(by_score(view, scored))
 

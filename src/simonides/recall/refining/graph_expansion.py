@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simonides.errors import InputError
+from simonides.index.distinct import among
 from simonides.index.push import Walk, spread
 from simonides.index.reach import Bounds, reach
 from simonides.protocols import Refined
@@ -113,7 +114,7 @@ class GraphExpansion:
         signals = _looked_up(rows, nearness, np.array([each.ordinal for each in grown], np.int64))
         return Refined(
             tuple(
-                each.rescored(each.score, each.scored_by, **{SIGNAL: near})
+                each.with_signals(each.score, each.scored_by, {SIGNAL: near})
                 for each, near in zip(grown, signals.tolist(), strict=True)
             ),
             reason,
@@ -125,8 +126,8 @@ class GraphExpansion:
     ) -> Ranking:
         """Eligible rows beside the seeds, nearest first, as many as there is room for."""
         least = max(self.least_mass if self.mode == "pagerank" else 0.0, 1e-9)
-        seeds = np.array([candidate.ordinal for candidate in kept], np.int64)
-        new = view.eligible[rows] & (nearness >= least) & ~np.isin(rows, seeds)
+        seeds = np.array(sorted(candidate.ordinal for candidate in kept), np.int64)
+        new = view.eligible[rows] & (nearness >= least) & ~among(rows, seeds)
         room = self.most - len(kept)
         found = view.ranking(rows[new], nearness[new], room)
         return Ranking(found.ordinals[:room], found.scores[:room])

@@ -103,10 +103,10 @@ class GraphRank:
         there = {candidate.ordinal for candidate in pool}
         added = [row for row in value if row not in there][: self.most]
         scored = [
-            candidate.rescored(
+            candidate.with_signals(
                 round(candidate.score + weight * value.get(candidate.ordinal, 0.0), 9),
                 SCORED_BY,
-                **{SIGNAL: value.get(candidate.ordinal, 0.0)},
+                {SIGNAL: value.get(candidate.ordinal, 0.0)},
             )
             for candidate in (*pool, *(Candidate(row, 0.0, SCORED_BY) for row in added))
         ]

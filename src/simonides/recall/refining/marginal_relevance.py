@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.index.products import product
+from simonides.index.products import products_of
 from simonides.protocols import Refined
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class MarginalRelevance:
         scores = np.array([candidate.score for candidate in pool])
         chosen, values = choose(scores, cosine_table(vectors), self.relevance_weight, self.most)
         kept = tuple(
-            pool[place].rescored(pool[place].score, pool[place].scored_by, **{SIGNAL: value})
+            pool[place].with_signals(pool[place].score, pool[place].scored_by, {SIGNAL: value})
             for place, value in zip(chosen, values, strict=True)
         )
         remedy = f"{len(chosen)} of {len(pool)} were chosen, the last at {values[-1]:.6f}"
@@ -71,7 +71,7 @@ def cosine_table(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
-    table: NDArray[np.float64] = product(unit, unit.T).round(9)
+    table: NDArray[np.float64] = products_of(unit).round(9)
     return table
 
 
@@ -88,14 +88,19 @@ def choose(
     """
     chosen: list[int] = []
     values: list[float] = []
-    nearest = np.zeros(len(scores))
-    free = np.ones(len(scores), np.bool_)
+    nearest, marginal = np.zeros(len(scores)), np.empty(len(scores))
+    relevance = relevance_weight * scores
     for _ in range(min(most, len(scores))):
-        marginal = (relevance_weight * scores - (1 - relevance_weight) * nearest).round(9)
+        np.multiply(nearest, 1 - relevance_weight, out=marginal)
+        np.subtract(relevance, marginal, out=marginal)
+        marginal.round(9, out=marginal)
         # The first of equal ones: the pool is in a total order.
-        place = int(np.argmax(np.where(free, marginal, -np.inf)))
-        nearest = cosines[place] if not chosen else np.maximum(nearest, cosines[place])
+        place = int(marginal.argmax())
+        if chosen:
+            np.maximum(nearest, cosines[place], out=nearest)
+        else:
+            nearest[:] = cosines[place]
         chosen.append(place)
         values.append(float(marginal[place]))
-        free[place] = False
+        relevance[place] = -np.inf
     return chosen, values

@@ -71,10 +71,10 @@ class Neighbours:
             if second not in scores and first in head and view.eligible[second]:
                 added[second] = None
         scored = [
-            candidate.rescored(
+            candidate.with_signals(
                 round(candidate.score + self.factor * best.get(candidate.ordinal, 0.0), 9),
                 SCORED_BY,
-                **{SIGNAL: best.get(candidate.ordinal, 0.0)},
+                {SIGNAL: best.get(candidate.ordinal, 0.0)},
             )
             for candidate in (*pool, *(Candidate(row, 0.0, SCORED_BY) for row in added))
         ]
