@@ -19,6 +19,7 @@ import numpy as np
 from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
+from simonides.backends.embedded.recall_audit import Told
 from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.upkeep import read_evidence, read_moves
 from simonides.backends.embedded.verification import VerifyReport
@@ -674,6 +675,7 @@ class Bank:
             OSError: it cannot be written.
         """
         self._owners_only("export")
+        self._tell("export", None)
         return self._rows.export(target)
 
     def import_bank(
@@ -927,7 +929,9 @@ class Bank:
         most = request.limit or 100
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
-            return _checked(reading, view.memories(reading.ordinals_after(last, view.eligible, most)))
+            found = _checked(reading, view.memories(reading.ordinals_after(last, view.eligible, most)))
+        self._tell("list", reading, [memory.id for memory in found])
+        return found
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as the store counts them for budgets."""
@@ -944,6 +948,7 @@ class Bank:
             versions = [found for found in reading.versions(memory) if self._may_read(found)]
         if not versions:
             raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
+        self._tell("read", reading, [memory])
         return versions
 
     def diff(self, earlier: datetime | str, later: datetime | str | None = None) -> Diff:
@@ -959,6 +964,7 @@ class Bank:
         with self._rows.reading() as reading:
             before = self._seen(reading, first, now)
             after = self._seen(reading, second, now)
+        self._tell("diff", reading, [memory.id for memory in (*before, *after)])
         return compare(before, after)
 
     def _seen(self, reading: Reading, as_of: int | None, now: int) -> list[Memory]:
@@ -1207,8 +1213,7 @@ class Bank:
 
     def _still_holds(self, answer: Recall) -> bool:
         """Whether every memory that has words in *answer* is there."""
-        told = {hit.id for hit in answer} | {memory for chunk in answer.chunks for memory in chunk.memories}
-        told |= {each.memory.id for behind in answer.evidence.values() for each in behind}
+        told = {hit.id for hit in answer} | _words_of_others(answer)
         with self._rows.reading() as reading:
             return all(reading.versions(memory) for memory in sorted(told))
 
@@ -1258,6 +1263,8 @@ class Bank:
                         counted=count_returned,
                     )
                 )
+        told = [hit.id for hit in answer] + sorted(_words_of_others(answer))
+        self._tell("recall", reading, told, query, answer.id)
         for hit in answer:
             self._answers.remember(hit.text, hit.id)
         if answer.context:
@@ -1357,6 +1364,7 @@ class Bank:
         with self._rows.reading() as reading:
             plan, view = self._view(plan, reading, request.filters, self._now())
             answer, tools = self._answer(plan, view, request, search, reading, recording)
+            self._tell("why_not", reading, [memory], query)
             return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))
 
     def _plan(self, profile: str | Path) -> Plan:
@@ -1640,6 +1648,7 @@ class Bank:
             OSError: it cannot be written.
         """
         self._owners_only("backup")
+        self._tell("backup", None)
         if isinstance(target, str | os.PathLike):
             return self._rows.backup(Path(clean_text(os.fspath(target), "target", _LONGEST_PATH)))
         return self._rows.backup(target)
@@ -1674,24 +1683,53 @@ class Bank:
         self._owners_only("start_audit")
         return self._rows.start_audit(self._now())
 
-    def audit_verify(self, *, anchor: str | None = None) -> AuditReport:
-        """Check the audit log against its key and the change log; the owner's only.
+    def audit_recalls(self, *, on: bool = True) -> bool:
+        """Audit also what is handed out, from now on (or no longer); the owner's only, off by default.
+
+        Each recall (those of ``reflect``, ``brief`` and jobs, too), ``why_not``, ``get``, ``history``,
+        ``source``, ``memories``, ``diff``, ``export`` and ``backup`` then writes a row to a log of its own
+        before it returns: when, a keyed hash of who, the ids of the memories, and salted, keyed hashes of the
+        query and of ``Recall.id``; no text. Where that cannot be written, nothing is handed out.
+
+        Returns:
+            whether this changed anything.
+
+        Raises:
+            NotFoundError: the bank is not audited; see ``start_audit``.
+            UnavailableError: the bank cannot be written.
+        """
+        self._owners_only("audit_recalls")
+        if not isinstance(on, bool):
+            raise InputError("on", f"expected true or false, got {shown(on)}")
+        return self._rows.audit_recalls(self._now(), on=on)
+
+    def audit_verify(self, *, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
+        """Check the audit log against its key and the change log, and the log of recalls; the owner's only.
 
         Args:
             anchor: a head that was kept elsewhere, as ``AuditReport.head`` prints it. Without one, rows that
                 were cut off the end together with their changes are not noticed.
+            recalls_anchor: the same, of the log of recalls (``AuditReport.recalls_head``).
 
         Raises:
-            InputError: *anchor* is no head.
+            InputError: an anchor is no head.
             NotFoundError: there is no key.
         """
         self._owners_only("audit_verify")
-        return self._rows.audit_verify(anchor)
+        return self._rows.audit_verify(anchor, recalls_anchor)
 
-    def audit_entries(self, most: int | None = None) -> list[Entry]:
-        """Rows of the audit log, newest first; the owner's only."""
+    def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
+        """Rows of the audit log, or of the log of *recalls*, newest first; the owner's only."""
         self._owners_only("audit_entries")
-        return self._rows.audit_entries(most)
+        return self._rows.audit_entries(most, recalls=recalls)
+
+    def _tell(
+        self, verb: str, reading: Reading | None, ids: Iterable[str] = (), query: str = "", recall: str = ""
+    ) -> None:
+        """Audit what is about to be handed out, where the bank asks for it."""
+        sequence = 0 if reading is None else reading.meta.sequence
+        wanted = tuple(dict.fromkeys(ids))
+        self._rows.tell(Told(verb, self.principal or "", self._now(), sequence, wanted, query, recall))
 
     def maintain(
         self,
@@ -1914,6 +1952,8 @@ class Bank:
             view = look(reading.snapshot, filters, self._now(), self._reader(reading))
             current = _checked(reading, newest_first(view))
             changed = recent_changes(reading, view, self._may_read)
+        told = [*current, *(memory for pair in changed for memory in pair)]
+        self._tell("brief", reading, [memory.id for memory in told], task)
         relevant = () if found.no_match else tuple(hit.memory for hit in found.hits)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
 
@@ -2034,6 +2074,12 @@ class Bank:
         if not isinstance(moment, datetime) or moment.utcoffset() is None:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
         return to_micros(moment)
+
+
+def _words_of_others(answer: Recall) -> set[str]:
+    """Ids of memories that have words in an answer beside its hits."""
+    behind = {each.memory.id for evidence in answer.evidence.values() for each in evidence}
+    return behind | {memory for chunk in answer.chunks for memory in chunk.memories}
 
 
 def _checked(reading: Reading, memories: list[Memory]) -> list[Memory]:

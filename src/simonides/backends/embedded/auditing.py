@@ -25,7 +25,7 @@ from simonides.backends.embedded.change_log import hash_at
 from simonides.errors import DamagedError, InputError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     import apsw
@@ -36,7 +36,8 @@ KEY_FILE = "audit.key"
 """Beside the bank's database, readable for its owner only; or hand a key in and keep it elsewhere."""
 
 SHORTEST_KEY = 16
-_START = bytes(32)
+FIRST_SEAL = bytes(32)
+"""What stands before the first row of a log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,11 @@ class Entry:
         at: the clock, microseconds UTC.
         actor: keyed hash of the principal; empty = the owner.
         verb: what was done.
-        first, last: numbers of the changes; *first* above *last* = none.
+        first, last: numbers of the changes; *first* above *last* = none (*last* is then the newest seen).
         seal: hexadecimal.
+        ids: of the memories that were handed out; only in the log of recalls, as are the next two.
+        query, recall: keyed hashes of the query and of ``Recall.id``; empty = none. The query of that log's
+            first row is the salt of these hashes.
     """
 
     number: int
@@ -59,10 +63,13 @@ class Entry:
     first: int
     last: int
     seal: str
+    ids: tuple[str, ...] = ()
+    query: str = ""
+    recall: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__} | {"ids": list(self.ids)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +83,33 @@ class Head:
         return f"{self.number}:{self.seal}"
 
 
+NO_HEAD = Head(0, FIRST_SEAL.hex())
+
+
 @dataclass(frozen=True, slots=True)
-class AuditReport:
-    """What an audit found; *problems* is empty when every row is what was written."""
+class Chain:
+    """What a look at one chain of sealed rows found."""
 
     entries: int
     head: Head
     problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """What an audit found; *problems* is empty when every row is what was written.
+
+    Attributes:
+        entries, head: rows of the log of changes, and the newest.
+        problems: of both logs.
+        recalls, recalls_head: rows of the log of recalls, and the newest; 0 where there is none.
+    """
+
+    entries: int
+    head: Head
+    problems: tuple[str, ...]
+    recalls: int = 0
+    recalls_head: Head = NO_HEAD
 
     @property
     def ok(self) -> bool:
@@ -95,6 +122,8 @@ class AuditReport:
             "entries": self.entries,
             "head": str(self.head),
             "problems": list(self.problems),
+            "recalls": self.recalls,
+            "recalls_head": str(self.recalls_head),
         }
 
 
@@ -126,9 +155,9 @@ class Auditor:
         row = connection.execute(
             "SELECT number, last, seal FROM audit ORDER BY number DESC LIMIT 1"
         ).fetchone()
-        number, done, before = row or (0, 0, _START)
+        number, done, before = row or (0, 0, FIRST_SEAL)
         fields = (number + 1, now, self.hash_of(principal), verb, done + 1, meta.sequence, meta.log_hash)
-        seal = self._seal(before, fields)
+        seal = self.seal(before, fields)
         connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, seal))
 
     def verify(self, connection: apsw.Connection, meta: Meta, anchor: str | None = None) -> AuditReport:
@@ -139,44 +168,75 @@ class Auditor:
             meta: as that transaction sees it.
             anchor: a head that was kept, ``number:seal``; ``None`` = none.
         """
-        kept = None if anchor is None else read_head(anchor)
-        head = Head(0, _START.hex())
-        found: list[str] = []
-        for head, problem in self._walk(connection):
-            found += [problem] if problem else []
-            if kept and head.number == kept.number:
-                if not hmac.compare_digest(head.seal, kept.seal):
-                    found.append(f"audit: row {head.number} is not the one that was kept as the head")
-                kept = None
-        if kept and kept.number > 0:
-            found.append(f"audit: ends at row {head.number}, the head that was kept is row {kept.number}")
+        rows = connection.execute("SELECT * FROM audit ORDER BY number")
+        chain = check_chain(rows, self.seal, "audit", anchor)
+        found = [*chain.problems, *_changes_problems(connection)]
         last = connection.execute("SELECT coalesce(max(last), 0) FROM audit").get
         if last != meta.sequence:
             found.append(f"audit: tells of changes up to {last}, the bank holds {meta.sequence}")
-        return AuditReport(head.number, head, tuple(found))
+        return AuditReport(chain.entries, chain.head, tuple(found))
 
-    def _walk(self, connection: apsw.Connection) -> Iterator[tuple[Head, str]]:
-        """Each row as a head, and what is wrong with it (empty = nothing)."""
-        before, expected, next_change = _START, 1, 1
-        for *fields, seal in connection.execute("SELECT * FROM audit ORDER BY number"):
-            number, _, _, _, first, last, log_hash = fields
-            problem = ""
-            if not isinstance(seal, bytes) or not isinstance(last, int):
-                yield Head(int(number), ""), f"audit: row {number} is not what was written"
-                continue
-            if number != expected:
-                problem = f"audit: row {expected} is missing"
-            elif not hmac.compare_digest(seal, self._seal(before, tuple(fields))):
-                problem = f"audit: row {number} is not what was written, or follows another row"
-            elif first != next_change or hash_at(connection, last) != log_hash:
-                problem = f"audit: the change log up to {last} is not the one of row {number}"
-            yield Head(int(number), bytes(seal).hex()), problem
-            before, expected, next_change = bytes(seal), int(number) + 1, int(last) + 1
+    def salted(self, salt: str, what: str, text: str) -> str:
+        """A keyed hash of a text, another for each *what* and each *salt*; empty for the empty text."""
+        if not text:
+            return ""
+        body = "\0".join((what, salt, text)).encode(errors="surrogatepass")
+        return hmac.new(self._key, body, hashlib.sha256).hexdigest()[:32]
 
-    def _seal(self, before: bytes, fields: tuple[Any, ...]) -> bytes:
+    def seal(self, before: bytes, fields: tuple[Any, ...], domain: bytes = b"") -> bytes:
+        """The seal of a row that follows the one sealed by *before*; *domain* tells logs apart."""
         plain = [value.hex() if isinstance(value, bytes) else value for value in fields]
         body = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
-        return hmac.new(self._key, before + body, hashlib.sha256).digest()
+        return hmac.new(self._key, domain + before + body, hashlib.sha256).digest()
+
+
+def check_chain(
+    rows: Iterable[tuple[Any, ...]],
+    sealed: Callable[[bytes, tuple[Any, ...]], bytes],
+    name: str,
+    anchor: str | None = None,
+) -> Chain:
+    """Check the seals of *rows* (ascending, the number first and the seal last).
+
+    Args:
+        rows: the whole log.
+        sealed: the seal that a row must have, from the seal before it and its other fields.
+        name: of the log, for the problems.
+        anchor: a head that was kept, ``number:seal``: it must be one of the rows. ``None`` = none.
+    """
+    kept = None if anchor is None else read_head(anchor)
+    head, before, expected, found = NO_HEAD, FIRST_SEAL, 1, []
+    for *fields, seal in rows:
+        number = int(fields[0])
+        if not isinstance(seal, bytes):
+            head, problem = Head(number, ""), f"row {number} is not what was written"
+            found.append(f"{name}: {problem}")
+            continue
+        if number != expected:
+            found.append(f"{name}: row {expected} is missing")
+        elif not hmac.compare_digest(seal, sealed(before, tuple(fields))):
+            found.append(f"{name}: row {number} is not what was written, or follows another row")
+        head, before, expected = Head(number, seal.hex()), seal, number + 1
+        if kept and number == kept.number:
+            if not hmac.compare_digest(head.seal, kept.seal):
+                found.append(f"{name}: row {number} is not the one that was kept as the head")
+            kept = None
+    if kept and kept.number > 0:
+        found.append(f"{name}: ends at row {head.number}, the head that was kept is row {kept.number}")
+    return Chain(head.number, head, tuple(found))
+
+
+def _changes_problems(connection: apsw.Connection) -> Iterator[str]:
+    """Where rows of the audit log tell of other changes than the change log."""
+    next_change = 1
+    rows = connection.execute("SELECT number, first, last, log_hash FROM audit ORDER BY number")
+    for number, first, last, log_hash in rows:
+        if not isinstance(last, int):
+            yield f"audit: row {number} is not what was written"
+            continue
+        if first != next_change or hash_at(connection, last) != log_hash:
+            yield f"audit: the change log up to {last} is not the one of row {number}"
+        next_change = last + 1
 
 
 def read_entries(connection: apsw.Connection, most: int | None = None) -> list[Entry]:

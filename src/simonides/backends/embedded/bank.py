@@ -64,6 +64,7 @@ from simonides.backends.embedded.reading import (
     read_versions,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
+from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Told
 from simonides.backends.embedded.recall_jobs import RecallJobs
 from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
 from simonides.backends.embedded.restoring import restore
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
 
 _TRIES = 5
 _LOADING_CACHE_KB = 256 * 1024
+RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
 MOST_IMPRESSIONS = 1_000
 """Recalls that wait in memory until something is said to be of use; the oldest falls out."""
 
@@ -276,6 +278,7 @@ class EmbeddedBank:
         self.folder = folder
         self._key = key
         self.recall_jobs = RecallJobs(folder, key)
+        self._recall_log = RecallLog(folder, key)
         self._audit_key = audit_key
         self._analyser = analyser
         self._files = files or FileLayer()
@@ -812,24 +815,65 @@ class EmbeddedBank:
                 self._audit(connection, meta, "start", now)
         return self.folder / KEY_FILE
 
-    def audit_verify(self, anchor: str | None = None) -> AuditReport:
-        """Check the audit log; see ``auditing``.
+    def audit_recalls(self, now: int, *, on: bool) -> bool:
+        """Begin or end the log of recalls; false when it was so before.
 
         Raises:
             NotFoundError: there is no key.
         """
+        auditor = self._audited()
+        with write_transaction(self._connections) as connection:
+            meta = read_meta(connection)
+            switched = self._recall_log.switch(auditor, Told(START if on else STOP, "", now, meta.sequence))
+            if switched:
+                auditor.append(connection, meta, "", RECALLS_ON if on else RECALLS_OFF, now)
+        return switched
+
+    def tell(self, told: Told) -> None:
+        """Audit what is about to be handed out, where the bank asks for it.
+
+        Raises:
+            UnavailableError: that cannot be written, so nothing may be handed out.
+        """
+        if not self._recall_log.is_on:
+            return
+        auditor = self._auditor()
+        if auditor is None:
+            raise UnavailableError(
+                "recalls of this bank are audited and its audit key is not here; hand the key in"
+            )
+        self._recall_log.append(auditor, told)
+
+    def audit_verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
+        """Check both audit logs; see ``auditing`` and ``recall_audit``.
+
+        Raises:
+            NotFoundError: there is no key.
+        """
+        auditor = self._audited()
+        with self._rows_only() as connection:
+            report = auditor.verify(connection, read_meta(connection, checked=False), anchor)
+            switches = connection.execute(
+                "SELECT count(*) FROM audit WHERE verb IN (?, ?)", (RECALLS_ON, RECALLS_OFF)
+            ).get
+        recalls = self._recall_log.verify(auditor, switches, recalls_anchor)
+        problems = (*report.problems, *recalls.problems)
+        return AuditReport(report.entries, report.head, problems, recalls.entries, recalls.head)
+
+    def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
+        """Rows of the log of changes, or of that of recalls, newest first."""
+        if recalls:
+            return self._recall_log.entries(most)
+        with self._rows_only() as connection:
+            return read_entries(connection, most)
+
+    def _audited(self) -> Auditor:
         auditor = self._auditor()
         if auditor is None:
             raise NotFoundError(
                 "this bank has no audit key; start the audit (`simonides audit start`), or hand the key in"
             )
-        with self._rows_only() as connection:
-            return auditor.verify(connection, read_meta(connection, checked=False), anchor)
-
-    def audit_entries(self, most: int | None = None) -> list[Entry]:
-        """Rows of the audit log, newest first."""
-        with self._rows_only() as connection:
-            return read_entries(connection, most)
+        return auditor
 
     def _auditor(self) -> Auditor | None:
         key = self._audit_key if self._audit_key is not None else find_key(self.folder)
@@ -899,6 +943,7 @@ class EmbeddedBank:
     def close(self) -> None:
         """Close every connection; the bank cannot be used afterwards."""
         self._connections.close()
+        self._recall_log.close()
         with self._lock:
             self._position = None
 

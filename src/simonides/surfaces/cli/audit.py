@@ -1,4 +1,4 @@
-"""`simonides audit`: start, show and verify the log of who changed what."""
+"""`simonides audit`: start, show and verify the logs of who changed what and who was told what."""
 
 from typing import Annotated
 
@@ -8,7 +8,9 @@ from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text
 
-audit = typer.Typer(help="The log of who changed what, sealed row by row.", no_args_is_help=True)
+audit = typer.Typer(
+    help="The logs of who changed what and who was told what, sealed row by row.", no_args_is_help=True
+)
 
 
 @audit.command()
@@ -23,17 +25,36 @@ def start(*, store: StoreOption = None, bank: BankOption = "default", as_json: J
 
 
 @audit.command()
+def recalls(
+    *,
+    off: Annotated[bool, typer.Option("--off", help="No longer.")] = False,
+    store: StoreOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Audit also what is handed out, from now on: every recall writes a row before it answers."""
+    with open_for_reading(store, bank) as opened:
+        changed = opened.audit_recalls(on=not off)
+    if as_json:
+        print_json({"on": not off, "changed": changed})
+    else:
+        state = "no longer audited" if off else "audited"
+        print_text(f"recalls are {state}" if changed else f"nothing changed: recalls are {state}")
+
+
+@audit.command()
 def show(
     *,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Rows at most, newest first.", min=1)] = 20,
     head: Annotated[bool, typer.Option("--head", help="Only the head, to be kept elsewhere.")] = False,
+    recalls: Annotated[bool, typer.Option("--recalls", help="Of the log of what was handed out.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Print the newest rows: number, moment, actor, what was done, which changes."""
     with open_for_reading(store, bank) as opened:
-        entries = opened.audit_entries(1 if head else most)
+        entries = opened.audit_entries(1 if head else most, recalls=recalls)
     if head:
         text = f"{entries[0].number}:{entries[0].seal}" if entries else f"0:{'0' * 64}"
         if as_json:
@@ -44,10 +65,8 @@ def show(
         print_json({"entries": [entry.to_dict() for entry in entries]})
     else:
         for entry in entries:
-            print_text(
-                f"{entry.number}  {entry.at}  {entry.actor or 'owner'}  {entry.verb}  "
-                f"changes {entry.first} to {entry.last}"
-            )
+            about = f"{len(entry.ids)} memories" if recalls else f"changes {entry.first} to {entry.last}"
+            print_text(f"{entry.number}  {entry.at}  {entry.actor or 'owner'}  {entry.verb}  {about}")
 
 
 @audit.command()
@@ -57,17 +76,23 @@ def verify(
         str | None,
         typer.Option("--anchor", metavar="HEAD", help="A head that was kept: it must be in the log."),
     ] = None,
+    recalls_anchor: Annotated[
+        str | None,
+        typer.Option("--recalls-anchor", metavar="HEAD", help="The same, of the log of what was handed out."),
+    ] = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Check every seal; exit code 1 when the log is not what was written."""
     with open_for_reading(store, bank) as opened:
-        report = opened.audit_verify(anchor=anchor)
+        report = opened.audit_verify(anchor=anchor, recalls_anchor=recalls_anchor)
     if as_json:
         print_json(report.to_dict())
     else:
         lines = [f"{'ok' if report.ok else 'not ok'}: {report.entries} rows, head {report.head}"]
+        if report.recalls:
+            lines.append(f"recalls: {report.recalls} rows, head {report.recalls_head}")
         print_text("\n".join([*lines, *(f"- {problem}" for problem in report.problems)]))
     if not report.ok:
         raise typer.Exit(NEGATIVE)

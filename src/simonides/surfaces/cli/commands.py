@@ -211,7 +211,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "audit": (
         "audit:audit",
-        "The log of who changed what, sealed row by row.",
+        "The logs of who changed what and who was told what, sealed row by row.",
     ),
     "config": (
         "config:config",

@@ -212,12 +212,18 @@ def move_of(answer: Answer) -> Move:
 
 def entry_of(answer: Answer) -> Entry:
     """One row of the audit log."""
-    return Entry(**answer)
+    return Entry(**{**answer, "ids": tuple(answer["ids"])})
 
 
 def audit_of(answer: Answer) -> AuditReport:
     """What an audit found."""
-    return AuditReport(answer["entries"], read_head(answer["head"]), tuple(answer["problems"]))
+    return AuditReport(
+        answer["entries"],
+        read_head(answer["head"]),
+        tuple(answer["problems"]),
+        answer["recalls"],
+        read_head(answer["recalls_head"]),
+    )
 
 
 def saved_of(headers: Mapping[str, str]) -> Saved:

@@ -283,14 +283,15 @@ class RemoteBank:
         wanted = _listed(ids)
         return int(self._call("release", ids=wanted, kind=kind)["released"]) if wanted else 0
 
-    def audit_entries(self, most: int | None = None) -> list[Entry]:
+    def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
         """See ``Bank.audit_entries``; a server gives 100,000 rows at most."""
-        found = self._call("audit_entries", most=_MOST_ENTRIES if most is None else most)
+        wanted = _MOST_ENTRIES if most is None else most
+        found = self._call("audit_entries", most=wanted, recalls=recalls)
         return [records.entry_of(each) for each in found["entries"]]
 
-    def audit_verify(self, *, anchor: str | None = None) -> AuditReport:
+    def audit_verify(self, *, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
         """See ``Bank.audit_verify``."""
-        return records.audit_of(self._call("audit_verify", anchor=anchor))
+        return records.audit_of(self._call("audit_verify", anchor=anchor, recalls_anchor=recalls_anchor))
 
     def stats(self) -> Mapping[str, Any]:
         """See ``Bank.stats``."""

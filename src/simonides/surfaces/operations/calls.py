@@ -220,11 +220,13 @@ def release(bank: Bank, request: requests.Release) -> Answer:
 
 
 def audit_entries(bank: Bank, request: requests.AuditEntries) -> Answer:
-    return {"entries": [entry.to_dict() for entry in bank.audit_entries(request.most)]}
+    return {
+        "entries": [entry.to_dict() for entry in bank.audit_entries(request.most, recalls=request.recalls)]
+    }
 
 
 def audit_verify(bank: Bank, request: requests.AuditVerify) -> Answer:
-    return bank.audit_verify(anchor=request.anchor).to_dict()
+    return bank.audit_verify(anchor=request.anchor, recalls_anchor=request.recalls_anchor).to_dict()
 
 
 def stats(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 every call has the same shape

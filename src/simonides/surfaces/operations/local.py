@@ -15,6 +15,7 @@ _REPLACES = "replaces every row by a file's: whoever may do that may as well wri
 _READS_FOLDERS = "reads a folder of the machine, which is not a caller's to name"
 _LEARNS = "works for minutes on files of the machine that hold questions, and writes a file"
 _KEY = "makes a key whose file only the machine's owner should see"
+_WATCH = "decides who is watched, and with which key, which is for the machine's owner"
 _ENCODES = "loads another model and encodes the whole bank with it; recalls elsewhere go on meanwhile"
 _ASKS = "asks a language model about whole banks, which costs money; a scheduled job does that"
 
@@ -41,6 +42,7 @@ LOCAL_COMMANDS: Mapping[str, str] = {
     "enrich": _ASKS,
     "reembed": _ENCODES,
     "audit start": _KEY,
+    "audit recalls": _WATCH,
 }
 """Command → why no other door has it."""
 
@@ -48,6 +50,7 @@ LOCAL_METHODS: Mapping[str, str] = {
     "restore": _REPLACES,
     "check_references": _READS_FOLDERS,
     "start_audit": _KEY,
+    "audit_recalls": _WATCH,
     **dict.fromkeys(("adopt_reranker", "samples", "used_by_recall", "last_write"), _LEARNS),
     **dict.fromkeys(("enrich", "queue_enrichment"), _ASKS),
     "import_items": "is what reads files of other systems on this machine",

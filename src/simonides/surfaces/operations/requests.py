@@ -413,6 +413,7 @@ class AuditEntries:
     """The newest rows of the audit log."""
 
     most: int = parameter(s.whole(1, 100_000), "Rows at most, newest first.", 20)
+    recalls: bool = parameter(s.SWITCH, "Of the log of what was handed out.", default=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,6 +422,9 @@ class AuditVerify:
 
     anchor: str | None = parameter(
         s.text(longest=128), "A head that was kept elsewhere: it must be in the log.", None
+    )
+    recalls_anchor: str | None = parameter(
+        s.text(longest=128), "The same, of the log of what was handed out.", None
     )
 
 

@@ -280,10 +280,21 @@ AUDIT_ENTRIES = _answer(
             first=_COUNT,
             last=_COUNT,
             seal=_TEXT,
+            ids={**_TEXTS, "description": "Of the memories that were handed out."},
+            query={**_TEXT, "description": "Keyed hash; empty = none."},
+            recall={**_TEXT, "description": "Keyed hash of the recall's id; empty = none."},
         )
     ),
 )
-AUDITED = _answer("Audited", ok=_SWITCH, entries=_COUNT, head=_TEXT, problems=_TEXTS)
+AUDITED = _answer(
+    "Audited",
+    ok=_SWITCH,
+    entries=_COUNT,
+    head=_TEXT,
+    problems=_TEXTS,
+    recalls=_COUNT,
+    recalls_head=_TEXT,
+)
 SAVED = _answer("Saved", path=_TEXT, memories=_COUNT, sequence=_COUNT)
 STATS: Schema = {**_answer("Stats", bank=_TEXT, current=_COUNT), "additionalProperties": True}
 VERIFIED = _answer(

@@ -380,7 +380,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "audit_entries",
-            "Show the newest rows of the audit log: when, who, what was done; no text.",
+            "Show the newest rows of the audit log, or of that of recalls: when, who and what; no text.",
             requests.AuditEntries,
             results.AUDIT_ENTRIES,
             Verb.ADMIN,
@@ -389,7 +389,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "audit_verify",
-            "Check every seal of the audit log.",
+            "Check every seal of the audit log and of that of recalls.",
             requests.AuditVerify,
             results.AUDITED,
             Verb.ADMIN,

@@ -1,0 +1,211 @@
+"""The log of what was handed out: a sealed row for each recall and each look, where a bank asks for it.
+
+    seal(n) = HMAC-SHA256(key, "recalls" · seal(n−1) · JSON of row n without its seal)
+
+A row names the moment, the actor, the ids of the memories, and keyed hashes of the query and of the recall's
+id, salted by what the first row says; no text is in it, so forgetting leaves nothing here. It lies in a file
+of its own beside the bank, so that a recall waits for no writer of memories; whoever asks gets no answer
+before its row is on the disk. Switching it on and off are rows, too, here and in the log of changes: where
+this file is deleted, ``audit verify`` misses it.
+Cost: one synced write a recall. Weakness: who may write the files can put an older state of this one back;
+keep the head elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simonides.backends.embedded.auditing import FIRST_SEAL, Chain, Entry, check_chain
+from simonides.backends.embedded.connection import Connections, translated, write_transaction
+from simonides.errors import DamagedError, UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import apsw
+
+    from simonides.backends.embedded.auditing import Auditor
+    from simonides.backends.embedded.encryption import Key
+
+FILE = "recall-audit.db"
+START, STOP = "start", "stop"
+_DOMAIN = b"recalls\0"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS recalls(
+  number INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,              -- keyed hash of the principal; empty = the owner
+  verb TEXT NOT NULL,
+  recall TEXT NOT NULL,             -- keyed hash of Recall.id; empty = none
+  query TEXT NOT NULL,              -- keyed hash of the query; in the first row the salt
+  ids TEXT NOT NULL,                -- JSON list
+  sequence INTEGER NOT NULL,        -- the last change that was seen
+  seal BLOB NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS recalls_switched ON recalls(number) WHERE verb IN ('start', 'stop');
+"""
+_SWITCH = "SELECT verb FROM recalls WHERE verb IN ('start', 'stop') ORDER BY number DESC LIMIT 1"
+_SWITCHES = "SELECT count(*) FROM recalls WHERE verb IN ('start', 'stop')"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is about to be handed out.
+
+    Attributes:
+        verb: what was asked for: recall, why_not, read, list, diff, brief, export or backup.
+        principal: who asked; empty = the owner.
+        at: the clock, microseconds UTC.
+        sequence: the last change that the answer sees.
+        ids: of the memories in it, in its order.
+        query, recall: the words and ``Recall.id``; only keyed hashes of them are kept. Empty = none.
+    """
+
+    verb: str
+    principal: str
+    at: int
+    sequence: int
+    ids: Sequence[str] = ()
+    query: str = ""
+    recall: str = ""
+
+
+class RecallLog:
+    """The log of one bank.
+
+    Args:
+        folder: of the bank.
+        key: that encrypts the bank; ``None`` = it is plain.
+    """
+
+    def __init__(self, folder: Path, key: Key | None = None) -> None:
+        self._path = folder / FILE
+        self._key = key
+        self._connections: Connections | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether what is handed out is audited. Cost where it never was: one look for a file."""
+        connections = self._opened()
+        if connections is None:
+            return False
+        with translated(self._path):
+            return bool(_has_table(connections.get()) and connections.get().execute(_SWITCH).get == START)
+
+    def switch(self, auditor: Auditor, told: Told) -> bool:
+        """Begin or end the audit by a row (*told* has the verb ``start`` or ``stop``); false = it was so."""
+        if self.is_on == (told.verb == START):
+            return False
+        with translated(self._path):
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            connections = self._opened()
+            if connections is None:
+                raise UnavailableError(f"{self._path}: vanished while it was opened; try again")
+            if not _has_table(connections.get()):
+                connections.get().pragma("journal_mode", "WAL")
+        with write_transaction(connections) as connection:
+            connection.execute(_SCHEMA)
+            self._write(connection, auditor, told)
+        return True
+
+    def append(self, auditor: Auditor, told: Told) -> None:
+        """Add a row; it is on the disk when this returns.
+
+        Raises:
+            UnavailableError: it cannot be written, so nothing may be handed out.
+        """
+        connections = self._opened()
+        if connections is None:
+            raise UnavailableError(f"{self._path}: was deleted meanwhile; nothing is handed out")
+        with write_transaction(connections) as connection:
+            self._write(connection, auditor, told)
+
+    def _write(self, connection: apsw.Connection, auditor: Auditor, told: Told) -> None:
+        row = connection.execute("SELECT number, seal FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
+        salt = connection.execute("SELECT query FROM recalls ORDER BY number LIMIT 1").get
+        number, before = row or (0, FIRST_SEAL)
+        fields = (
+            number + 1,
+            told.at,
+            auditor.hash_of(told.principal),
+            told.verb,
+            auditor.salted(str(salt), "recall", told.recall),
+            secrets.token_hex(16) if salt is None else auditor.salted(str(salt), "query", told.query),
+            json.dumps(list(told.ids)),
+            told.sequence,
+        )
+        seal = auditor.seal(before, fields, _DOMAIN)
+        connection.execute(f"INSERT INTO recalls VALUES ({', '.join('?' * 9)})", (*fields, seal))
+
+    def entries(self, most: int | None = None) -> list[Entry]:
+        """Rows of the log, newest first; *most* of them, ``None`` = all."""
+        connections = self._opened()
+        if connections is None:
+            return []
+        with translated(self._path):
+            if not _has_table(connections.get()):
+                return []
+            rows = connections.get().execute(
+                "SELECT number, at, actor, verb, sequence, seal, ids, query, recall FROM recalls"
+                " ORDER BY number DESC LIMIT ?",
+                (-1 if most is None else most,),
+            )
+            return [_entry(*row) for row in rows]
+
+    def verify(self, auditor: Auditor, switches: int, anchor: str | None = None) -> Chain:
+        """Check the chain, that *anchor* is one of its rows, and that no switch is missing.
+
+        Args:
+            auditor: has the key.
+            switches: how often the log of changes says that this one was switched on or off.
+            anchor: a head that was kept, ``number:seal``; ``None`` = none.
+        """
+        connections, shown = self._opened(), 0
+        chain = check_chain((), auditor.seal, "recalls", anchor)
+        if connections is not None:
+            with translated(self._path):
+                connection = connections.get()
+                if _has_table(connection):
+                    shown = connection.execute(_SWITCHES).get
+                    rows = connection.execute("SELECT * FROM recalls ORDER BY number")
+                    chain = check_chain(
+                        rows, lambda before, row: auditor.seal(before, row, _DOMAIN), "recalls", anchor
+                    )
+        if shown < switches:
+            missing = f"recalls: was switched {switches} times, as the log of changes says, and shows {shown}"
+            return Chain(chain.entries, chain.head, (*chain.problems, missing))
+        return chain
+
+    def close(self) -> None:
+        """Close every connection."""
+        if self._connections is not None:
+            self._connections.close()
+
+    def _opened(self) -> Connections | None:
+        """Connections to the file; ``None`` while there is none."""
+        if not self._path.is_file():
+            return None
+        if self._connections is None:
+            self._connections = Connections(self._path, self._key)
+        return self._connections
+
+
+def _has_table(connection: apsw.Connection) -> bool:
+    return bool(connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'recalls'").get)
+
+
+def _entry(
+    number: int, at: int, actor: str, verb: str, sequence: int, seal: bytes, ids: str, query: str, recall: str
+) -> Entry:
+    try:
+        named = tuple(str(one) for one in json.loads(ids))
+    except (ValueError, TypeError) as error:
+        raise DamagedError(f"{FILE}: row {number} is not what was written; audit verify says more") from error
+    return Entry(number, at, actor, verb, sequence + 1, sequence, bytes(seal).hex(), named, query, recall)
