@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from simonides.records.draft import Draft
 
@@ -20,6 +20,10 @@ IMMUTABLE = (
 )  # fmt: skip
 """Columns of ``memories`` that never change after they were written."""
 
+# Made once: ``json.dumps`` makes a new encoder at every call that asks for anything special.
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_plain = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
     """16 bytes over the ``IMMUTABLE`` columns of a row.
@@ -28,12 +32,16 @@ def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
         row: a row of ``memories`` by column name.
         embedded: whether it has a vector of the bank's embedder, so that a lost one is noticed.
     """
-    values = [row[name] for name in IMMUTABLE]
-    blobs = [value for value in values if isinstance(value, bytes)]
+    return values_digest([row[name] for name in IMMUTABLE], embedded=embedded)
+
+
+def values_digest(values: Sequence[Any], *, embedded: bool) -> bytes:
+    """``row_digest`` of a row's values in the order of ``IMMUTABLE``."""
+    blobs = [value for value in values if type(value) is bytes]
     # Of a blob its length stands in the text, and its bytes come after it.
-    plain = [len(value) if isinstance(value, bytes) else value for value in values]
-    body = json.dumps([*plain, bool(embedded)], ensure_ascii=False, separators=(",", ":")).encode()
-    return hashlib.blake2b(b"\0".join((body, *blobs)), digest_size=16).digest()
+    plain = [len(value) if type(value) is bytes else value for value in values]
+    plain.append(bool(embedded))
+    return hashlib.blake2b(b"\0".join((_compact(plain).encode(), *blobs)), digest_size=16).digest()
 
 
 def content_key(draft: Draft) -> bytes:
@@ -43,7 +51,7 @@ def content_key(draft: Draft) -> bytes:
     gets a neighbour when the conversation goes on.
     """
     is_turn = draft.session and draft.span is not None and not draft.document
-    body = json.dumps(
+    body = _plain(
         [
             draft.text, "" if is_turn else draft.context, draft.relation, draft.kind, draft.layer,
             draft.path, draft.project, draft.tags, draft.acl, draft.source, draft.metadata_json,
@@ -54,8 +62,7 @@ def content_key(draft: Draft) -> bytes:
             draft.expansion,
             draft.statement
             and (draft.statement.name, draft.statement.subject, draft.statement.object),
-        ],
-        ensure_ascii=False,
+        ]
     )  # fmt: skip
     return hashlib.blake2b(body.encode(), digest_size=16).digest()
 
