@@ -257,7 +257,7 @@ class TailPostings:
                 entry = self._entries[term] = ([], [])
             rows, frequencies = entry
             # The frequency first: a reader cuts by rows, so it never sees a row without its frequency.
-            frequencies.append(min(frequency, _LARGEST_FREQUENCY))
+            frequencies.append(min(_LARGEST_FREQUENCY, frequency))
             rows.append(row)
 
     def frozen(self, lengths: NDArray[np.int32]) -> FrozenTail:
@@ -300,17 +300,20 @@ class FrozenTail:
     def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
         """Vocabulary and, per posting, (position in it, row, frequency)."""
         vocabulary: list[bytes] = []
-        terms: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-        rows: list[NDArray[np.int32]] = [_NOTHING[0]]
-        frequencies: list[NDArray[np.uint8]] = [_NOTHING[1]]
+        counts: list[int] = []
+        rows: list[int] = []
+        frequencies: list[int] = []
+        stop = len(self.lengths)
         for term in list(self.entries):
-            held, counted = self.postings(term)
-            if len(held):
-                terms.append(np.full(len(held), len(vocabulary), np.int64))
+            held, counted = self.entries[term]
+            count = bisect_left(held, stop)
+            if count:
                 vocabulary.append(term.encode())
-                rows.append(held)
-                frequencies.append(counted)
-        return vocabulary, np.concatenate(terms), np.concatenate(rows), np.concatenate(frequencies)
+                counts.append(count)
+                rows += held[:count]
+                frequencies += counted[:count]
+        terms = np.repeat(np.arange(len(counts), dtype=np.int64), np.array(counts, np.int64))
+        return vocabulary, terms, np.array(rows, np.int32), np.array(frequencies, np.uint8)
 
 
 def _summed(

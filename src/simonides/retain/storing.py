@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.stored import read_object
 from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
@@ -36,7 +37,8 @@ from simonides.retain.supersession import declared, succeed
 from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from simonides.backends.embedded.transaction import Placement, WriteTransaction
     from simonides.protocols import Analyser
@@ -105,15 +107,18 @@ class Storing:
         )
         self._facts: dict[int, _Fact] = {}
         self._later: dict[str, list[int]] = {task: [] for task in TASKS}
+        self._keys: list[bytes] = []
         # Per document, what it says according to the items so far.
         self._said: dict[str, set[str]] = {}
 
     def store(self) -> list[str]:
         """Store every item; one id each, in order. Documents are replaced as a whole."""
         ids: list[str] = []
-        for position, item in enumerate(self._items):
-            ids.append(self._store(position, item))
-            self._said.setdefault(item.draft.document, set()).add(ids[-1])
+        for run, together in self._runs():
+            stored = self._store_run(run) if together else [self._store(run[0], self._items[run[0]])]
+            for position, memory in enumerate(stored, len(ids)):
+                self._said.setdefault(self._items[position].draft.document, set()).add(memory)
+            ids += stored
         # Of a document that came in parts, the least trusted one decides what it may end.
         trusts: dict[tuple[str, tuple[str, ...]], float] = {}
         for draft in (item.draft for item in self._items):
@@ -125,6 +130,50 @@ class Storing:
         for task in TASKS:
             self._transaction.queue_all(task, self._later[task])
         return ids
+
+    def _runs(self) -> Iterator[tuple[range, bool]]:
+        """All positions in order: alone, or together where none needs a look at the others or at the bank."""
+        if not self._unread:
+            yield from ((range(position, position + 1), False) for position in range(len(self._items)))
+            return
+        self._keys = [content_key(item.draft) for item in self._items]
+        held = self._transaction.known_keys(self._keys)
+        first = 0
+        for position, (item, key) in enumerate(zip(self._items, self._keys, strict=True)):
+            if not (_is_plain(item) and (not item.draft.deduplicate or self._is_new(item, key, held))):
+                if first < position:
+                    yield range(first, position), True
+                yield range(position, position + 1), False
+                first = position + 1
+            held.add(key)
+        if first < len(self._items):
+            yield range(first, len(self._items)), True
+
+    def _is_new(self, item: Prepared, key: bytes, held: AbstractSet[bytes]) -> bool:
+        return key not in held and self._returned(item.draft.text) is None
+
+    def _store_run(self, run: range) -> list[str]:
+        """Store what is new and states no relation, all at once."""
+        items = self._items[run.start : run.stop]
+        places = []
+        last = self._transaction.last_ingested
+        for item in items:
+            # As ``next_instant`` will say when the rows before it are there.
+            following = max(self._transaction.now, last + 1)
+            ingested = following if item.draft.recorded_at is None else item.draft.recorded_at
+            places.append(place_item(item, ingested, self._author, novelty([])))
+            last = max(last, ingested)
+        stored = self._transaction.insert_all(items, places, self._keys[run.start : run.stop])
+        for item, row in zip(items, stored, strict=True):
+            self._link_session(item, row)
+            self._leave_for_later(item, row.ordinal)
+        return [row.id for row in stored]
+
+    def _leave_for_later(self, item: Prepared, ordinal: int) -> None:
+        compared = item.draft.deduplicate and _may_repeat(item.draft)
+        self._later[REPEAT if compared else LINK].append(ordinal)
+        if self._unread:
+            self._later[READ].append(ordinal)
 
     def _close_what_left(self, document: str, readers: tuple[str, ...], trust: float, kept: set[str]) -> None:
         """End the memories of a document that its new text no longer holds; their history stays.
@@ -160,10 +209,7 @@ class Storing:
             self._near.wrote(position)
         self._link_session(item, stored)
         if self._bulk:
-            compared = draft.deduplicate and _may_repeat(draft)
-            self._later[REPEAT if compared else LINK].append(stored.ordinal)
-            if self._unread:
-                self._later[READ].append(stored.ordinal)
+            self._leave_for_later(item, stored.ordinal)
         else:
             self._link(item, place, stored, neighbours)
         return stored.id
@@ -355,6 +401,11 @@ def close(transaction: WriteTransaction, ordinal: int, moment: int, *, supersede
         )
     else:
         transaction.expire(ordinal, transaction.next_instant())
+
+
+def _is_plain(item: Prepared) -> bool:
+    """Whether an item's row follows from the item alone, once it is known to be new."""
+    return item.draft.statement is None and item.following is None and not item.sparse
 
 
 def _may_repeat(draft: Draft) -> bool:

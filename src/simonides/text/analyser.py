@@ -83,7 +83,8 @@ class TextAnalyser:
 
 @lru_cache(maxsize=65_536)
 def _stem(language: str, token: str) -> str:
-    if not all(unicodedata.category(character)[0] in "LM" for character in token):
+    letters = token.isascii() and token.isalpha()
+    if not letters and not all(unicodedata.category(character)[0] in "LM" for character in token):
         return token
     return str(_stemmer(language).stemWord(irregular_forms(language).get(token, token)))
 

@@ -59,9 +59,14 @@ def tokenise(text: str) -> list[str]:
     """
     folded = fold_characters(text)
     classes = folded.translate(CLASSES)
+    # ASCII keeps its length when its case is folded, so all of it is folded at once.
+    lower = folded.lower() if folded.isascii() else ""
     terms: list[str] = []
     for token in _TOKEN.finditer(classes):
         start, stop = token.span()
+        if lower and token.lastgroup == "word":
+            terms.append(lower[start : min(stop, start + MAX_TERM)])
+            continue
         piece = folded[start:stop]
         match token.lastgroup:
             case "word":

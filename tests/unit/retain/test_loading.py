@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import numpy as np
 import pytest
 
 from simonides.errors import InputError
 from simonides.index.quantise import quantise, quantise_rows
+from simonides.retain import storing
 from simonides.store import open_store
 from simonides.testing.embedder import StubEmbedder, StubTokenEmbedder
 
@@ -200,3 +203,54 @@ def test_without_an_embedder_nothing_says_what_made_the_vectors(tmp_path: Path) 
         pytest.raises(InputError, match="the embedder that made them"),
     ):
         store.bank().load(["fig"], np.ones((1, 3), np.float32))
+
+
+MIXED: list[str | dict[str, Any]] = [
+    *TEXTS[:6],
+    {"text": TEXTS[6], "tags": ["b", "a"], "acl": ["ines"], "project": "garden", "metadata": {"n": 1.5}},
+    {"text": TEXTS[7], "session": "s", "speaker": "Ines"},
+    {"text": TEXTS[8], "session": "s", "speaker": "Olu", "acl": ["ines"]},
+    {"text": TEXTS[9], "relation": "planted", "subject": "Ines", "object": "trees"},
+    {"text": TEXTS[10], "session": "s", "speaker": "Ines"},
+    TEXTS[0],
+    {"text": TEXTS[0], "deduplicate": False, "recorded_at": "2026-02-01T00:00:00Z"},
+    {"text": TEXTS[0], "deduplicate": False, "recorded_at": "2026-02-01T00:00:00Z"},
+    TEXTS[0],
+    {"text": TEXTS[11], "document_id": "d", "salience": 0.25, "event_time": "2026-01-05"},
+    {"text": TEXTS[12], "document_id": "d", "valid_to": "2027-01-01"},
+    {"text": "Grüße aus Norrhav 東京", "confidence": 0.5, "path": "a/b", "source": "letter"},
+]
+"""What makes a row depend on the rows before it, and what does not, in turns."""
+
+
+def _everything(path: Path) -> dict[str, list[Any]]:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    tables = [
+        str(name)
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table' ORDER BY 1")
+    ]
+    return {table: connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables}
+
+
+def test_rows_written_together_are_the_rows_written_one_by_one(
+    tmp_path: Path, embedder: StubTokenEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Byte by byte, with every digest: the rows of a run, and those that each look at the bank."""
+    texts = [item if isinstance(item, str) else item["text"] for item in MIXED]
+    vectors, tokens = embedder.encode_both(texts)
+    found = []
+    for name in ("together", "apart"):
+        numbers = iter(range(100))
+        monkeypatch.setattr(uuid, "uuid4", lambda numbers=numbers: uuid.UUID(int=next(numbers)))
+        if name == "apart":
+            monkeypatch.setattr(storing, "_is_plain", lambda item: False)
+        with open_store(tmp_path / name, embedder=embedder, clock=_Clock()) as store:
+            bank = store.bank()
+            # The second load meets the rows of the first.
+            ids = [bank.load(MIXED, vectors, tokens=tokens, batch=11) for _ in range(2)]
+            assert bank.verify().ok
+        (path,) = (tmp_path / name).rglob("memory.db")
+        found.append((ids, _everything(path)))
+
+    assert found[0] == found[1]
+    assert len(found[0][1]["memories"]) >= len(set(texts))

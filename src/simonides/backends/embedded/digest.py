@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from simonides.records.draft import Draft
 
-# Made once: ``json.dumps`` would make an encoder for every row.
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 IMMUTABLE = (
     "ordinal", "id", "version", "root", "chunk", "kind", "layer", "text", "context", "relation", "expansion",
     "path", "project", "tags", "acl", "valid_from", "valid_from_precision", "valid_to", "valid_to_precision",
@@ -21,6 +19,10 @@ IMMUTABLE = (
     "terms", "content_key",
 )  # fmt: skip
 """Columns of ``memories`` that never change after they were written."""
+
+# Made once: ``json.dumps`` makes a new encoder at every call that asks for anything special.
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_plain = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
@@ -34,12 +36,12 @@ def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
 
 
 def values_digest(values: Sequence[Any], *, embedded: bool) -> bytes:
-    """The same, of the ``IMMUTABLE`` columns alone, in their order."""
-    blobs = [value for value in values if isinstance(value, bytes)]
+    """``row_digest`` of a row's values in the order of ``IMMUTABLE``."""
+    blobs = [value for value in values if type(value) is bytes]
     # Of a blob its length stands in the text, and its bytes come after it.
-    plain = [len(value) if isinstance(value, bytes) else value for value in values]
+    plain = [len(value) if type(value) is bytes else value for value in values]
     plain.append(bool(embedded))
-    return hashlib.blake2b(b"\0".join((_encode(plain).encode(), *blobs)), digest_size=16).digest()
+    return hashlib.blake2b(b"\0".join((_compact(plain).encode(), *blobs)), digest_size=16).digest()
 
 
 def content_key(draft: Draft) -> bytes:
@@ -49,7 +51,7 @@ def content_key(draft: Draft) -> bytes:
     gets a neighbour when the conversation goes on.
     """
     is_turn = draft.session and draft.span is not None and not draft.document
-    body = json.dumps(
+    body = _plain(
         [
             draft.text, "" if is_turn else draft.context, draft.relation, draft.kind, draft.layer,
             draft.path, draft.project, draft.tags, draft.acl, draft.source, draft.metadata_json,
@@ -60,8 +62,7 @@ def content_key(draft: Draft) -> bytes:
             draft.expansion,
             draft.statement
             and (draft.statement.name, draft.statement.subject, draft.statement.object),
-        ],
-        ensure_ascii=False,
+        ]
     )  # fmt: skip
     return hashlib.blake2b(body.encode(), digest_size=16).digest()
 

@@ -230,7 +230,8 @@ def read_index_rows(
         for gap in range(expected, row[0]):
             yield Row(gap, None, {}, None, 0.0)
         expected = row[0] + 1
-        yield replace(_index_row(row), sparse=sparse.get(row[0], b""))
+        found = _index_row(row)
+        yield replace(found, sparse=sparse[row[0]]) if row[0] in sparse else found
     for gap in range(expected, stop):
         yield Row(gap, None, {}, None, 0.0)
 

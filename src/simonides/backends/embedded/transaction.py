@@ -21,6 +21,7 @@ from simonides.backends.embedded.accesses import (
     write_impressions,
     write_used,
 )
+from simonides.backends.embedded.bulk_rows import BulkRows, free_ids, known, queue_rows, stored_terms
 from simonides.backends.embedded.change_log import (
     ADD,
     ERASE,
@@ -29,12 +30,14 @@ from simonides.backends.embedded.change_log import (
     NAME,
     USE,
     Meta,
+    link_hash,
     next_change,
     next_epoch,
     write_changes,
     write_counters,
 )
 from simonides.backends.embedded.digest import (
+    IMMUTABLE,
     content_key,
     memory_id,
     row_digest,
@@ -344,52 +347,96 @@ class WriteTransaction:
 
     def insert(self, item: Prepared, place: Placement) -> Stored:
         """Write a new memory with its source and vector."""
-        draft, ordinal = item.draft, self._meta.next_ordinal
-        memory = self._free_id(place.ingested_at, draft.text)
-        occurred = place.occurred
+        ordinal = self._meta.next_ordinal
+        memory = self._free_id(place.ingested_at, item.draft.text)
         codes = b"" if item.codes is None else item.codes.tobytes()
-        values: dict[str, Any] = {
-            "ordinal": ordinal,
-            "id": memory,
-            "version": 1,
-            "root": ordinal,
-            "chunk": self._insert_source(item, place),
-            "kind": place.kind.value,
-            "layer": place.layer.value,
-            "text": draft.text,
-            "context": draft.context,
-            "relation": draft.relation,
-            "expansion": item.expansion,
-            "path": self._label(draft.path),
-            "project": self._label(draft.project),
-            "tags": self._label_set(draft.tags),
-            "acl": self._label_set(draft.acl),
-            "valid_from": place.valid_from.start,
-            "valid_from_precision": place.valid_from.precision.value,
-            "valid_to": place.valid_to.start,
-            "valid_to_precision": place.valid_to.precision.value,
-            "ingested_at": place.ingested_at,
-            "expired_at": FOREVER,
-            "occurred_from": occurred.start if occurred else None,
-            "occurred_to": occurred.end if occurred else None,
-            "occurred_precision": occurred.precision.value if occurred else None,
-            # Plus zero, because SQLite keeps no negative zero and the digest must match what it keeps.
-            "salience": place.salience + 0.0,
-            "confidence": place.confidence + 0.0,
-            "proof_count": 1,
-            "access_count": 0,
-            "last_access": None,
-            "source": draft.source,
-            "metadata": draft.metadata_json,
-            "superseded_by": place.superseded_by,
-            "state": place.state,
-            "signature": item.signature.astype("<u4").tobytes(),
-            "terms": json.dumps(item.terms, ensure_ascii=False, separators=(",", ":")).encode(),
-            "content_key": self._content_key(draft),
-        }
-        self._insert_row(values, item.scale, codes)
+        key = self._content_key(item.draft)
+        values = self._values(item, place, ordinal, memory, self._insert_source(item, place), key)
+        self._insert_row(dict(zip(IMMUTABLE, values, strict=True)), item.scale, codes)
         self._insert_models(ordinal, item)
         return Stored(memory, ordinal, ordinal)
+
+    def _values(
+        self, item: Prepared, place: Placement, ordinal: int, memory: str, chunk: int, key: bytes
+    ) -> tuple[Any, ...]:
+        """The values of a new memory's row, in the order of ``IMMUTABLE``."""
+        draft, occurred = item.draft, place.occurred
+        return (
+            ordinal, memory, 1, ordinal, chunk, place.kind.value, place.layer.value,
+            draft.text, draft.context, draft.relation, item.expansion,
+            self._label(draft.path), self._label(draft.project),
+            self._label_set(draft.tags), self._label_set(draft.acl),
+            place.valid_from.start, place.valid_from.precision.value,
+            place.valid_to.start, place.valid_to.precision.value,
+            place.ingested_at,
+            occurred.start if occurred else None,
+            occurred.end if occurred else None,
+            occurred.precision.value if occurred else None,
+            # Plus zero, because SQLite keeps no negative zero and the digest must match what it keeps.
+            place.salience + 0.0, place.confidence + 0.0,
+            1, 0, None, draft.source, draft.metadata_json, place.superseded_by, place.state,
+            item.signature.astype("<u4").tobytes(), stored_terms(item), key,
+        )  # fmt: skip
+
+    def insert_all(
+        self, items: Sequence[Prepared], places: Sequence[Placement], keys: Sequence[bytes]
+    ) -> list[Stored]:
+        """``insert`` for many memories that have no learned sparse terms and no following vector.
+
+        Args:
+            items: in order.
+            places: of each.
+            keys: content key of each.
+        """
+        rows = BulkRows.after(self._connection)
+        wanted = [(place.ingested_at, item.draft.text) for item, place in zip(items, places, strict=True)]
+        ids = free_ids(self._connection, self._meta.bank, wanted)
+        first = self._meta.next_ordinal
+        for ordinal, (item, place, memory, key) in enumerate(
+            zip(items, places, ids, keys, strict=True), first
+        ):
+            codes = b"" if item.codes is None else item.codes.tobytes()
+            chunk = self._add_source(rows, item, place)
+            values = self._values(item, place, ordinal, memory, chunk, key)
+            rows.add_memory(values, self._meta.embedder, item, codes)
+        rows.write(self._connection)
+        self._log_added([place.ingested_at for place in places])
+        return [Stored(memory, ordinal, ordinal) for ordinal, memory in enumerate(ids, first)]
+
+    def _log_added(self, stamps: Sequence[int]) -> None:
+        """Count the next rows as added, recorded at *stamps*."""
+        meta = self._meta
+        sequence, log_hash, first = meta.sequence, meta.log_hash, meta.next_ordinal
+        for ordinal, stamp in enumerate(stamps, first):
+            sequence += 1
+            log_hash = link_hash(log_hash, sequence, ADD, ordinal, stamp)
+            self._changes.append((sequence, ADD, ordinal, stamp, log_hash))
+        self._meta = replace(
+            meta,
+            sequence=sequence,
+            log_hash=log_hash,
+            next_ordinal=first + len(stamps),
+            last_ingested=max(meta.last_ingested, *stamps),
+        )
+
+    def _add_source(self, rows: BulkRows, item: Prepared, place: Placement) -> int:
+        draft = item.draft
+        text, start, stop, shared = _source_of(draft)
+        episode = self._episodes.get((draft.document, text)) if shared else None
+        if episode is None:
+            episode = rows.add_episode(text, draft, place)
+            if shared:
+                self._episodes[draft.document, text] = episode
+        return rows.add_chunk(episode, start, stop)
+
+    def known_keys(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Those content keys that some row bears, whatever became of it."""
+        return known(self._connection, "content_key", keys)
+
+    @property
+    def last_ingested(self) -> int:
+        """The newest recorded time."""
+        return self._meta.last_ingested
 
     def _insert_models(self, ordinal: int, item: Prepared) -> None:
         """What models made of a text, beside its vector."""
@@ -741,6 +788,9 @@ class WriteTransaction:
             attempt += 1
 
     def _insert_row(self, values: dict[str, Any], scale: float, codes: bytes) -> None:
+        values.setdefault("expired_at", FOREVER)
+        # Of the row that this one came from; the trigger makes the new one's.
+        values.pop("end_digest", None)
         values["digest"] = row_digest(values, embedded=bool(codes))
         self._connection.execute(_insert_into_memories(tuple(values)), tuple(values.values()))
         ordinal, ingested = int(values["ordinal"]), int(values["ingested_at"])
@@ -755,10 +805,7 @@ class WriteTransaction:
     def _insert_source(self, item: Prepared, place: Placement) -> int:
         """Keep the raw text behind an item; the pieces of a document share one, verbatim."""
         draft = item.draft
-        text, (start, stop) = draft.source_text, draft.span or (0, 0)
-        if draft.span is None:
-            text, stop = draft.text, len(draft.text)
-        shared = bool(draft.document) and draft.span is not None
+        text, start, stop, shared = _source_of(draft)
         episode = self._episodes.get((draft.document, text)) if shared else None
         if episode is None:
             episode = self._insert_episode(text, draft, place)
@@ -971,10 +1018,7 @@ class WriteTransaction:
 
     def queue_all(self, task: str, ordinals: Iterable[int]) -> None:
         """Leave the same work for later, for many rows."""
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem) VALUES (?, ?, 0, 0, '')",
-            ((task, ordinal) for ordinal in ordinals),
-        )
+        queue_rows(self._connection, task, ordinals)
 
     def waiting(self, task: str, most: int) -> list[int]:
         """Ordinals with work of one sort, oldest first."""
@@ -1072,6 +1116,13 @@ _READABLE = (
 @lru_cache(maxsize=8)
 def _insert_into_memories(names: tuple[str, ...]) -> str:
     return f"INSERT INTO memories({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+def _source_of(draft: Draft) -> tuple[str, int, int, bool]:
+    """The raw text behind an item, the item's span of it, and whether other items may share it."""
+    if draft.span is None:
+        return draft.text, 0, len(draft.text), False
+    return draft.source_text, *draft.span, bool(draft.document)
 
 
 def _listed(readers: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from simonides.backends.embedded.digest import IMMUTABLE
 from simonides.backends.embedded.reembedding import begin
-from simonides.backends.embedded.seals import SEALS, add_functions, find_damage, sound
+from simonides.backends.embedded.seals import SEALS, UNSEALED, add_functions, find_damage, seal_of, sound
 from simonides.errors import DamagedError
 from simonides.records.model_identity import ModelIdentity
 
@@ -199,3 +199,24 @@ def test_other_conditions_do_not_stand_in_for_what_is_in_the_row(connection: aps
     connection.execute("UPDATE jobs SET tries = 9")
     with pytest.raises(DamagedError):
         connection.execute(f"SELECT task FROM jobs WHERE tries = 9 AND {sound('jobs')}").fetchall()
+
+
+def test_a_digest_made_by_the_writer_is_the_trigger_s(connection: apsw.Connection) -> None:
+    """Of every type that a column holds, also texts beyond ASCII and numbers that look like another type."""
+    for table in ("episodes", "memories", "vectors", "links", "label_sets", "meta"):
+        for seal in SEALS[table]:
+            for stated, *values in connection.execute(
+                f"SELECT {seal.digest}, {', '.join(seal.covered)} FROM {table}"
+            ):
+                assert seal_of(*values) == stated
+    connection.execute("INSERT INTO labels(number, text) VALUES (77, 'Grüße 東京')")
+    assert connection.execute("SELECT digest FROM labels WHERE number=77").get == seal_of(77, "Grüße 東京")
+
+
+def test_a_row_with_a_digest_is_left_as_it_is_and_a_wrong_one_is_found(connection: apsw.Connection) -> None:
+    insert = "INSERT INTO labels(number, text, digest) VALUES (?, ?, ?)"
+    connection.execute(insert, (80, "left out", UNSEALED))
+    connection.execute(insert, (81, "right", seal_of(81, "right")))
+    assert set(find_damage(connection)) == {""}
+    connection.execute(insert, (82, "wrong", seal_of(81, "wrong")))
+    assert set(find_damage(connection)) == {"", "labels: row 82 is not what was written"}
