@@ -109,12 +109,12 @@ class BulkRows:
 def queue_rows(connection: apsw.Connection, task: str, ordinals: Iterable[int]) -> None:
     """Leave one sort of work for later, for many rows; rows for which it waits already are left out."""
     # As SQLite counts them, so that no number is given twice.
-    ((last,),) = connection.execute(
+    counted: list[tuple[Any, ...]] = connection.execute(
         "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name='jobs'), 0),"
         " coalesce((SELECT max(number) FROM jobs), 0))"
     ).fetchall()
     rows = []
-    for number, ordinal in enumerate(ordinals, int(last) + 1):
+    for number, ordinal in enumerate(ordinals, int(counted[0][0]) + 1):
         row = (number, task, ordinal, 0, 0, "")
         rows.append((*row, seal_of(*row)))
     connection.executemany(_insert("jobs", "INSERT OR IGNORE"), rows)
