@@ -16,7 +16,7 @@ what keeps the work near ``edges`` edges (times 1 / (1 − d)) whatever its size
 
 Masses are multiples of 2⁻⁵⁰ and weights of 2⁻²⁰, so that sums are exact: neither the order of rows nor the
 numbers of entities, which others' memories shift, change a bit of the result.
-Cost: one gather and one sort of the edges of each round; 10 to 70 ms on one core at 10⁶ memories with four
+Cost: sums over the edges that were read, each round, without a sort of them; 10 to 70 ms on one core at 10⁶ memories with four
 mentions and four links each, by how many memories mention the seeds.
 Source: Andersen, Chung and Lang, Local Graph Partitioning using PageRank Vectors (2006); seeds and their use
 for memory: Gutiérrez et al., From RAG to Memory (2025).
