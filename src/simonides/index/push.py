@@ -16,8 +16,8 @@ what keeps the work near ``edges`` edges (times 1 / (1 − d)) whatever its size
 
 Masses are multiples of 2⁻⁵⁰ and weights of 2⁻²⁰, so that sums are exact: neither the order of rows nor the
 numbers of entities, which others' memories shift, change a bit of the result.
-Cost: one gather and one sort of the edges of each round; 10 to 70 ms on one core at 10⁶ memories with four
-mentions and four links each, by how many memories mention the seeds.
+Cost: each round sums over the edges that were read, without a sort of them; 10 to 70 ms, or less, on one core
+at 10⁶ memories with four mentions and four links each, by how many memories mention the seeds.
 Source: Andersen, Chung and Lang, Local Graph Partitioning using PageRank Vectors (2006); seeds and their use
 for memory: Gutiérrez et al., From RAG to Memory (2025).
 Weakness: a hub's own neighbours are hardly told apart, however near they are.
