@@ -180,7 +180,7 @@ class Auditor:
         """A keyed hash of a text, another for each *what* and each *salt*; empty for the empty text."""
         if not text:
             return ""
-        body = "\0".join((what, salt, text)).encode(errors="surrogatepass")
+        body = f"{what}\0{salt}\0{text}".encode(errors="surrogatepass")
         return hmac.new(self._key, body, hashlib.sha256).hexdigest()[:32]
 
     def seal(self, before: bytes, fields: tuple[Any, ...], domain: bytes = b"") -> bytes:
