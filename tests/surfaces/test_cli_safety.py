@@ -53,6 +53,20 @@ def test_audit(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     assert len(cli_json("audit", "show")["entries"]) == 2
 
 
+def test_audit_of_recalls(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
+    assert cli("audit", "recalls").exit_code == 2
+    cli("audit", "start")
+    assert cli_json("audit", "recalls") == {"on": True, "changed": True}
+    assert "nothing changed" in cli("audit", "recalls").stdout
+    assert ids[0] in cli("show", ids[0], "--json").stdout
+    assert cli_json("audit", "show", "--recalls")["entries"][0]["ids"] == [ids[0]]
+    assert "read  1 memories" in cli("audit", "show", "--recalls").stdout
+    head = cli("audit", "show", "--recalls", "--head").stdout.strip()
+    assert f"recalls: 2 rows, head {head}" in cli("audit", "verify", "--recalls-anchor", head).stdout
+    assert cli("audit", "verify", "--recalls-anchor", head.replace("2:", "7:")).exit_code == 1
+    assert cli("audit", "recalls", "--off").stdout == "recalls are no longer audited\n"
+
+
 def test_quarantine_and_release(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     assert cli_json("quarantine", ids[0]) == {"quarantined": 1}
     assert cli("recall", "lamp green", "--profile", "lexical").exit_code == 1
