@@ -1727,6 +1727,8 @@ class Bank:
         self, verb: str, reading: Reading | None, ids: Iterable[str] = (), query: str = "", recall: str = ""
     ) -> None:
         """Audit what is about to be handed out, where the bank asks for it."""
+        if not self._rows.recalls_audited:
+            return
         sequence = 0 if reading is None else reading.meta.sequence
         wanted = tuple(dict.fromkeys(ids))
         self._rows.tell(Told(verb, self.principal or "", self._now(), sequence, wanted, query, recall))

@@ -93,21 +93,13 @@ def crowd(
     def run(writers: int, readers: int, *how: object) -> Figures:
         store = tmp_path / "store"
         outputs = [tmp_path / f"w{i}.acks" for i in range(writers)]
-        files = [output.open("w") for output in outputs]
-        writing = [
-            start(
-                "writer.py",
-                store,
-                f"w{i}",
-                "--seed",
-                i,
-                "--vectors",
-                *how,
-                stdout=file,
-                stderr=subprocess.PIPE,
-            )
-            for i, file in enumerate(files)
-        ]
+        writing = []
+        for i, output in enumerate(outputs):
+            options = ("--seed", i, "--vectors", *how)
+            with output.open("w") as file:
+                writing.append(
+                    start("writer.py", store, f"w{i}", *options, stdout=file, stderr=subprocess.PIPE)
+                )
         reading = [
             start(
                 "reader.py",
@@ -126,11 +118,9 @@ def crowd(
             assert (process.returncode, errors) == (0, "")
         seen = []
         for process in reading:
-            output, errors = process.communicate()
+            said, errors = process.communicate()
             assert (process.returncode, errors) == (0, "")
-            seen.append(json.loads(output))
-        for file in files:
-            file.close()
+            seen.append(json.loads(said))
         lines = [output.read_text().splitlines(keepends=True) for output in outputs]
         assert [json.loads(said[-1]) for said in lines] == [{"end": True, "problems": []}] * writers
         figures = Figures([read_acks(said) for said in lines], seen)

@@ -406,6 +406,8 @@ def test_get_and_forget_refuse_what_is_no_id(bank: Bank, memory: Any) -> None:
 class Versions:
     """Stands in for a backend that holds these versions of one memory, oldest first."""
 
+    recalls_audited = False
+
     def __init__(self, found: Sequence[Memory]) -> None:
         self.found = list(found)
 

@@ -829,14 +829,17 @@ class EmbeddedBank:
                 auditor.append(connection, meta, "", RECALLS_ON if on else RECALLS_OFF, now)
         return switched
 
+    @property
+    def recalls_audited(self) -> bool:
+        """Whether what is handed out is to be told first."""
+        return self._recall_log.is_on
+
     def tell(self, told: Told) -> None:
-        """Audit what is about to be handed out, where the bank asks for it.
+        """Audit what is about to be handed out.
 
         Raises:
             UnavailableError: that cannot be written, so nothing may be handed out.
         """
-        if not self._recall_log.is_on:
-            return
         auditor = self._auditor()
         if auditor is None:
             raise UnavailableError(
