@@ -55,9 +55,10 @@ def test_only_the_best_telling_counts_and_an_observation_counts_as_its_turn(tmp_
 
     assert preferred.system == "all, observations preferred"
     ranked = {result.qid: result.ranked for result in plain.results}
-    assert ranked["q0"][0] == "D0"
-    assert {key.partition("#")[0] for key in ranked["q0"][1:3]} == {"D0"}
-    assert "D0" not in ranked["q0"][1:]
+    tellings = [key for key in ranked["q0"] if key.partition("#")[0] == "D0"]
+    assert tellings[0] == "D0"
+    assert len(tellings) == 3
+    assert "D0" not in tellings[1:]
     assert all("#" not in key for result in preferred.results for key in result.ranked)
 
 
