@@ -90,7 +90,7 @@ from simonides.text.query_dsl.clauses import read_clauses
 from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from datetime import tzinfo
     from typing import IO
@@ -1213,9 +1213,8 @@ class Bank:
 
     def _still_holds(self, answer: Recall) -> bool:
         """Whether every memory that has words in *answer* is there."""
-        told = {hit.id for hit in answer} | _words_of_others(answer)
         with self._rows.reading() as reading:
-            return all(reading.versions(memory) for memory in sorted(told))
+            return all(reading.versions(memory) for memory in sorted(set(_handed_out(answer))))
 
     def _recall(
         self,
@@ -1263,8 +1262,7 @@ class Bank:
                         counted=count_returned,
                     )
                 )
-        told = [hit.id for hit in answer] + sorted(_words_of_others(answer))
-        self._tell("recall", reading, told, query, answer.id)
+        self._tell("recall", reading, _handed_out(answer), query, answer.id)
         for hit in answer:
             self._answers.remember(hit.text, hit.id)
         if answer.context:
@@ -2078,10 +2076,11 @@ class Bank:
         return to_micros(moment)
 
 
-def _words_of_others(answer: Recall) -> set[str]:
-    """Ids of memories that have words in an answer beside its hits."""
+def _handed_out(answer: Recall) -> Iterator[str]:
+    """Ids of all memories that have words in an answer: the hits, then those behind them; some twice."""
+    yield from (hit.id for hit in answer)
     behind = {each.memory.id for evidence in answer.evidence.values() for each in evidence}
-    return behind | {memory for chunk in answer.chunks for memory in chunk.memories}
+    yield from sorted(behind | {memory for chunk in answer.chunks for memory in chunk.memories})
 
 
 def _checked(reading: Reading, memories: list[Memory]) -> list[Memory]:

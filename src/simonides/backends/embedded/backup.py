@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import open_file
+from simonides.backends.embedded.encryption import make_private, open_file
 from simonides.errors import DamagedError, InputError, UnavailableError
 from simonides.index.files import FileLayer
 from simonides.records.receipt import Saved
@@ -53,7 +53,7 @@ def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) ->
         raise InputError("path", f"{path.parent} is no folder; make it first")
     partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.partial")
     try:
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        make_private(partial)
         target = open_file(partial, key)
         try:
             _copy(source, target)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.reading import ENTITY_SCOPE, names_known
 from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names as stored_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,9 +18,6 @@ _WITHIN = (
     "{0}.folded >= r.value ->> 0 AND {0}.folded < r.value ->> 1"
     f" AND (rtrim({{0}}.folded, '{_SIGNS}') = r.value ->> 2"
     " OR (r.value ->> 3 <> '' AND instr({0}.folded, r.value ->> 3)))"
-)
-_SCOPE = (
-    f"JOIN label_sets s ON s.number = e.scope AND {sound('label_sets', 's')} WHERE {sound('entities', 'e')}"
 )
 
 
@@ -37,18 +34,14 @@ def read_names_within(
     """
     rows: list[tuple[Any, ...]] = connection.execute(
         f"SELECT e.number, e.name, s.names FROM json_each(?1) r"
-        f" CROSS JOIN entities e ON {_WITHIN.format('e')} {_SCOPE}"
+        f" CROSS JOIN entities e ON {_WITHIN.format('e')} {ENTITY_SCOPE}"
         f" UNION SELECT e.number, a.name, s.names FROM json_each(?1) r"
         f" CROSS JOIN aliases a ON {_WITHIN.format('a')} AND {sound('aliases', 'a')}"
-        f" JOIN entities e ON e.number = a.entity {_SCOPE}"
+        f" JOIN entities e ON e.number = a.entity {ENTITY_SCOPE}"
         " ORDER BY 1, 2",
         (json.dumps(ranges),),
     ).fetchall()
-    return [
-        str(name)
-        for _, name, theirs in rows
-        if readers is None or theirs == "[]" or (readers and set(readers) <= set(stored_names(theirs)))
-    ]
+    return names_known(rows, readers)
 
 
 def any_within(connection: apsw.Connection, ranges: Iterable[tuple[str, str]]) -> bool:

@@ -64,7 +64,7 @@ _WHOLE_SOURCE = (
     f" JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
     f" AND {sound('episodes', 'e', 'text_digest')}"
 )
-_SCOPE = (
+ENTITY_SCOPE = (
     f"JOIN label_sets s ON s.number = e.scope AND {sound('label_sets', 's')} AND {sound('entities', 'e')}"
 )
 
@@ -383,18 +383,22 @@ def read_names(
         the names, and the number to go on from.
     """
     rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT e.number, e.name, s.names FROM entities e {_SCOPE}"
+        f"SELECT e.number, e.name, s.names FROM entities e {ENTITY_SCOPE}"
         " WHERE e.number > ?1 UNION ALL SELECT e.number, a.name, s.names FROM entities e"
-        f" JOIN aliases a ON a.entity = e.number AND {sound('aliases', 'a')} {_SCOPE}"
+        f" JOIN aliases a ON a.entity = e.number AND {sound('aliases', 'a')} {ENTITY_SCOPE}"
         " WHERE e.number > ?1 ORDER BY 1, 2",
         (after,),
     ).fetchall()
-    names = [
+    return names_known(rows, readers), int(rows[-1][0]) if rows else after
+
+
+def names_known(rows: Iterable[tuple[Any, str, str]], readers: Sequence[str] | None) -> list[str]:
+    """The names that all *readers* may know of, of rows of an entity's number, name and scope."""
+    return [
         str(name)
         for _, name, theirs in rows
         if readers is None or theirs == "[]" or (readers and set(readers) <= set(stored_names(theirs)))
     ]
-    return names, int(rows[-1][0]) if rows else after
 
 
 def names_changed(connection: apsw.Connection) -> int:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.auditing import FIRST_SEAL, Chain, Entry, check_chain
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
+from simonides.backends.embedded.encryption import make_private
 from simonides.errors import DamagedError, UnavailableError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class RecallLog:
             return False
         with translated(self._path):
             with contextlib.suppress(FileExistsError):
-                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                make_private(self._path)
             connections = self._opened()
             if connections is None:
                 raise UnavailableError(f"{self._path}: vanished while it was opened; try again")

@@ -9,12 +9,11 @@ A bank keeps its last ``MOST_JOBS``.
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import open_file
+from simonides.backends.embedded.encryption import make_private, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +66,7 @@ class RecallJobs:
         with translated(self._path):
             if not self._path.exists():
                 with contextlib.suppress(FileExistsError, OSError):
-                    os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                    make_private(self._path)
             with self._open() as connection, connection:
                 connection.execute(_SCHEMA)
                 connection.execute(

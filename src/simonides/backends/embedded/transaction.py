@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +39,6 @@ from simonides.backends.embedded.change_log import (
 from simonides.backends.embedded.digest import (
     IMMUTABLE,
     content_key,
-    memory_id,
     row_digest,
 )
 from simonides.backends.embedded.labels import label_code, label_set_code
@@ -396,7 +395,8 @@ class WriteTransaction:
             zip(items, places, ids, keys, strict=True), first
         ):
             codes = b"" if item.codes is None else item.codes.tobytes()
-            chunk = self._add_source(rows, item, place)
+            add_episode = partial(rows.add_episode, draft=item.draft, place=place)
+            chunk = rows.add_chunk(*self._source(item.draft, add_episode))
             values = self._values(item, place, ordinal, memory, chunk, key)
             rows.add_memory(values, self._meta.embedder, item, codes)
         rows.write(self._connection)
@@ -418,16 +418,6 @@ class WriteTransaction:
             next_ordinal=first + len(stamps),
             last_ingested=max(meta.last_ingested, *stamps),
         )
-
-    def _add_source(self, rows: BulkRows, item: Prepared, place: Placement) -> int:
-        draft = item.draft
-        text, start, stop, shared = _source_of(draft)
-        episode = self._episodes.get((draft.document, text)) if shared else None
-        if episode is None:
-            episode = rows.add_episode(text, draft, place)
-            if shared:
-                self._episodes[draft.document, text] = episode
-        return rows.add_chunk(episode, start, stop)
 
     def known_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those content keys that some row bears, whatever became of it."""
@@ -779,13 +769,7 @@ class WriteTransaction:
         return self._keyed[1]
 
     def _free_id(self, ingested: int, text: str) -> str:
-        attempt = 0
-        while True:
-            memory = memory_id(self._meta.bank, ingested, text, attempt)
-            taken = self._connection.execute("SELECT 1 FROM memories WHERE id=? LIMIT 1", (memory,))
-            if not taken.fetchone():
-                return memory
-            attempt += 1
+        return free_ids(self._connection, self._meta.bank, [(ingested, text)])[0]
 
     def _insert_row(self, values: dict[str, Any], scale: float, codes: bytes) -> None:
         values.setdefault("expired_at", FOREVER)
@@ -804,18 +788,24 @@ class WriteTransaction:
 
     def _insert_source(self, item: Prepared, place: Placement) -> int:
         """Keep the raw text behind an item; the pieces of a document share one, verbatim."""
-        draft = item.draft
-        text, start, stop, shared = _source_of(draft)
-        episode = self._episodes.get((draft.document, text)) if shared else None
-        if episode is None:
-            episode = self._insert_episode(text, draft, place)
-            if shared:
-                self._episodes[draft.document, text] = episode
+        add_episode = partial(self._insert_episode, draft=item.draft, place=place)
         chunk = self._connection.execute(
             "INSERT INTO chunks(episode, start, stop) VALUES (?, ?, ?) RETURNING number",
-            (episode, start, stop),
+            self._source(item.draft, add_episode),
         ).fetchone()
         return _number(chunk)
+
+    def _source(self, draft: Draft, add_episode: Callable[[str], int]) -> tuple[int, int, int]:
+        """The number of the raw text behind an item, kept by *add_episode*, and the item's span of it."""
+        if draft.span is None:
+            return add_episode(draft.text), 0, len(draft.text)
+        text = draft.source_text
+        episode = self._episodes.get((draft.document, text)) if draft.document else None
+        if episode is None:
+            episode = add_episode(text)
+            if draft.document:
+                self._episodes[draft.document, text] = episode
+        return episode, *draft.span
 
     def _insert_episode(self, text: str, draft: Draft, place: Placement) -> int:
         row = self._connection.execute(
@@ -1116,13 +1106,6 @@ _READABLE = (
 @lru_cache(maxsize=8)
 def _insert_into_memories(names: tuple[str, ...]) -> str:
     return f"INSERT INTO memories({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-
-
-def _source_of(draft: Draft) -> tuple[str, int, int, bool]:
-    """The raw text behind an item, the item's span of it, and whether other items may share it."""
-    if draft.span is None:
-        return draft.text, 0, len(draft.text), False
-    return draft.source_text, *draft.span, bool(draft.document)
 
 
 def _listed(readers: Sequence[str]) -> str:
