@@ -15,38 +15,22 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "generate.py"
 
-TABLES = ("compared", "ablation", "variants", "peers")
-
 
 @pytest.fixture
 def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("generate", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     # Every page that is written, so that no test touches those of the checkout.
-    monkeypatch.setattr(module, "PAGE", tmp_path / "reference" / "cli.md")
-    monkeypatch.setattr(module, "MCP_PAGE", tmp_path / "reference" / "mcp.md")
-    readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
-    monkeypatch.setattr(module, "README", readme)
-    abstention = tmp_path / "abstention.md"
-    abstention.write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n", encoding="utf-8")
-    monkeypatch.setattr(module, "ABSTENTION", abstention)
-    quality = tmp_path / "quality.md"
-    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in TABLES)
-    quality.write_text(f"before\n{marks}after\n", encoding="utf-8")
-    monkeypatch.setattr(module, "QUALITY", quality)
-    scale = tmp_path / "scale.md"
-    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("scale", "codes", "concurrency"))
-    scale.write_text(f"before\n{marks}after\n", encoding="utf-8")
-    monkeypatch.setattr(module, "SCALE", scale)
-    maintenance = tmp_path / "maintenance.md"
-    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in ("maintained", "lasting", "year"))
-    maintenance.write_text(f"before\n{marks}after\n", encoding="utf-8")
-    monkeypatch.setattr(module, "MAINTENANCE", maintenance)
+    monkeypatch.setattr(module, "DOCS", tmp_path / "docs")
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
+    (tmp_path / "docs" / "guide").mkdir(parents=True)
+    for page, tables in module.TABLES.items():
+        marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in tables)
+        (tmp_path / "docs" / page).write_text(f"before\n{marks}after\n", encoding="utf-8")
     return module
 
 
@@ -61,7 +45,7 @@ def test_the_page_lists_each_command_with_its_options(
 ) -> None:
     assert run(generate, monkeypatch) == 0
 
-    page = generate.PAGE.read_text("utf-8")
+    page = (generate.DOCS / "reference/cli.md").read_text("utf-8")
 
     assert "## `simonides recall`" in page
     assert "## `simonides models pull`" in page
@@ -77,9 +61,9 @@ def test_check_tells_a_current_page_from_a_stale_and_a_missing_one(
     run(generate, monkeypatch)
     assert run(generate, monkeypatch, "--check") == 0
 
-    generate.PAGE.write_text("stale", encoding="utf-8")
+    (generate.DOCS / "reference/cli.md").write_text("stale", encoding="utf-8")
     assert run(generate, monkeypatch, "--check") == 1
-    assert generate.PAGE.read_text("utf-8") == "stale"
+    assert (generate.DOCS / "reference/cli.md").read_text("utf-8") == "stale"
     assert "make docs" in capsys.readouterr().err
 
 
@@ -96,7 +80,7 @@ def test_the_readme_shows_the_committed_numbers(
 
     assert run(generate, monkeypatch) == 0
 
-    text = generate.README.read_text("utf-8")
+    text = (generate.DOCS / "../README.md").read_text("utf-8")
     assert "| LoCoMo | `default` | 7 | 0.500 | 0.612 | 0.400 | 0.300 |" in text
     assert "Measured on 2026-03-01 at 0123456789ab" in text
     assert "old" not in text
@@ -108,7 +92,7 @@ def test_the_page_on_abstention_shows_rates_and_curve(
     generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert run(generate, monkeypatch) == 0
-    assert "Not measured." in generate.ABSTENTION.read_text("utf-8")
+    assert "Not measured." in (generate.DOCS / "guide/abstention.md").read_text("utf-8")
     rates = {"lost": {"all": 0.05, "locomo": 0.05}, "false": {"all": 0.2, "adversarial": 1.0, "work": 0.2}}
     page = {
         "run": {"date": "2026-03-01", "commit": "0123456789abcdef"},
@@ -125,7 +109,7 @@ def test_the_page_on_abstention_shows_rates_and_curve(
 
     assert run(generate, monkeypatch) == 0
 
-    text = generate.ABSTENTION.read_text("utf-8")
+    text = (generate.DOCS / "guide/abstention.md").read_text("utf-8")
     assert "| answerable: locomo | 20 | lost 5.0% | lost 5.0% |" in text
     assert "| unanswerable: work | 5 | false 20.0% | false 20.0% |" in text
     assert "| 0.30 | 5.0% | 20.0% | 100.0% | ████░ |" in text
@@ -137,7 +121,7 @@ def test_the_page_on_quality_ranks_every_system_and_names_the_missing(
     generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert run(generate, monkeypatch) == 0
-    assert "Not measured." in generate.QUALITY.read_text("utf-8")
+    assert "Not measured." in (generate.DOCS / "guide/quality.md").read_text("utf-8")
     results = tmp_path / "results"
     results.mkdir()
     circumstances = {"date": "2026-03-01", "commit": "0123456789abcdef"}
@@ -168,7 +152,7 @@ def test_the_page_on_quality_ranks_every_system_and_names_the_missing(
 
     assert run(generate, monkeypatch) == 0
 
-    lines = generate.QUALITY.read_text("utf-8").splitlines()
+    lines = (generate.DOCS / "guide/quality.md").read_text("utf-8").splitlines()
     places = [
         next(place for place, line in enumerate(lines) if line.startswith(f"| {name} | 1.2 |"))
         for name in ("SIMONIDES", "DENSE", "BM25", "MEM0")
@@ -202,21 +186,23 @@ def test_the_page_on_scale_shows_the_cheapest_setting_of_each_kind_of_codes(
         json.dumps({"run": {"date": "2026-02-03", "commit": "0123456789abcdef"}, "result": sizes}), "utf-8"
     )
     assert run(generate, monkeypatch) == 0
-    page = generate.SCALE.read_text("utf-8")
+    page = (generate.DOCS / "guide/scale.md").read_text("utf-8")
     assert "| codes | bytes | 1,000 | 2,000 |" in page
     assert "(ours) | 48 | 2.0 ms, 20: 0.990 | keeps 0.950 |" in page
     assert "by all | 48 |  | 0.5 ms, 5: 0.980 |" in page
     assert "Measured on 2026-02-03 at 0123456789ab" in page
 
 
-def test_the_guide_to_quality_gets_its_tables(generate: ModuleType, tmp_path: Path) -> None:
-    results = tmp_path / "bench" / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    run = {"date": "2026-03-01", "commit": "0123456789abcdef"}
+def test_the_guide_to_quality_gets_its_tables(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    circumstances = {"date": "2026-03-01", "commit": "0123456789abcdef"}
     measures = {"recall@5": 0.25, "recall@10": 0.5, "ndcg@10": 0.375, "all@10": 0.125}
 
     def write(name: str, result: object) -> None:
-        page = json.dumps({"run": run, "result": result})
+        page = json.dumps({"run": circumstances, "result": result})
         (results / f"{name}.json").write_text(page, encoding="utf-8")
 
     row = {"second": "helix", "difference": -0.125, "low": -0.25, "high": -0.0625, "p_holm": 0.0004}
@@ -226,8 +212,8 @@ def test_the_guide_to_quality_gets_its_tables(generate: ModuleType, tmp_path: Pa
     write("distractors-locomo", {"default": asked})
     write("sparse-musique", {"/x/default-sparse.toml": {**asked, "profile": "/x/default-sparse.toml"}})
 
-    marks = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in TABLES)
-    page = generate._quality(marks, results)
+    assert run(generate, monkeypatch) == 0
+    page = (generate.DOCS / "guide/quality.md").read_text("utf-8")
 
     assert "| LoCoMo | `helix` | recall@10 | +0.125 | +0.062 to +0.250 | 0.0004 |" in page
     assert page.count("`helix`") == 1
@@ -266,7 +252,7 @@ def test_recalls_side_by_side_become_tables(
     (tmp_path / "results" / "concurrency.json").write_text(json.dumps(page), encoding="utf-8")
 
     assert run(generate, monkeypatch) == 0
-    text = generate.SCALE.read_text("utf-8")
+    text = (generate.DOCS / "guide/scale.md").read_text("utf-8")
 
     assert "| processes | 1 | 2 |" in text
     assert "| by one | 1.00 | 1.90 |" in text

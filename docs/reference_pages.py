@@ -1,0 +1,151 @@
+"""The reference pages, read off the program: command line and MCP tools."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+import typer.main
+
+from simonides.surfaces.cli.main import app
+from simonides.surfaces.mcp.compat import SYSTEMS, tools_for
+from simonides.surfaces.mcp.tools import TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simonides.surfaces.mcp.tools import Tool
+
+PROGRAM = "simonides"
+
+_HEAD = f"""\
+<!-- Written by `make docs`; edits here are lost. -->
+
+# Command line reference
+
+How to use it: [the guide](../guide/cli.md). `{PROGRAM} COMMAND --help` shows the same in a terminal.
+"""
+
+
+_MCP_HEAD = """\
+<!-- Written by `make docs`; edits here are lost. -->
+
+# MCP reference
+
+How to use it: [the guide](../guide/mcp.md). Parameters in bold must be given.
+"""
+
+
+def cli_page() -> str:
+    """Every command with its options.
+
+    Built from the parsed commands, not from the help screen, so that the width of a terminal and the version
+    of the help renderer change nothing.
+    """
+    return "\n".join([_HEAD, *_command(typer.main.get_command(app), PROGRAM)])
+
+
+# The command classes belong to typer or to click, depending on typer's version: hence Any.
+def _command(command: Any, path: str) -> Iterator[str]:
+    parameters = [p for p in command.params if not p.__dict__.get("hidden") and p.name != "help"]
+    arguments = [p for p in parameters if p.param_type_name == "argument"]
+    options = [p for p in parameters if p.param_type_name == "option"]
+    subcommands = [c for _, c in sorted(getattr(command, "commands", {}).items()) if not c.hidden]
+
+    yield f"## `{path}`\n"
+    for text in filter(None, (command.help, command.epilog)):
+        yield f"{_one_spaced(text)}\n"
+    usage = [path, "[OPTIONS]", *map(_placeholder, arguments)] + ["COMMAND …"] * bool(subcommands)
+    yield f"```console\n$ {' '.join(usage)}\n```\n"
+    yield from _table("Argument", [(f"`{_placeholder(p)}`", p) for p in arguments])
+    yield from _table("Option", [(_spelling(p), p) for p in options])
+    for subcommand in subcommands:
+        yield from _command(subcommand, f"{path} {subcommand.name}")
+
+
+def _table(heading: str, rows: list[tuple[str, Any]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield f"| {heading} | Meaning | Default |\n|---|---|---|"
+    for name, parameter in rows:
+        cells = [name, _one_spaced(parameter.help or ""), _default(parameter)]
+        yield " | ".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]).strip()
+    yield ""
+
+
+def _placeholder(argument: Any) -> str:
+    name = str(argument.metavar or argument.name.upper()).strip("[]")
+    repeated = f"{name}…" if argument.nargs == -1 else name
+    return repeated if argument.required else f"[{repeated}]"
+
+
+def _spelling(option: Any) -> str:
+    spellings = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
+    if option.is_flag:
+        return spellings
+    return f"{spellings} `{option.metavar or option.name.upper()}`"
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return "required"
+    parts = [f"`${parameter.envvar}`"] if parameter.envvar else []
+    value = parameter.default.value if isinstance(parameter.default, enum.Enum) else parameter.default
+    if isinstance(parameter.show_default, str):
+        parts.append(parameter.show_default)
+    # A flag's default says nothing, and one that is computed could differ between machines.
+    elif parameter.show_default and _plain(value):
+        parts.append(f"`{value}`")
+    return ", else ".join(parts)
+
+
+def _plain(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def mcp_page() -> str:
+    """Every tool of the MCP server and its aliases."""
+    return "\n".join([_MCP_HEAD, *_mcp_tools(), *_mcp_aliases()]) + "\n"
+
+
+def _mcp_tools() -> Iterator[str]:
+    for tool in TOOLS.values():
+        yield f"## {tool.name}\n"
+        yield f"{tool.description}\n"
+        yield f"*{_mcp_hints(tool)}*\n"
+        schema = tool.schema
+        if schema["properties"]:
+            yield "| parameter | default | |\n|---|---|---|"
+        for name, each in schema["properties"].items():
+            shown = f"**{name}**" if name in schema["required"] else name
+            default = f"`{each['default']}`" if "default" in each else ""
+            yield f"| {shown} | {default} | {each.get('description', '')} |"
+        yield ""
+
+
+def _mcp_hints(tool: Tool) -> str:
+    operation = tool.operation
+    words = ["writes" if operation.changes else "reads only"]
+    words += ["destructive"] if operation.destructive else []
+    words += ["the same twice is the same once"] if operation.changes and operation.idempotent else []
+    return "; ".join([*words, f"needs the verb {operation.verb}"])
+
+
+def _mcp_aliases() -> Iterator[str]:
+    yield "## Aliases\n"
+    yield "With `--compat`; every parameter is also taken in camelCase.\n"
+    yield "| system | tool | does | other spellings |\n|---|---|---|---|"
+    for system in SYSTEMS:
+        for name, tool in tools_for(system).items():
+            spelt = {
+                theirs: ours for theirs, ours in tool.spellings.items() if theirs.islower() or "_" in theirs
+            }
+            if name not in TOOLS or spelt:
+                words = ", ".join(f"`{theirs}` = {ours}" for theirs, ours in spelt.items())
+                yield f"| {system} | `{name}` | {tool.operation.name} | {words} |"
+
+
+def _one_spaced(text: str) -> str:
+    """Paragraphs kept, line breaks within a paragraph joined."""
+    paragraphs = text.replace("\b", "").strip().split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
