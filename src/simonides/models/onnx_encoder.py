@@ -10,20 +10,19 @@ Cost: 1 to 3 ms for a question, about 6 ms for a chat turn (all-MiniLM-L6-v2, on
 from __future__ import annotations
 
 import logging
-import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.errors import InputError, ModelDamagedError, ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import fingerprint, remedy
+from simonides.models.onnx_runtime import cores, open_model, without_lone_surrogates
 from simonides.models.token_means import token_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -76,17 +75,7 @@ class OnnxEmbedder:
         self._cut = cut
         self._fingerprint = fingerprint(record, built.manifest, cut)
         self._workers = workers or cores()
-        runtime, tokenizers = import_runtime()
-        try:
-            self._session = open_session(runtime, built.onnx, threads_per_text)
-            self._tokenizer = tokenizers.Tokenizer.from_str(built.tokenizer.decode())
-            # The packaged file may pad, and cut earlier than the model allows.
-            self._tokenizer.no_padding()
-            self._tokenizer.enable_truncation(max_length=record.max_tokens)
-        except Exception as error:  # both libraries raise bare exceptions
-            raise ModelDamagedError(
-                f"model {record.name} cannot be loaded ({error}); {remedy(record)}"
-            ) from error
+        self._session, self._tokenizer = open_model(record, built, threads_per_text)
         self._check_graph()
         # The shipped means are those of whole vectors.
         self._token_mean = (
@@ -248,46 +237,3 @@ def checked_dimension(record: ModelRecord, dimension: int | None) -> int | None:
         allowed = ", ".join(str(each) for each in (record.dimension, *record.matryoshka))
         raise InputError("dimension", f"{dimension!r} is not one that {record.name} has; valid: {allowed}")
     return dimension
-
-
-def without_lone_surrogates(text: str) -> str:
-    """*text* with U+FFFD for what is no character; tokenizers refuse those."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    # Containers are often given fewer cores than the machine has; not every system can tell.
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
-
-
-def import_runtime() -> tuple[ModuleType, ModuleType]:
-    """The packages onnxruntime and tokenizers; ``ModelError`` if they cannot be imported."""
-    # Official onnxruntime builds report usage over the network unless told not to before they are imported,
-    # or by a call if something else imported them earlier. This engine promises to use no network by itself.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    os.environ.setdefault("ORT_TELEMETRY_DISABLED", "1")
-    try:
-        import onnxruntime  # noqa: PLC0415 - 0.2 s, and recall without a model works without it
-        import tokenizers  # noqa: PLC0415 - same
-    except ImportError as error:
-        raise ModelError(
-            f"embedders need onnxruntime and tokenizers, which cannot be imported ({error}); reinstall "
-            "simonides, or open the store with embedder=None"
-        ) from error
-    if os.environ["ORT_DISABLE_TELEMETRY"] == "1":
-        onnxruntime.disable_telemetry_events()
-    return onnxruntime, tokenizers
-
-
-def open_session(runtime: ModuleType, model: bytes, threads: int) -> Any:
-    """A session of onnxruntime on the CPU, with so many threads for one run."""
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    # On x86 without VNNI the fast int8 product saturates at 16 bits (measured: vectors at a cosine of 0.98 to
-    # those of other machines); this asks for the exact product there and changes nothing elsewhere.
-    options.add_session_config_entry("session.x64quantprecision", "1")
-    return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

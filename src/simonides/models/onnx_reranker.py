@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.errors import InputError, ModelDamagedError
-from simonides.models.cache import remedy
-from simonides.models.onnx_encoder import cores, import_runtime, open_session, without_lone_surrogates
+from simonides.errors import InputError
+from simonides.models.onnx_runtime import cores, open_model, without_lone_surrogates
 from simonides.models.pair_graph import IDS, MASK, TYPES
 
 if TYPE_CHECKING:
@@ -53,16 +52,7 @@ class OnnxReranker:
             raise InputError("workers", f"{workers} is below 1")
         self._record = record
         self._workers = workers or cores()
-        runtime, tokenizers = import_runtime()
-        try:
-            self._session = open_session(runtime, built.onnx, 1)
-            self._tokenizer = tokenizers.Tokenizer.from_str(built.tokenizer.decode())
-            self._tokenizer.no_padding()
-            self._tokenizer.enable_truncation(max_length=record.max_tokens, strategy="longest_first")
-        except Exception as error:  # both libraries raise bare exceptions
-            raise ModelDamagedError(
-                f"model {record.name} cannot be loaded ({error}); {remedy(record)}"
-            ) from error
+        self._session, self._tokenizer = open_model(record, built)
 
     @property
     def name(self) -> str:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.errors import InputError, ModelDamagedError, ModelError
+from simonides.errors import InputError, ModelError
 from simonides.models.bert_graph import INPUT
-from simonides.models.cache import remedy, sparse_fingerprint
-from simonides.models.onnx_encoder import cores, import_runtime, open_session, without_lone_surrogates
+from simonides.models.cache import sparse_fingerprint
+from simonides.models.onnx_runtime import cores, open_model, without_lone_surrogates
 from simonides.records.sparse import SparseTerms
 
 if TYPE_CHECKING:
@@ -69,17 +69,7 @@ class OnnxSparseEncoder:
         self._terms = terms
         self._fingerprint = sparse_fingerprint(record, built.manifest, terms)
         self._workers = workers or cores()
-        runtime, tokenizers = import_runtime()
-        try:
-            self._session = open_session(runtime, built.onnx, 1)
-            self._tokenizer = tokenizers.Tokenizer.from_str(built.tokenizer.decode())
-            # The packaged file may pad, and cut earlier than the model allows.
-            self._tokenizer.no_padding()
-            self._tokenizer.enable_truncation(max_length=record.max_tokens)
-        except Exception as error:  # both libraries raise bare exceptions
-            raise ModelDamagedError(
-                f"model {record.name} cannot be loaded ({error}); {remedy(record)}"
-            ) from error
+        self._session, self._tokenizer = open_model(record, built)
         self._marks = np.array(sorted(self._tokenizer.encode("").ids), np.int64)
 
     @property

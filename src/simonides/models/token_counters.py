@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from simonides.errors import MissingExtraError, ModelDamagedError
 from simonides.models.cache import models_folder, read_model, remedy
 from simonides.models.catalogue import DEFAULT_EMBEDDER, find_record
-from simonides.models.onnx_encoder import import_runtime, without_lone_surrogates
+from simonides.models.onnx_runtime import import_runtime, without_lone_surrogates
 from simonides.records.hygiene import clean_choice
 from simonides.text.token_count import ApproximateTokenCounter
 

@@ -12,7 +12,7 @@ import pytest
 from simonides.errors import ModelError
 from simonides.models.bert_graph import INPUT, OUTPUT, build_bert
 from simonides.models.cache import RECIPE
-from simonides.models.onnx_encoder import import_runtime, open_session
+from simonides.models.onnx_runtime import import_runtime, open_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

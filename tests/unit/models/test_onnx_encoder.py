@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -12,13 +10,11 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError, ModelDamagedError, ModelError
-from simonides.models import onnx_encoder
 from simonides.models.bert_graph import INPUT
-from simonides.models.onnx_encoder import OnnxEmbedder, import_runtime, open_session
+from simonides.models.onnx_encoder import OnnxEmbedder
+from simonides.models.onnx_runtime import import_runtime, open_session
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from simonides.models.cache import BuiltModel
@@ -221,34 +217,3 @@ def test_a_missing_runtime_is_a_model_error(
 
     with pytest.raises(ModelError, match="reinstall simonides, or open the store with embedder=None"):
         OnnxEmbedder(record, built)
-
-
-def test_cores_are_counted_where_the_system_cannot_tell_the_allowed_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-
-    assert onnx_encoder.cores() == 1
-
-
-def test_the_runtime_is_told_to_report_nothing(tmp_path: Path) -> None:
-    # It would leave a device id in the user's cache folder, and later send it. CI variables would hide that.
-    code = "from simonides.models.onnx_encoder import import_runtime; import_runtime()"
-    hidden = {"CI", "ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "GITHUB_ACTIONS"}
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-
-    subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], env=environment | home, check=True, timeout=60
-    )
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_users_own_choice_about_reports_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "0")
-
-    import_runtime()
-
-    assert os.environ["ORT_DISABLE_TELEMETRY"] == "0"

@@ -14,7 +14,7 @@ from tests.unit.models.test_bert_graph import SENTENCES, forward
 from simonides.errors import ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import RECIPE
-from simonides.models.onnx_encoder import import_runtime, open_session
+from simonides.models.onnx_runtime import import_runtime, open_session
 from simonides.models.sparse_graph import OUTPUT, build_sparse_encoder
 
 if TYPE_CHECKING:
