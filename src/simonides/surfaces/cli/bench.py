@@ -11,9 +11,14 @@ import typer
 
 from simonides.surfaces.cli.bench_compare import compare
 from simonides.surfaces.cli.bench_inputs import (
+    DataOption,
+    DatasetOption,
     DistractorsOption,
+    EmbedderOption,
     GoldOption,
     KeepBanksOption,
+    LimitOption,
+    ModelOption,
     SeedOption,
     SetOption,
     WithoutOption,
@@ -41,10 +46,8 @@ def _bench() -> None:
 @bench.command()
 def quality(
     *,
-    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="locomo or musique.")],
-    data: Annotated[
-        Path, typer.Option("--data", metavar="DIR", help="Folder that holds the dataset's own folder.")
-    ],
+    dataset: DatasetOption,
+    data: DataOption,
     profile: ProfileOption = "default",
     window: Annotated[
         int | None,
@@ -56,16 +59,8 @@ def quality(
             show_default="as retain_conversation",
         ),
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", metavar="N", help="Only the first N questions.", show_default="all"),
-    ] = None,
-    embedder: Annotated[
-        str | None,
-        typer.Option(
-            "--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"
-        ),
-    ] = None,
+    limit: LimitOption = None,
+    embedder: EmbedderOption = None,
     run: Annotated[
         Path | None, typer.Option("--run", metavar="FILE", help="Also write the rankings as a TREC run.")
     ] = None,
@@ -138,9 +133,7 @@ def ingest(
     *,
     n: Annotated[int, typer.Option("--n", metavar="N", min=1, help="Memories to retain.")] = 20_000,
     batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Memories per retain.")] = 256,
-    embedder: Annotated[
-        str, typer.Option("--embedder", metavar="NAME", help="A model's name, or auto.")
-    ] = "auto",
+    embedder: ModelOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Measure how fast memories are taken in, beside the encoder alone."""
@@ -176,12 +169,7 @@ def abstention(
         Path, typer.Option("--data", metavar="DIR", help="Folder that holds the data sets' own folders.")
     ],
     profile: ProfileOption = "default",
-    embedder: Annotated[
-        str | None,
-        typer.Option(
-            "--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"
-        ),
-    ] = None,
+    embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how often a profile says "no match" wrongly, and how often it fails to."""
@@ -215,9 +203,7 @@ def abstention(
 def view_cost(
     *,
     n: Annotated[int, typer.Option("--n", metavar="N", min=2, help="Memories to retain.")] = 10_000,
-    embedder: Annotated[
-        str, typer.Option("--embedder", metavar="NAME", help="A model's name, or auto.")
-    ] = "auto",
+    embedder: ModelOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Measure what views cost: recall in the past and by a principal, beside the owner's of now."""

@@ -25,6 +25,7 @@ EmbedderOption = Annotated[
     str | None,
     typer.Option("--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"),
 ]
+ModelOption = Annotated[str, typer.Option("--embedder", metavar="NAME", help="A model's name, or auto.")]
 WithoutOption = Annotated[
     list[str] | None,
     typer.Option("--without", metavar="STAGE", help="Leave a stage of the profile out; may be repeated."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simonides.surfaces.cli.bench_inputs import SeedOption
+from simonides.surfaces.cli.bench_inputs import ModelOption, SeedOption
 from simonides.surfaces.cli.options import JsonOption, ProfileOption
 from simonides.surfaces.cli.output import print_json, print_table, print_text, table
 from simonides.surfaces.cli.progress import bars
@@ -52,9 +52,7 @@ def scale(
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, help="Processes that prepare what is loaded.")
     ] = 1,
-    embedder: Annotated[
-        str, typer.Option("--embedder", metavar="NAME", help="A model's name, or auto.")
-    ] = "auto",
+    embedder: ModelOption = "auto",
     seed: SeedOption = 1,
     as_json: JsonOption = False,
 ) -> None:

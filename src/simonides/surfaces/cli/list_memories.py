@@ -8,11 +8,15 @@ from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.operating import perform
 from simonides.surfaces.cli.options import (
     BankOption,
+    FromOption,
     JsonOption,
     KindsOption,
     ProjectOption,
     StoreOption,
+    TagsMatchOption,
     TagsOption,
+    ToOption,
+    TypesOption,
 )
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, printable, say, table
 
@@ -29,26 +33,10 @@ def list_memories(
         ),
     ] = None,
     kind: KindsOption = None,
-    types: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--types",
-            metavar="TYPE",
-            help="Only this type (repeatable): world, experience, observation.",
-            show_default=False,
-        ),
-    ] = None,
+    types: TypesOption = None,
     project: ProjectOption = None,
     tag: TagsOption = None,
-    tags_match: Annotated[
-        str | None,
-        typer.Option(
-            "--tags-match",
-            metavar="HOW",
-            help="How tags must match: any, any_strict, all, all_strict, exact.",
-            show_default="any",
-        ),
-    ] = None,
+    tags_match: TagsMatchOption = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -61,12 +49,8 @@ def list_memories(
             "--known-at", metavar="TIME", help="Only what was stored by then.", show_default="--as-of"
         ),
     ] = None,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Only what happened from then on.")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="Only what happened before then.")
-    ] = None,
+    start: FromOption = None,
+    end: ToOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,

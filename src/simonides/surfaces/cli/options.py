@@ -35,6 +35,39 @@ TagsOption = Annotated[
 ProjectOption = Annotated[
     str | None, typer.Option("--project", metavar="NAME", help="Project.", show_default=False)
 ]
+TypesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        metavar="TYPE",
+        help="Only this type (repeatable): world, experience, observation.",
+        show_default=False,
+    ),
+]
+TagsMatchOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tags-match",
+        metavar="HOW",
+        help="How tags must match: any, any_strict, all, all_strict, exact.",
+        show_default="any",
+    ),
+]
+FromOption = Annotated[
+    str | None, typer.Option("--from", metavar="TIME", help="Only what happened from then on.")
+]
+ToOption = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only what happened before then.")]
+ValidFromOption = Annotated[
+    str | None, typer.Option("--valid-from", metavar="TIME", help="From when it is true.")
+]
+ValidToOption = Annotated[
+    str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it is true (not included).")
+]
+AclOption = Annotated[
+    list[str] | None,
+    typer.Option("--acl", metavar="PRINCIPAL", help="Who may read it (repeatable); everyone if not given."),
+]
+SourceOption = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Where it comes from.")]
 ProfileOption = Annotated[
     str,
     typer.Option(

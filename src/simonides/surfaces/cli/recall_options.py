@@ -8,7 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from simonides.errors import InputError
-from simonides.surfaces.cli.options import KindsOption, ProfileOption, ProjectOption, TagsOption, given
+from simonides.surfaces.cli.options import (
+    FromOption,
+    KindsOption,
+    ProfileOption,
+    ProjectOption,
+    TagsMatchOption,
+    TagsOption,
+    ToOption,
+    TypesOption,
+    given,
+)
 
 
 def _asked(
@@ -22,26 +32,10 @@ def _asked(
         typer.Option("--max-tokens", metavar="N", help="Budget of the context.", show_default="4096"),
     ] = None,
     kind: KindsOption = None,
-    types: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--types",
-            metavar="TYPE",
-            help="Only this type (repeatable): world, experience, observation.",
-            show_default=False,
-        ),
-    ] = None,
+    types: TypesOption = None,
     project: ProjectOption = None,
     tag: TagsOption = None,
-    tags_match: Annotated[
-        str | None,
-        typer.Option(
-            "--tags-match",
-            metavar="HOW",
-            help="How tags must match: any, any_strict, all, all_strict, exact.",
-            show_default="any",
-        ),
-    ] = None,
+    tags_match: TagsMatchOption = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -54,12 +48,8 @@ def _asked(
             "--known-at", metavar="TIME", help="Use only what was stored by then.", show_default="--as-of"
         ),
     ] = None,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Only what happened from then on.")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="Only what happened before then.")
-    ] = None,
+    start: FromOption = None,
+    end: ToOption = None,
     question_date: Annotated[
         str | None,
         typer.Option(

@@ -17,11 +17,15 @@ from simonides.records.kind import Kind
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.options import (
+    AclOption,
     BankOption,
     JsonOption,
     ProjectOption,
+    SourceOption,
     StoreOption,
     TagsOption,
+    ValidFromOption,
+    ValidToOption,
     given,
 )
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
@@ -58,21 +62,10 @@ def retain(
             "--event-time", metavar="TIME", help="When it happened: 2026, 2026-03, 2026-03-10 or with a time."
         ),
     ] = None,
-    valid_from: Annotated[
-        str | None, typer.Option("--valid-from", metavar="TIME", help="From when it is true.")
-    ] = None,
-    valid_to: Annotated[
-        str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it is true (not included).")
-    ] = None,
-    acl: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--acl", metavar="PRINCIPAL", help="Who may read it (repeatable); everyone if not given."
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="NAME", help="Where it comes from.")
-    ] = None,
+    valid_from: ValidFromOption = None,
+    valid_to: ValidToOption = None,
+    acl: AclOption = None,
+    source: SourceOption = None,
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=100_000, help="Items per transaction.")
     ] = 256,

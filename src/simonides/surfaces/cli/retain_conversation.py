@@ -10,7 +10,17 @@ import typer
 from simonides.errors import InputError
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.operating import perform
-from simonides.surfaces.cli.options import BankOption, JsonOption, ProjectOption, StoreOption, TagsOption
+from simonides.surfaces.cli.options import (
+    AclOption,
+    BankOption,
+    JsonOption,
+    ProjectOption,
+    SourceOption,
+    StoreOption,
+    TagsOption,
+    ValidFromOption,
+    ValidToOption,
+)
 from simonides.surfaces.cli.output import print_json, print_text, say
 from simonides.surfaces.cli.progress import bars
 
@@ -43,21 +53,10 @@ def retain_conversation(
     event_time: Annotated[
         str | None, typer.Option("--event-time", metavar="TIME", help="When it happened.")
     ] = None,
-    valid_from: Annotated[
-        str | None, typer.Option("--valid-from", metavar="TIME", help="From when it is true.")
-    ] = None,
-    valid_to: Annotated[
-        str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it is true (not included).")
-    ] = None,
-    acl: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--acl", metavar="PRINCIPAL", help="Who may read it (repeatable); everyone if not given."
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="NAME", help="Where it comes from.")
-    ] = None,
+    valid_from: ValidFromOption = None,
+    valid_to: ValidToOption = None,
+    acl: AclOption = None,
+    source: SourceOption = None,
     idempotency_key: Annotated[
         str | None,
         typer.Option(
