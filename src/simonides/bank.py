@@ -455,11 +455,11 @@ class Bank:
         model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
         prepare_part = Preparing(self._around.analyser, self._around.zone, self._around.redact, model)
         ids: list[str] = []
-        for rows, found in batches_of(parts, prepare_part, batch=batch, workers=workers):
-            self._warn_of_secrets(found)
-            self._check_recorded([row.draft for row in rows])
-            with self._rows.loading(self._now(), self.principal or "") as transaction:
-                ids += self._write(transaction, rows, unread=True)
+        for each in batches_of(parts, prepare_part, batch=batch, workers=workers):
+            self._warn_of_secrets(each.masked)
+            self._check_recorded([row.draft for row in each.rows])
+            with self._rows.loading(self._now(), self.principal or "", each.parts) as transaction:
+                ids += self._write(transaction, each.rows, unread=True)
             if progress:
                 progress(len(ids))
         return ids

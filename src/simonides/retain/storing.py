@@ -136,7 +136,7 @@ class Storing:
         if not self._unread:
             yield from ((range(position, position + 1), False) for position in range(len(self._items)))
             return
-        self._keys = [content_key(item.draft) for item in self._items]
+        self._keys = [item.content_key or content_key(item.draft) for item in self._items]
         held = self._transaction.known_keys(self._keys)
         first = 0
         for position, (item, key) in enumerate(zip(self._items, self._keys, strict=True)):

@@ -17,7 +17,7 @@ from simonides.backends.embedded.seals import seal_of
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
 
@@ -38,6 +38,9 @@ _ORDER = {
 """By table, the columns in the order in which their values are collected; parents before children."""
 
 _READ_AT_ONCE = 4_096
+
+# Made once: ``json.dumps`` makes a new encoder at every call that asks for anything special.
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(slots=True)
@@ -157,7 +160,12 @@ def known(connection: apsw.Connection, column: str, values: Sequence[Any]) -> se
 
 def stored_terms(item: Prepared) -> bytes:
     """The analysed terms of an item as its row keeps them."""
-    return json.dumps(item.terms, ensure_ascii=False, separators=(",", ":")).encode()
+    return item.encoded_terms or encode_terms(item.terms)
+
+
+def encode_terms(terms: Mapping[str, Mapping[str, int]]) -> bytes:
+    """Terms by field as a row keeps them."""
+    return _compact(terms).encode()
 
 
 def _insert(table: str, verb: str = "INSERT") -> str:
