@@ -145,8 +145,8 @@ _LONGEST_PATH = 4096
 # Before keys of principals among those of the owner; it is followed by a number, or by itself.
 _MARK = "\x1f"
 _SETTLED_AT_ONCE = 200
-LOADED_AT_ONCE = 16_384
-"""Items per transaction of a load: a sealed block of the index then is written about three times."""
+LOADED_AT_ONCE = 32_768
+"""Items per transaction of a load: a sealed block of the index then is written one and a half times."""
 _MOST_ANSWER_TOKENS = 100_000
 
 _SEARCH_DEFAULTS: Mapping[str, object] = {

@@ -387,9 +387,10 @@ def merge_postings(
     term, row, frequency = term[alive], row[alive], frequency[alive]
     # Stable: rows ascend inside each part and the parts ascend, so they ascend under every term.
     order = np.argsort(term, kind="stable")
-    used, counts = np.unique(term, return_counts=True)
+    counts = np.bincount(term, minlength=len(joined))
+    used = np.flatnonzero(counts)
     starts = np.zeros(len(used) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
+    np.cumsum(counts[used], out=starts[1:])
     lengths = np.concatenate([part.lengths for _, part in parts])
     return SealedPostings(
         vocabulary=Vocabulary.of(joined[i] for i in used),

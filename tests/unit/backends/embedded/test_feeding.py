@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from simonides.backends.embedded import bank as embedded
+from simonides.backends.embedded.feeding import feed
 from simonides.index.block import block_arrays, join_blocks
 from simonides.store import open_store
 from simonides.testing.embedder import StubTokenEmbedder
@@ -58,14 +58,13 @@ def _arrays(folder: Path) -> dict[str, Any]:
 def fed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Rows of each block that was given to the index."""
     given: list[int] = []
-    feed = embedded.feed
 
     def counting(position: Any, before: Any, after: Any, block: Any) -> Any:
         found = feed(position, before, after, block)
         given.append(0 if found is None else block.rows)
         return found
 
-    monkeypatch.setattr(embedded, "feed", counting)
+    monkeypatch.setattr("simonides.backends.embedded.bank.feed", counting)
     return given
 
 
