@@ -1033,9 +1033,19 @@ class WriteTransaction:
 
     def waiting(self, task: str, most: int) -> list[int]:
         """Ordinals with work of one sort, oldest first."""
+        # There is no index by age. As many of the sort, whichever they are, bound how young the oldest are,
+        # and work is mostly done in the order of age, so few rows are older than them.
+        last = self._one(
+            "SELECT max(number) FROM (SELECT number FROM jobs WHERE task=? AND not_before<=?"
+            " ORDER BY ordinal LIMIT ?)",
+            task,
+            self.now,
+            most,
+        )
         rows = self._all(
-            f"SELECT ordinal FROM jobs WHERE task=? AND not_before<=? AND {sound('jobs')}"
-            " ORDER BY number LIMIT ?",
+            "SELECT ordinal FROM jobs NOT INDEXED WHERE number<=? AND task=? AND not_before<=?"
+            f" AND {sound('jobs')} ORDER BY number LIMIT ?",
+            -1 if last is None or last[0] is None else last[0],
             task,
             self.now,
             most,

@@ -26,7 +26,7 @@ def _items(count: int, *, seed: int = 3) -> list[dict[str, Any]]:
     source = np.random.default_rng(seed)
     return [
         {
-            "text": f"{number}: {' '.join(source.choice(WORDS, 1 + number % 300))}",
+            "text": f"{number}: {' '.join(source.choice(WORDS, 900 if number == 5 else 1 + number % 30))}",
             "context": "a walk" if number % 3 else "",
             "tags": [f"tag {number % 4}"],
             "project": f"project {number % 5}",
