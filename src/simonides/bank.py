@@ -145,8 +145,8 @@ _LONGEST_PATH = 4096
 # Before keys of principals among those of the owner; it is followed by a number, or by itself.
 _MARK = "\x1f"
 _SETTLED_AT_ONCE = 200
-LOADED_AT_ONCE = 16_384
-"""Items per transaction of a load: a sealed block of the index then is written about three times."""
+LOADED_AT_ONCE = 32_768
+"""Items per transaction of a load: a sealed block of the index then is written one and a half times."""
 _MOST_ANSWER_TOKENS = 100_000
 
 _SEARCH_DEFAULTS: Mapping[str, object] = {
@@ -455,11 +455,11 @@ class Bank:
         model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
         prepare_part = Preparing(self._around.analyser, self._around.zone, self._around.redact, model)
         ids: list[str] = []
-        for rows, found in batches_of(parts, prepare_part, batch=batch, workers=workers):
-            self._warn_of_secrets(found)
-            self._check_recorded([row.draft for row in rows])
-            with self._rows.loading(self._now(), self.principal or "") as transaction:
-                ids += self._write(transaction, rows, unread=True)
+        for each in batches_of(parts, prepare_part, batch=batch, workers=workers):
+            self._warn_of_secrets(each.masked)
+            self._check_recorded([row.draft for row in each.rows])
+            with self._rows.loading(self._now(), self.principal or "", each.parts) as transaction:
+                ids += self._write(transaction, each.rows, unread=True)
             if progress:
                 progress(len(ids))
         return ids

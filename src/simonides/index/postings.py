@@ -21,6 +21,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, overload
 
 import numpy as np
@@ -28,7 +29,7 @@ import numpy as np
 from simonides.index.bm25 import Saturation, TermList, score_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -72,6 +73,10 @@ class Vocabulary(Sequence[bytes]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         return self.joined[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        joined, offsets = self.joined.tobytes(), self.offsets.tolist()
+        return (joined[start:stop] for start, stop in pairwise(offsets))
 
     def beginning(self, prefix: bytes) -> range:
         """Positions of the terms that begin with *prefix*."""
@@ -325,6 +330,36 @@ def _summed(
     return each.astype(np.int32), np.minimum(sums, _LARGEST_FREQUENCY).astype(np.uint8)
 
 
+def seal_terms(terms: Sequence[Mapping[str, int]]) -> SealedPostings:
+    """The postings of one field of neighbouring rows.
+
+    Args:
+        terms: per row, each term with its frequency, from 1.
+    """
+    places: dict[str, int] = {}
+    held = [places.setdefault(term, len(places)) for row in terms for term in row]
+    frequency = np.array([count for row in terms for count in row.values()], np.int64)
+    counts = np.array([len(row) for row in terms], np.int64)
+    rows = np.repeat(np.arange(len(terms)), counts)
+    encoded = [term.encode() for term in places]
+    ascending = sorted(range(len(encoded)), key=encoded.__getitem__)
+    renamed = np.empty(len(encoded), np.int64)
+    renamed[ascending] = np.arange(len(encoded))
+    term = renamed[np.array(held, np.int64)]
+    order = np.argsort(term, kind="stable")
+    starts = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.bincount(term, minlength=len(encoded)), out=starts[1:])
+    # The sums of whole numbers below 2⁵³ are exact.
+    lengths = np.bincount(rows, weights=frequency, minlength=len(terms))
+    return SealedPostings(
+        vocabulary=Vocabulary.of(encoded[place] for place in ascending),
+        starts=starts,
+        rows=rows[order].astype(np.int32),
+        frequencies=np.minimum(frequency[order], _LARGEST_FREQUENCY).astype(np.uint8),
+        lengths=lengths.astype(np.int32),
+    )
+
+
 def merge_postings(
     parts: Sequence[tuple[int, SealedPostings | FrozenTail]], kept: NDArray[np.bool_]
 ) -> SealedPostings:
@@ -352,9 +387,10 @@ def merge_postings(
     term, row, frequency = term[alive], row[alive], frequency[alive]
     # Stable: rows ascend inside each part and the parts ascend, so they ascend under every term.
     order = np.argsort(term, kind="stable")
-    used, counts = np.unique(term, return_counts=True)
+    counts = np.bincount(term, minlength=len(joined))
+    used = np.flatnonzero(counts)
     starts = np.zeros(len(used) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
+    np.cumsum(counts[used], out=starts[1:])
     lengths = np.concatenate([part.lengths for _, part in parts])
     return SealedPostings(
         vocabulary=Vocabulary.of(joined[i] for i in used),

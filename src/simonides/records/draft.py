@@ -92,6 +92,8 @@ class Prepared:
         model: the embedder that made ``codes`` and ``tokens``; ``None`` = none was asked.
         following: what the embedder made of it to which the bank is going over; ``None`` = it is not, or
             that embedder was not at hand.
+        encoded_terms: *terms* as the row keeps them, in place of *terms*; empty = not made yet.
+        content_key: of the draft; empty = not made yet.
     """
 
     draft: Draft
@@ -105,6 +107,8 @@ class Prepared:
     sparse: bytes = b""
     model: ModelIdentity | None = None
     following: Encoding | None = None
+    encoded_terms: bytes = b""
+    content_key: bytes = b""
 
     @property
     def expansion(self) -> str:

@@ -1,6 +1,6 @@
 """The part of a load that needs no look at the store: check, analyse, sign and quantise pre-embedded items.
 
-    items + vectors ─► check ─► count terms ─► sign ─► int8        (several processes, part by part)
+    items + vectors ─► check ─► count terms ─► sign ─► int8 ─► index part    (several processes, part by part)
 
 Nothing is read out of the texts here: names, relations and links are left to ``settle``, so a row costs what
 its words cost. A vector that cannot be kept refuses its part by the number of its row; ``retain`` would store
@@ -14,17 +14,21 @@ import contextlib
 from collections import Counter, deque
 from collections.abc import Sized
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from multiprocessing import get_context
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.backends.embedded.bulk_rows import encode_terms
+from simonides.backends.embedded.digest import content_key
 from simonides.errors import InputError
+from simonides.index.part import IndexPart, part_of
 from simonides.index.quantise import quantise_rows
 from simonides.index.token_codes import pack_tokens
-from simonides.records.draft import Prepared
+from simonides.records.draft import Draft, Prepared
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
 from simonides.retain.items import read_items
@@ -32,6 +36,7 @@ from simonides.retain.pipeline import searched_fields
 from simonides.retain.secrets import screen
 from simonides.retain.signature import sign
 from simonides.text.field_terms import field_terms
+from simonides.text.speech import asks, count_words, label_of, speaker_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -83,35 +88,102 @@ class Preparing:
     redact: Policy
     model: ModelIdentity
 
-    def __call__(self, part: Part) -> tuple[list[Prepared], Counter[str]]:
-        """The rows of a part, and how many secrets of each kind were masked.
+    def __call__(self, part: Part) -> PreparedPart:
+        """The rows of a part.
 
         Raises:
             InputError: an item or a vector is wrong; its number is named.
         """
         drafts, found = screen(read_items(part.items, {}, zone=self.zone, first=part.first), self.redact)
         codes, scales = _quantised(part)
-        rows = []
-        for place, draft in enumerate(drafts):
-            terms = field_terms(searched_fields(draft, ""), draft.occurred, self.analyser)
-            tokens = b"" if part.tokens is None else _packed(part, place)
-            signature = sign(terms.get("text", {}))
-            rows.append(
-                Prepared(
-                    draft,
-                    terms,
-                    codes[place],
-                    float(scales[place]),
-                    _UNREAD,
-                    signature,
-                    tokens=tokens,
-                    model=self.model,
-                )
+        terms = [field_terms(searched_fields(draft, ""), draft.occurred, self.analyser) for draft in drafts]
+        tokens = [b"" if part.tokens is None else _packed(part, place) for place in range(len(drafts))]
+        columns: dict[str, list[int]] = {
+            "words": [count_words(draft.text) for draft in drafts],
+            "asks": [asks(draft.text) for draft in drafts],
+            "speaker": [speaker_key(draft.speaker or label_of(draft.text)) for draft in drafts],
+        }
+        return PreparedPart(
+            drafts=[_values_of(draft) for draft in drafts],
+            content_keys=[content_key(draft) for draft in drafts],
+            terms=[encode_terms(each) for each in terms],
+            signatures=np.array([sign(each.get("text", {})) for each in terms], np.uint32),
+            scales=scales.tolist(),
+            tokens=tokens,
+            model=self.model,
+            index=part_of(columns, codes, scales, terms, tokens),
+            masked=Counter(found),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPart:
+    """The rows of a part, in lists and arrays: they go between processes at a quarter of the records' cost.
+
+    Attributes:
+        drafts: per row, the values of its ``Draft`` by field.
+        content_keys, terms, scales, tokens: per row, as stored.
+        signatures: uint32, shape (rows, SIGNATURE_LENGTH).
+        model: the embedder that made the vectors.
+        index: what the index keeps of the rows; holds the codes of the vectors.
+        masked: how many secrets of each kind were masked.
+    """
+
+    drafts: list[tuple[Any, ...]]
+    content_keys: list[bytes]
+    terms: list[bytes]
+    signatures: NDArray[np.uint32]
+    scales: list[float]
+    tokens: list[bytes]
+    model: ModelIdentity
+    index: IndexPart
+    masked: Counter[str]
+
+    def rows(self) -> list[Prepared]:
+        """The rows as records."""
+        return [
+            Prepared(
+                Draft(*draft),
+                {},
+                codes,
+                scale,
+                _UNREAD,
+                signature,
+                tokens=tokens,
+                model=self.model,
+                encoded_terms=terms,
+                content_key=key,
             )
-        return rows, Counter(found)
+            for draft, codes, scale, signature, tokens, terms, key in zip(
+                self.drafts,
+                self.index.codes,
+                self.scales,
+                self.signatures,
+                self.tokens,
+                self.terms,
+                self.content_keys,
+                strict=True,
+            )
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one transaction of a load stores.
+
+    Attributes:
+        rows: in order.
+        parts: what the index keeps of exactly these rows; empty = they end inside a part.
+        masked: secrets masked since the batch before, by kind.
+    """
+
+    rows: list[Prepared]
+    parts: list[IndexPart]
+    masked: Counter[str]
 
 
 _UNREAD = Extraction()
+_values_of = attrgetter(*(each.name for each in fields(Draft)))
 
 
 def parts_of(
@@ -146,10 +218,8 @@ def parts_of(
         raise InputError("vectors", f"are {len(vectors):,} for {first:,} items; give one per item")
 
 
-def batches_of(
-    parts: Iterable[Part], prepare: Preparing, *, batch: int, workers: int
-) -> Iterator[tuple[list[Prepared], Counter[str]]]:
-    """The rows of all parts in order, *batch* at a time, and the secrets masked since the last batch.
+def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers: int) -> Iterator[Batch]:
+    """The rows of all parts in order, *batch* at a time.
 
     Args:
         parts: in order.
@@ -163,17 +233,28 @@ def batches_of(
     """
     _check_count(batch, "batch", 10_000_000)
     waiting: list[Prepared] = []
+    indexed: list[IndexPart] = []
     masked: Counter[str] = Counter()
+    # Whether the first waiting row is the first of a part.
+    begins = True
+    # So many that the processes have work while this one stores a batch.
+    ahead = 2 * workers + batch // _PART
     with _beside(_check_count(workers, "workers", _MOST_WORKERS)) as executor:
-        for rows, found in _prepared(parts, prepare, executor, 2 * workers):
-            waiting += rows
-            masked += found
+        for part in _prepared(parts, prepare, executor, ahead):
+            waiting += part.rows()
+            indexed.append(part.index)
+            masked += part.masked
             while len(waiting) >= batch:
-                yield waiting[:batch], masked
+                yield _batch(waiting[:batch], indexed if begins else [], masked)
                 del waiting[:batch]
-                masked = Counter()
+                indexed, masked, begins = [], Counter(), not waiting
     if waiting:
-        yield waiting, masked
+        yield _batch(waiting, indexed if begins else [], masked)
+
+
+def _batch(rows: list[Prepared], indexed: list[IndexPart], masked: Counter[str]) -> Batch:
+    whole = sum(part.rows for part in indexed) == len(rows)
+    return Batch(rows, indexed if whole else [], masked)
 
 
 def _check_count(value: object, field: str, most: int) -> int:
@@ -197,7 +278,7 @@ def _beside(workers: int) -> Iterator[Executor | None]:
 
 def _prepared(
     parts: Iterable[Part], prepare: Preparing, executor: Executor | None, ahead: int
-) -> Iterator[tuple[list[Prepared], Counter[str]]]:
+) -> Iterator[PreparedPart]:
     """Each part's rows, in order; *ahead* parts at most are prepared before they are asked for."""
     if executor is None:
         yield from map(prepare, parts)

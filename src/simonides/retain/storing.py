@@ -40,11 +40,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
+    from numpy.typing import NDArray
+
     from simonides.backends.embedded.transaction import Placement, WriteTransaction
     from simonides.protocols import Analyser
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.retain.neighbours import Neighbour
+
+_MOST_MASKS = 8
+"""Sets of readers whose masks are kept while tasks are worked off; one byte per row each."""
 
 LARGEST_COMPARED = 512
 """A batch of more items is stored at once and compared later."""
@@ -136,7 +141,7 @@ class Storing:
         if not self._unread:
             yield from ((range(position, position + 1), False) for position in range(len(self._items)))
             return
-        self._keys = [content_key(item.draft) for item in self._items]
+        self._keys = [item.content_key or content_key(item.draft) for item in self._items]
         held = self._transaction.known_keys(self._keys)
         first = 0
         for position, (item, key) in enumerate(zip(self._items, self._keys, strict=True)):
@@ -433,13 +438,14 @@ def settle(
         tasks: those to work off, in this order.
     """
     done = 0
+    earlier = _Earlier(transaction)
     for task in tasks:
         for ordinal in transaction.waiting(task, most - done):
             if transaction.exists(ordinal):
                 if task == READ:
                     _read_stored(transaction, ordinal, extract)
-                elif task == LINK or not _drop_repeat(transaction, ordinal):
-                    _link_stored(transaction, ordinal)
+                elif task == LINK or not _drop_repeat(transaction, ordinal, earlier):
+                    _link_stored(transaction, ordinal, earlier)
                 transaction.linked_later(ordinal)
             transaction.done(task, ordinal)
             done += 1
@@ -466,13 +472,13 @@ def _read_stored(
                 transaction.state(version, relation.name, subject, obj, single_valued=False)
 
 
-def _drop_repeat(transaction: WriteTransaction, ordinal: int) -> bool:
+def _drop_repeat(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> bool:
     """Withdraw a stored row that says again what a row before it says; that one gets a proof more."""
     memory, text, ended = transaction.columns(ordinal, "id", "text", "expired_at")
     if ended != FOREVER:
         return False
     frame, signature = transaction.frame(ordinal), transaction.signature(ordinal)
-    for other, cosine in _stored_near(transaction, ordinal):
+    for other, cosine in earlier.near(ordinal, frame.readers):
         if cosine < SAME_WORDS_FROM:
             break
         (known,) = transaction.columns(other, "id")
@@ -490,27 +496,45 @@ def _drop_repeat(transaction: WriteTransaction, ordinal: int) -> bool:
     return False
 
 
-def _stored_near(transaction: WriteTransaction, ordinal: int) -> list[tuple[int, float]]:
-    """The nearest rows before a stored row: ordinal and cosine, nearest first."""
-    vector = transaction.vector(ordinal)
-    if vector is None:
-        return []
-    (root,) = transaction.columns(ordinal, "root")
-    readers = tuple(sorted(transaction.frame(ordinal).readers))
-    mask = comparable(transaction.snapshot, readers, transaction.next_instant())
-    mask &= transaction.snapshot.column("root") < int(root)
-    ordinals, cosines = transaction.snapshot.vectors.nearest(
-        vector, mask, depth=MOST_SEMANTIC, rescore=RESCORE
-    )
-    best = np.lexsort((ordinals, -cosines))[:MOST_SEMANTIC]
-    return [(int(ordinals[i]), float(cosines[i])) for i in best]
+class _Earlier:
+    """The stored rows before a stored row; what all tasks of one transaction share is made once."""
+
+    def __init__(self, transaction: WriteTransaction) -> None:
+        self._transaction = transaction
+        self._roots: NDArray[np.int64] | None = None
+        self._moment = 0
+        self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
+
+    def near(self, ordinal: int, readers: frozenset[str]) -> list[tuple[int, float]]:
+        """The nearest rows before a row with these readers: ordinal and cosine, nearest first."""
+        vector = self._transaction.vector(ordinal)
+        if vector is None:
+            return []
+        snapshot = self._transaction.snapshot
+        if self._roots is None:
+            self._roots = snapshot.column("root")
+        (root,) = self._transaction.columns(ordinal, "root")
+        mask = self._comparable(readers) & (self._roots < int(root))
+        ordinals, cosines = snapshot.vectors.nearest(vector, mask, depth=MOST_SEMANTIC, rescore=RESCORE)
+        best = np.lexsort((ordinals, -cosines))[:MOST_SEMANTIC]
+        return [(int(ordinals[i]), float(cosines[i])) for i in best]
+
+    def _comparable(self, readers: frozenset[str]) -> NDArray[np.bool_]:
+        # A task that withdraws a row moves the moment on at which the next one compares.
+        moment = self._transaction.next_instant()
+        if moment != self._moment or len(self._masks) == _MOST_MASKS:
+            self._moment, self._masks = moment, {}
+        if readers not in self._masks:
+            self._masks[readers] = comparable(self._transaction.snapshot, readers, moment)
+        return self._masks[readers]
 
 
-def _link_stored(transaction: WriteTransaction, ordinal: int) -> None:
+def _link_stored(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> None:
     """Semantic and temporal links of a stored row to the rows before it."""
     root, occurred, precision = transaction.columns(ordinal, "root", "occurred_from", "occurred_precision")
-    readers = tuple(sorted(transaction.frame(ordinal).readers))
-    for near, cosine in _stored_near(transaction, ordinal):
+    allowed = transaction.frame(ordinal).readers
+    readers = tuple(sorted(allowed))
+    for near, cosine in earlier.near(ordinal, allowed):
         if cosine >= SEMANTIC_FROM:
             transaction.link(int(root), int(transaction.columns(near, "root")[0]), "semantic", cosine)
     link_in_time(transaction, int(root), occurred, precision or "", readers, ordinal)

@@ -19,6 +19,7 @@ from simonides.index.postings import (
     SealedPostings,
     TailPostings,
     merge_postings,
+    seal_terms,
 )
 from simonides.text.trigrams import trigrams
 
@@ -245,3 +246,18 @@ def test_terms_that_share_a_trigram_with_a_word_are_among_those_like_it(
     wanted = {gram for word in asked for gram in trigrams(word)}
     assert {word for word in held if trigrams(word) & wanted} <= alike <= set(held)
     assert bank.terms_like(asked, ["context"]) == set()
+
+
+@given(st.lists(TERM_COUNTS, max_size=12))
+def test_postings_sealed_at_once_are_those_that_grew_row_by_row(rows: list[dict[str, int]]) -> None:
+    tail, lengths = TailPostings(), np.array([sum(row.values()) for row in rows], np.int32)
+    for number, row in enumerate(rows):
+        tail.append(number, row)
+    grown = merge_postings([(0, tail.frozen(lengths))], np.ones(len(rows), np.bool_))
+    sealed = seal_terms(rows)
+
+    assert list(sealed.vocabulary) == list(grown.vocabulary)
+    for name in ("starts", "rows", "frequencies", "lengths"):
+        one, other = getattr(sealed, name), getattr(grown, name)
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other), name

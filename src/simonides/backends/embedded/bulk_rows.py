@@ -13,11 +13,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.digest import IMMUTABLE, memory_id, values_digest
-from simonides.backends.embedded.seals import seal_of
+from simonides.backends.embedded.seals import (
+    seal_of,
+    sealed_job,
+    sealed_numbers,
+    sealed_source,
+    sealed_text,
+    sealed_vector,
+)
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
 
@@ -38,6 +45,9 @@ _ORDER = {
 """By table, the columns in the order in which their values are collected; parents before children."""
 
 _READ_AT_ONCE = 4_096
+
+# Made once: ``json.dumps`` makes a new encoder at every call that asks for anything special.
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(slots=True)
@@ -63,19 +73,17 @@ class BulkRows:
     def add_episode(self, text: str, draft: Draft, place: Placement) -> int:
         """A raw source; its number."""
         self.episode += 1
-        said = (
-            draft.source, draft.document, draft.session, draft.speaker, place.author, float(place.trust),
-            place.ingested_at,
-        )  # fmt: skip
-        seals = seal_of(self.episode, text), seal_of(self.episode, *said)
-        self._rows["episodes"].append((self.episode, text, *said, *seals))
+        texts = draft.source, draft.document, draft.session, draft.speaker, place.author
+        said = float(place.trust), place.ingested_at
+        seals = sealed_text(self.episode, text), sealed_source(self.episode, texts, *said)
+        self._rows["episodes"].append((self.episode, text, *texts, *said, *seals))
         return self.episode
 
     def add_chunk(self, episode: int, start: int, stop: int) -> int:
         """A span of a raw source; its number."""
         self.chunk += 1
         row = (self.chunk, episode, start, stop)
-        self._rows["chunks"].append((*row, seal_of(*row)))
+        self._rows["chunks"].append((*row, sealed_numbers(*row)))
         return self.chunk
 
     def add_memory(self, values: Sequence[Any], embedder: int | None, item: Prepared, codes: bytes) -> None:
@@ -89,11 +97,12 @@ class BulkRows:
         """
         ordinal = values[0]
         digest = values_digest(values, embedded=bool(codes))
-        self._rows["memories"].append((*values, FOREVER, digest, seal_of(ordinal, FOREVER)))
+        self._rows["memories"].append((*values, FOREVER, digest, sealed_numbers(ordinal, FOREVER)))
         if not codes:
             return
+        assert embedder is not None
         vector = (ordinal, embedder, float(item.scale), codes)
-        self._rows["vectors"].append((*vector, seal_of(*vector)))
+        self._rows["vectors"].append((*vector, sealed_vector(*vector)))
         if item.tokens:
             tokens = (ordinal, embedder, item.tokens)
             self._rows["token_codes"].append((*tokens, seal_of(*tokens)))
@@ -116,7 +125,7 @@ def queue_rows(connection: apsw.Connection, task: str, ordinals: Iterable[int]) 
     rows = []
     for number, ordinal in enumerate(ordinals, int(counted[0][0]) + 1):
         row = (number, task, ordinal, 0, 0, "")
-        rows.append((*row, seal_of(*row)))
+        rows.append((*row, sealed_job(number, task, ordinal)))
     connection.executemany(_insert("jobs", "INSERT OR IGNORE"), rows)
 
 
@@ -157,7 +166,12 @@ def known(connection: apsw.Connection, column: str, values: Sequence[Any]) -> se
 
 def stored_terms(item: Prepared) -> bytes:
     """The analysed terms of an item as its row keeps them."""
-    return json.dumps(item.terms, ensure_ascii=False, separators=(",", ":")).encode()
+    return item.encoded_terms or encode_terms(item.terms)
+
+
+def encode_terms(terms: Mapping[str, Mapping[str, int]]) -> bytes:
+    """Terms by field as a row keeps them."""
+    return _compact(terms).encode()
 
 
 def _insert(table: str, verb: str = "INSERT") -> str:

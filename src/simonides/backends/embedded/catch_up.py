@@ -56,7 +56,7 @@ class Position:
     Attributes:
         snapshot: what readers get; replaced, never changed.
         generation: the opened generation, ``None`` when the blocks were rebuilt or there are none.
-        rebuilt: sealed blocks that no generation holds yet; the next merge publishes them.
+        rebuilt: blocks after the generation's that no generation holds yet; the next merge publishes them.
         problem: why the index on disk was not used; empty when it was.
     """
 
@@ -75,7 +75,7 @@ class Position:
 
     @property
     def sealed(self) -> tuple[Block, ...]:
-        return self.generation.blocks if self.generation else self.rebuilt
+        return (self.generation.blocks if self.generation else ()) + self.rebuilt
 
 
 def catch_up(

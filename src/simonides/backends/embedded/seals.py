@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import apsw
@@ -34,6 +34,8 @@ UNSEALED = bytes(8)
 """The digest of a row that its writer left out: its default, until the trigger has made it."""
 
 _LONGEST_SHOWN = 60
+_hash = hashlib.blake2b
+_double = struct.Struct("<d").pack
 _ID = IMMUTABLE.index("id")
 
 
@@ -164,6 +166,42 @@ def seal_of(*values: Value) -> bytes:
         else:
             parts.append(_part(value))
     return hashlib.blake2b(b"".join(parts), digest_size=8).digest()
+
+
+def sealed_numbers(*numbers: int) -> bytes:
+    """``seal_of`` of whole numbers alone."""
+    return _hash(b"%d;" * len(numbers) % numbers, digest_size=8).digest()
+
+
+def sealed_text(number: int, text: str) -> bytes:
+    """``seal_of`` of a number and a text."""
+    encoded = text.encode()
+    return _hash(b"%d;b%d:t%b" % (number, len(encoded) + 1, encoded), digest_size=8).digest()
+
+
+def sealed_vector(ordinal: int, embedder: int, scale: float, codes: bytes) -> bytes:
+    """``seal_of`` of a row of ``vectors``."""
+    body = b"%d;%d;f%bb%d:%b" % (ordinal, embedder, _double(scale), len(codes), codes)
+    return _hash(body, digest_size=8).digest()
+
+
+def sealed_source(number: int, texts: tuple[str, ...], trust: float, recorded_at: int) -> bytes:
+    """``seal_of`` of a row of ``episodes`` but its text."""
+    body = b"%d;%bf%b%d;" % (number, _text_parts(texts), _double(trust), recorded_at)
+    return _hash(body, digest_size=8).digest()
+
+
+def sealed_job(number: int, task: str, ordinal: int) -> bytes:
+    """``seal_of`` of a row of ``jobs`` that nobody has tried."""
+    body = b"%d;%b%d;0;0;b1:t" % (number, _text_parts((task,)), ordinal)
+    return _hash(body, digest_size=8).digest()
+
+
+@lru_cache(1_024)
+def _text_parts(texts: tuple[str, ...]) -> bytes:
+    """Many rows share where they come from and who says it."""
+    encoded = [text.encode() for text in texts]
+    return b"".join([b"b%d:t%b" % (len(text) + 1, text) for text in encoded])
 
 
 def find_damage(connection: apsw.Connection) -> Iterator[str]:

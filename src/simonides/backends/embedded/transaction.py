@@ -194,6 +194,7 @@ class WriteTransaction:
         self._labels: dict[str, int] = {}
         self._label_sets: dict[tuple[str, ...], int] = {}
         self._keyed: tuple[Draft | None, bytes] = (None, b"")
+        self._at_once: list[tuple[Any, ...]] = []
         # Written at the end, all at once.
         self._changes: list[Change] = []
 
@@ -212,6 +213,21 @@ class WriteTransaction:
         if isinstance(self._snapshot, DamagedError):
             raise self._snapshot
         return self._snapshot
+
+    @property
+    def meta(self) -> Meta:
+        """The counters as they are now."""
+        return self._meta
+
+    @property
+    def added_at_once(self) -> Sequence[tuple[Any, ...]]:
+        """The rows that this transaction added, as ``IMMUTABLE`` names their values.
+
+        Empty where they were not all added by one ``insert_all`` that kept a raw source for each, or one of
+        them was changed since.
+        """
+        alone = len(self._at_once) == self.rows_added == self._meta.sequence - self._began_at
+        return self._at_once if alone else ()
 
     @property
     def rows_added(self) -> int:
@@ -391,6 +407,7 @@ class WriteTransaction:
         wanted = [(place.ingested_at, item.draft.text) for item, place in zip(items, places, strict=True)]
         ids = free_ids(self._connection, self._meta.bank, wanted)
         first = self._meta.next_ordinal
+        stored = []
         for ordinal, (item, place, memory, key) in enumerate(
             zip(items, places, ids, keys, strict=True), first
         ):
@@ -399,7 +416,11 @@ class WriteTransaction:
             chunk = rows.add_chunk(*self._source(item.draft, add_episode))
             values = self._values(item, place, ordinal, memory, chunk, key)
             rows.add_memory(values, self._meta.embedder, item, codes)
+            stored.append(values)
         rows.write(self._connection)
+        # Pieces of a document may share the raw source, and the speaker, of another one.
+        if first == self._began_with and not self._episodes:
+            self._at_once = stored
         self._log_added([place.ingested_at for place in places])
         return [Stored(memory, ordinal, ordinal) for ordinal, memory in enumerate(ids, first)]
 
@@ -1012,9 +1033,19 @@ class WriteTransaction:
 
     def waiting(self, task: str, most: int) -> list[int]:
         """Ordinals with work of one sort, oldest first."""
+        # There is no index by age. As many of the sort, whichever they are, bound how young the oldest are,
+        # and work is mostly done in the order of age, so few rows are older than them.
+        last = self._one(
+            "SELECT max(number) FROM (SELECT number FROM jobs WHERE task=? AND not_before<=?"
+            " ORDER BY ordinal LIMIT ?)",
+            task,
+            self.now,
+            most,
+        )
         rows = self._all(
-            f"SELECT ordinal FROM jobs WHERE task=? AND not_before<=? AND {sound('jobs')}"
-            " ORDER BY number LIMIT ?",
+            "SELECT ordinal FROM jobs NOT INDEXED WHERE number<=? AND task=? AND not_before<=?"
+            f" AND {sound('jobs')} ORDER BY number LIMIT ?",
+            -1 if last is None or last[0] is None else last[0],
             task,
             self.now,
             most,

@@ -7,7 +7,19 @@ import pytest
 
 from simonides.backends.embedded.digest import IMMUTABLE
 from simonides.backends.embedded.reembedding import begin
-from simonides.backends.embedded.seals import SEALS, UNSEALED, add_functions, find_damage, seal_of, sound
+from simonides.backends.embedded.seals import (
+    SEALS,
+    UNSEALED,
+    add_functions,
+    find_damage,
+    seal_of,
+    sealed_job,
+    sealed_numbers,
+    sealed_source,
+    sealed_text,
+    sealed_vector,
+    sound,
+)
 from simonides.errors import DamagedError
 from simonides.records.model_identity import ModelIdentity
 
@@ -220,3 +232,13 @@ def test_a_row_with_a_digest_is_left_as_it_is_and_a_wrong_one_is_found(connectio
     assert set(find_damage(connection)) == {""}
     connection.execute(insert, (82, "wrong", seal_of(81, "wrong")))
     assert set(find_damage(connection)) == {"", "labels: row 82 is not what was written"}
+
+
+@pytest.mark.parametrize("text", ["", "fig", "日本\x00é", "x" * 5_000])
+def test_seals_of_one_shape_are_the_seals_of_any(text: str) -> None:
+    assert sealed_numbers(7, -3, 2**62) == seal_of(7, -3, 2**62)
+    assert sealed_text(9, text) == seal_of(9, text)
+    assert sealed_job(9, text, 12) == seal_of(9, text, 12, 0, 0, "")
+    assert sealed_vector(9, 1, 0.1, text.encode()) == seal_of(9, 1, 0.1, text.encode())
+    texts = "a", text, "", text, "b"
+    assert sealed_source(9, texts, 0.25, -5) == seal_of(9, *texts, 0.25, -5)

@@ -507,3 +507,23 @@ def test_a_forgotten_word_is_in_no_index_file_and_a_forgotten_text_in_no_file_at
     bank.close()
     assert holders(b"canaryterm") == []
     assert holders(b"fuse") != []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_oldest_work_of_a_sort_is_found_in_whatever_order_it_was_queued(desk: Desk, seed: int) -> None:
+    bank, chance = desk.open(), np.random.default_rng(seed)
+    desk.retain(bank, *[f"row {number}" for number in range(30)])
+    with bank.writing(100) as transaction:
+        queued = []
+        for ordinal in chance.permutation(30).tolist():
+            for task in ("one", "other"):
+                later = bool(chance.integers(2))
+                transaction.queue(task, ordinal, not_before=101 if later else 0)
+                if task == "one" and not later:
+                    queued.append(ordinal)
+        for ordinal in queued[:3]:
+            transaction.done("one", ordinal)
+
+        for most in (0, 1, 5, len(queued), 100):
+            assert transaction.waiting("one", most) == queued[3:][:most]
+        assert transaction.waiting("none", 5) == []

@@ -1,0 +1,126 @@
+"""What a load gives the index is what a look at the stored rows would have made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from simonides.backends.embedded.feeding import feed
+from simonides.index.block import block_arrays, join_blocks
+from simonides.store import open_store
+from simonides.testing.embedder import StubTokenEmbedder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simonides.bank import Bank
+    from simonides.index.snapshot import IndexSnapshot
+
+WORDS = ("fig", "Norrhav", "été", "harbour", "lantern", "ferry", "日本", "quince", "x" * 40)
+
+
+def _items(count: int, *, seed: int = 3) -> list[dict[str, Any]]:
+    source = np.random.default_rng(seed)
+    return [
+        {
+            "text": f"{number}: {' '.join(source.choice(WORDS, 900 if number == 5 else 1 + number % 30))}",
+            "context": "a walk" if number % 3 else "",
+            "tags": [f"tag {number % 4}"],
+            "project": f"project {number % 5}",
+            "kind": ("semantic", "episodic")[number % 2],
+            "speaker": ("", "Ines Ortega")[number % 2],
+            "event_time": "2026-02" if number % 7 == 0 else None,
+            "confidence": 0.25 if number % 9 == 0 else None,
+        }
+        for number in range(count)
+    ]
+
+
+def _load(bank: Bank, items: list[Any], **options: Any) -> list[str]:
+    embedder = StubTokenEmbedder()
+    vectors, tokens = embedder.encode_both([item["text"] for item in items])
+    return bank.load(items, vectors, tokens=tokens, **options)
+
+
+def _whole(snapshot: IndexSnapshot) -> dict[str, Any]:
+    return block_arrays(join_blocks(snapshot.blocks, snapshot.expired, snapshot.dimension))
+
+
+def _arrays(folder: Path) -> dict[str, Any]:
+    with open_store(folder, embedder=StubTokenEmbedder()) as store, store.bank()._rows.reading() as reading:
+        return _whole(reading.snapshot)
+
+
+@pytest.fixture
+def fed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Rows of each block that was given to the index."""
+    given: list[int] = []
+
+    def counting(position: Any, before: Any, after: Any, block: Any) -> Any:
+        found = feed(position, before, after, block)
+        given.append(0 if found is None else block.rows)
+        return found
+
+    monkeypatch.setattr("simonides.backends.embedded.bank.feed", counting)
+    return given
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_load_gives_the_index_what_the_rows_say(tmp_path: Path, fed: list[int], before: int) -> None:
+    with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
+        bank = store.bank()
+        if before:
+            bank.retain([f"earlier {number}" for number in range(before)])
+        _load(bank, _items(1_500), batch=1_024)
+        with bank._rows.reading() as reading:
+            held = _whole(reading.snapshot)
+        assert bank.verify().ok
+
+    assert fed == [1_024, 476]
+    read = _arrays(tmp_path / "s")
+    assert held.keys() == read.keys()
+    for name, array in held.items():
+        assert array.dtype == read[name].dtype, name
+        assert np.array_equal(array, read[name]), name
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"batch": 1_000}, {"batch": 700}],
+    ids=["batches end inside parts", "the last batch is as long as the last parts"],
+)
+def test_batches_that_end_inside_parts_are_read(
+    tmp_path: Path, fed: list[int], options: dict[str, int]
+) -> None:
+    with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
+        _load(store.bank(), _items(1_100), **options)
+        with store.bank()._rows.reading() as reading:
+            assert reading.snapshot.rows == 1_100
+    assert fed == []
+
+
+def test_repeats_pieces_of_documents_and_statements_are_read(tmp_path: Path, fed: list[int]) -> None:
+    with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
+        bank = store.bank()
+        items = _items(50)
+        _load(bank, [*items, items[3]])
+        _load(bank, [{"text": f"paragraph {number}", "document_id": "d"} for number in range(9)])
+        stated = {
+            "text": "Ines lives in Norrhav",
+            "subject": "Ines",
+            "relation": "lives in",
+            "object": "Norrhav",
+        }
+        _load(bank, [stated])
+        with bank._rows.reading() as reading:
+            held = _whole(reading.snapshot)
+        assert bank.verify().ok
+    read = _arrays(tmp_path / "s")
+    assert all(np.array_equal(held[name], read[name]) for name in held)
+
+
+def _clock() -> datetime:
+    return datetime(2026, 3, 1, tzinfo=UTC)
