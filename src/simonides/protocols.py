@@ -420,6 +420,23 @@ class View(Protocol):
         """Links between visible rows, both ways: first = a row asked for, second = the other row."""
         ...
 
+    def edges_at_least(
+        self, ordinals: NDArray[np.int64], least: NDArray[np.float64], enough: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """A floor under how many edges each row has: its mentions, and its links as heavy as *least* says.
+
+        Far cheaper than ``mentions`` and ``links``, and most often what they give.
+
+        Args:
+            ordinals: int64, shape (n,).
+            least: float64, by code of ``LINK_KINDS``: the weight from which a link counts; infinite = none.
+            enough: float64, shape (n,): a row that has fewer edges need not be counted at all.
+
+        Returns:
+            int64, shape (n,).
+        """
+        ...
+
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> View:
         """The same view with fewer eligible rows: those of *kinds* (empty = all) and of *project*.
 

@@ -233,10 +233,13 @@ class _Graph:
         self._view = view
         self._hub_damping = walk.hub_damping
         self._kinds = np.array([walk.links.get(kind, 0.0) for kind in LINK_KINDS])
+        # A link that weighs two steps is followed, however the product is rounded.
+        with np.errstate(divide="ignore"):
+            self._least = 2.0 / _WEIGHT_STEPS / self._kinds
         self.room = max(_ROOM, len(seeds))
         self.nodes = _longer(seeds, self.room)
         self._count = len(seeds)
-        # Edges of each node, so far as they were counted; −1 = not yet.
+        # Edges of each node: of a memory a floor under them until they are read; −1 = not counted yet.
         self._degrees = np.full(self.room, -1)
         # What an edge to an entity weighs, once it was counted.
         self._pays = np.zeros(self.room)
@@ -258,19 +261,27 @@ class _Graph:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Places of nodes with more than *threshold* waiting per edge, and how many edges they have.
 
-        Edges of memories are read to be counted; an entity may be a hub, so its memories are counted first.
+        Edges are counted before they are read: an entity may be a hub, and most memories of the later rounds
+        hold too little for theirs.
         """
         frontier = np.flatnonzero(waiting > threshold)
-        unknown = frontier[self._degrees[frontier] < 0]
-        if len(unknown):
-            of_rows = (self.nodes[unknown] & 1) == 0
-            self._read_rows(unknown[of_rows])
-            self._count_entities(unknown[~of_rows])
+        of_rows = (self.nodes[frontier] & 1) == 0
+        rows = frontier[of_rows & (self._degrees[frontier] < 0)]
+        self._count_rows(rows, waiting[rows] / threshold)
+        self._count_entities(frontier[~of_rows & (self._degrees[frontier] < 0)])
+        enough = waiting[frontier] > threshold * self._degrees[frontier]
+        self._read_rows(frontier[of_rows & enough & ~self._read[frontier]])
         degrees = np.maximum(self._degrees[frontier], 1)
-        worth = waiting[frontier] > threshold * degrees
+        worth = enough & (waiting[frontier] > threshold * degrees)
         frontier, degrees = frontier[worth], degrees[worth]
         self._read_entities(frontier[~self._read[frontier]])
         return frontier, degrees
+
+    def _count_rows(self, places: NDArray[np.int64], enough: NDArray[np.float64]) -> None:
+        """A floor under how many edges each of these memories has, where it may have *enough*."""
+        if len(places):
+            rows = self.nodes[places] >> 1
+            self._degrees[places] = self._view.edges_at_least(rows, self._least, enough)
 
     def _count_entities(self, places: NDArray[np.int64]) -> None:
         """How many visible memories mention each of these entities, and so what an edge to it weighs."""

@@ -386,6 +386,15 @@ class FakeView:
             if one == row and self.visible[one] and self.visible[other]
         )
 
+    def edges_at_least(
+        self, ordinals: NDArray[np.int64], least: NDArray[np.float64], enough: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Just so many as each row has, or 0 if they are not *enough*."""
+        links = self.links(ordinals)
+        first = [*self.mentions(ordinals).first, *links.first[links.weights >= least[links.kinds]]]
+        counts = np.array([first.count(row) for row in ordinals.tolist()], np.int64)
+        return np.where(counts >= enough, counts, 0)
+
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> FakeView:
         """Fewer eligible rows; memories of no project stay."""
         kept = [
