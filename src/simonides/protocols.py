@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simonides.records.edges import Edges
     from simonides.records.enrichment import Completion
     from simonides.records.extraction import Extraction
+    from simonides.records.interval import Interval
     from simonides.records.kind import Kind
     from simonides.records.memory import Memory
     from simonides.records.query import Query
@@ -435,6 +436,10 @@ class View(Protocol):
         Returns:
             int64, shape (n,).
         """
+        ...
+
+    def in_time(self, time: Interval) -> NDArray[np.bool_]:
+        """Eligible rows that happened in *time* (``index.occurred.meets``); bool, shape (snapshot.rows,)."""
         ...
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> View:

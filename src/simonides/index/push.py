@@ -168,6 +168,10 @@ _ROOM = 256
 """Places that arrays have at first; they are doubled when these are taken."""
 
 
+_COUNTED = 256
+"""Fewer memories are read at once: to count their edges costs as much."""
+
+
 class _Masses:
     """What each node of a graph holds, by its place there; all in whole steps of 2⁻⁵⁰.
 
@@ -265,21 +269,27 @@ class _Graph:
         hold too little for theirs.
         """
         frontier = np.flatnonzero(waiting > threshold)
-        of_rows = (self.nodes[frontier] & 1) == 0
-        rows = frontier[of_rows & (self._degrees[frontier] < 0)]
-        self._count_rows(rows, waiting[rows] / threshold)
-        self._count_entities(frontier[~of_rows & (self._degrees[frontier] < 0)])
-        enough = waiting[frontier] > threshold * self._degrees[frontier]
-        self._read_rows(frontier[of_rows & enough & ~self._read[frontier]])
+        unknown = frontier[self._degrees[frontier] < 0]
+        if len(unknown):
+            of_rows = (self.nodes[unknown] & 1) == 0
+            rows = unknown[of_rows]
+            self._count_rows(rows, waiting[rows] / threshold)
+            self._count_entities(unknown[~of_rows])
+        frontier = frontier[waiting[frontier] > threshold * self._degrees[frontier]]
+        unread = frontier[~self._read[frontier]]
+        if len(unread):
+            of_rows = (self.nodes[unread] & 1) == 0
+            self._read_rows(unread[of_rows])
+            self._read_entities(unread[~of_rows])
         degrees = np.maximum(self._degrees[frontier], 1)
-        worth = enough & (waiting[frontier] > threshold * degrees)
-        frontier, degrees = frontier[worth], degrees[worth]
-        self._read_entities(frontier[~self._read[frontier]])
-        return frontier, degrees
+        worth = waiting[frontier] > threshold * degrees
+        return frontier[worth], degrees[worth]
 
     def _count_rows(self, places: NDArray[np.int64], enough: NDArray[np.float64]) -> None:
         """A floor under how many edges each of these memories has, where it may have *enough*."""
-        if len(places):
+        if len(places) < _COUNTED:
+            self._degrees[places] = 0
+        else:
             rows = self.nodes[places] >> 1
             self._degrees[places] = self._view.edges_at_least(rows, self._least, enough)
 

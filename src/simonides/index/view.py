@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simonides.index.block import Block
     from simonides.index.conditions import Condition
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.records.interval import Interval
     from simonides.records.memory import Memory
     from simonides.records.source import Source
 
@@ -237,6 +238,12 @@ class BankView:
             links = np.where(self._rows_of_roots(roots) == ordinals, links, 0)
         edges = links if self.read.merges(self.known_at) else mentions + links
         return np.where(seen, edges, 0)
+
+    def in_time(self, time: Interval) -> NDArray[np.bool_]:
+        """Eligible rows that happened in *time*; blocks of another time are not read."""
+        mask = self.eligible.copy()
+        narrow(mask, self.snapshot.blocks, [_in_window(time.start, max(time.end, time.start + 1))])
+        return mask
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> BankView:
         """The same view with fewer eligible rows; memories of no project stay."""
