@@ -164,7 +164,7 @@ def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.int64], budget: i
     return kept
 
 
-_ROOM = 256
+_ROOM = 1_024
 """Places that arrays have at first; they are doubled when these are taken."""
 
 
@@ -248,7 +248,7 @@ class _Graph:
         # What an edge to an entity weighs, once it was counted.
         self._pays = np.zeros(self.room)
         self._read = np.zeros(self.room, np.bool_)
-        self._owners, self._ends, self._shares = [_NOWHERE], [_NOWHERE], [np.empty(0)]
+        self._owners, self._ends, self._shares = [_NOWHERE], [_NOWHERE], [_NO_WEIGHTS]
         # Place + 1 by node; 0 = not seen.
         self._places = np.zeros(max(2 * len(view.visible), int(seeds[-1]) + 1), np.int32)
         self._places[seeds] = np.arange(1, len(seeds) + 1)
@@ -305,17 +305,17 @@ class _Graph:
             return
         rows = np.sort(self.nodes[places]) >> 1
         named = self._view.mentions(rows)
-        first, ends = named.first, self._numbered(2 * named.second + 1)
-        self._count_entities(distinct(ends[self._degrees[ends] < 0]))
-        weights = self._pays[ends]
+        first, second, tied = named.first, 2 * named.second + 1, _NO_WEIGHTS
         if self._kinds.any():
             links = self._view.links(rows)
             tied = _whole_steps(links.weights * self._kinds[links.kinds])
-            followed = np.flatnonzero(tied > 0)
-            first = np.concatenate([first, links.first[followed]])
-            ends = np.concatenate([ends, self._numbered(2 * links.second[followed])])
-            weights = np.concatenate([weights, tied[followed]])
-        self._add(places, 2 * first, ends, weights)
+            if not (followed := tied > 0).all():
+                links, tied = links.keep(followed), tied[followed]
+            first, second = np.concatenate([first, links.first]), np.concatenate([second, 2 * links.second])
+        ends = self._numbered(second)
+        entities = ends[: len(named)]
+        self._count_entities(distinct(entities[self._degrees[entities] < 0]))
+        self._add(places, 2 * first, ends, np.concatenate([self._pays[entities], tied]))
 
     def _read_entities(self, places: NDArray[np.int64]) -> None:
         """The edges of entities that were not read yet."""
@@ -377,6 +377,7 @@ class _Graph:
 
 
 _NOWHERE = np.empty(0, np.int64)
+_NO_WEIGHTS = np.empty(0)
 
 Item = TypeVar("Item", bound=np.generic)
 
