@@ -89,6 +89,7 @@ class Pairs:
 
 
 _NONE = np.zeros(1, np.int64)
+_NOTHING = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8), np.empty(0, np.float32))
 
 
 def _count(
@@ -234,6 +235,8 @@ class Graph:
         if len(tail) <= len(nodes):
             return tail.keep(among(tail.first, nodes))
         begin, count = _runs(tail, nodes)
+        if not count.any():
+            return _NOTHING
         places = positions(begin, count)
         return Edges(np.repeat(nodes, count), tail.second[places], tail.kinds[places], tail.weights[places])
 

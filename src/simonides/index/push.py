@@ -281,9 +281,8 @@ class _Graph:
             of_rows = (self.nodes[unread] & 1) == 0
             self._read_rows(unread[of_rows])
             self._read_entities(unread[~of_rows])
-        degrees = np.maximum(self._degrees[frontier], 1)
-        worth = waiting[frontier] > threshold * degrees
-        return frontier[worth], degrees[worth]
+            frontier = frontier[waiting[frontier] > threshold * self._degrees[frontier]]
+        return frontier, np.maximum(self._degrees[frontier], 1)
 
     def _count_rows(self, places: NDArray[np.int64], enough: NDArray[np.float64]) -> None:
         """A floor under how many edges each of these memories has, where it may have *enough*."""
