@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simonides.records.edges import Edges
     from simonides.records.enrichment import Completion
     from simonides.records.extraction import Extraction
+    from simonides.records.interval import Interval
     from simonides.records.kind import Kind
     from simonides.records.memory import Memory
     from simonides.records.query import Query
@@ -418,6 +419,27 @@ class View(Protocol):
 
     def links(self, ordinals: NDArray[np.int64]) -> Edges:
         """Links between visible rows, both ways: first = a row asked for, second = the other row."""
+        ...
+
+    def edges_at_least(
+        self, ordinals: NDArray[np.int64], least: NDArray[np.float64], enough: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """A floor under how many edges each row has: its mentions, and its links as heavy as *least* says.
+
+        Far cheaper than ``mentions`` and ``links``, and most often what they give.
+
+        Args:
+            ordinals: int64, shape (n,).
+            least: float64, by code of ``LINK_KINDS``: the weight from which a link counts; infinite = none.
+            enough: float64, shape (n,): a row that has fewer edges need not be counted at all.
+
+        Returns:
+            int64, shape (n,).
+        """
+        ...
+
+    def in_time(self, time: Interval) -> NDArray[np.bool_]:
+        """Eligible rows that happened in *time* (``index.occurred.meets``); bool, shape (snapshot.rows,)."""
         ...
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> View:

@@ -19,7 +19,7 @@ from simonides.index.runs import positions
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -68,31 +68,28 @@ class Pairs:
 
     def edges(self, nodes: NDArray[np.int64]) -> Edges:
         """The edges of *nodes*, in their order."""
-        inside = nodes[nodes < len(self.starts) - 1]
-        begin, count = self._runs(inside)
+        begin, count = self.runs(nodes)
         places = positions(begin, count)
         return Edges(
-            np.repeat(inside, count),
+            np.repeat(nodes, count),
             self.ends[places].astype(np.int64),
             self.kinds[places],
             self.weights[places],
         )
 
-    def count(self, nodes: NDArray[np.int64], ends: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How many edges of each node end in the mask *ends*."""
+    def runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the edges of each node begin, and how many there are."""
         inside = nodes < len(self.starts) - 1
         if inside.all():
-            return _count(self.ends, *self._runs(nodes), ends)
-        counts = np.zeros(len(nodes), np.int64)
-        counts[inside] = _count(self.ends, *self._runs(nodes[inside]), ends)
-        return counts
-
-    def _runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        begin = self.starts[nodes]
-        return begin, self.starts[nodes + 1] - begin
+            begin = self.starts[nodes]
+            return begin, self.starts[nodes + 1] - begin
+        begin, count = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
+        begin[inside], count[inside] = self.runs(nodes[inside])
+        return begin, count
 
 
 _NONE = np.zeros(1, np.int64)
+_NOTHING = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8), np.empty(0, np.float32))
 
 
 def _count(
@@ -102,9 +99,12 @@ def _count(
     mask: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     """How many of each run of *ends* lie in the mask."""
-    if mask.all():
-        return count
-    hits = np.cumsum(np.concatenate([_NONE, mask[ends[positions(begin, count)]]]))
+    return count if mask.all() else _summed(mask[ends[positions(begin, count)]], count)
+
+
+def _summed(holds: NDArray[np.bool_], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of each run hold, the runs being one after the other."""
+    hits = np.cumsum(np.concatenate([_NONE, holds]))
     last = np.cumsum(count)
     found: NDArray[np.int64] = hits[last] - hits[last - count]
     return found
@@ -199,8 +199,35 @@ class Graph:
 
     def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of *rows* (a mask) mention each of *entities*."""
-        counts, newer = self.by_entity.count(entities, rows), self._tail("by_entity")
+        counts = _count(self.by_entity.ends, *self.by_entity.runs(entities), rows)
+        newer = self._tail("by_entity")
         return counts + _count(newer.second, *_runs(newer, entities), rows) if len(newer) else counts
+
+    def edges_at_least(
+        self,
+        rows: NDArray[np.int64],
+        roots: NDArray[np.int64],
+        least: NDArray[np.float64],
+        enough: NDArray[np.float64],
+        counts: Callable[[NDArray[np.int32]], NDArray[np.bool_]] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many sealed mentions each row has, and how many sealed links its root.
+
+        Args:
+            rows: int64, shape (n,).
+            roots: int64, shape (n,).
+            least: float64, by code of ``LINK_KINDS``: the weight from which a link counts.
+            enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted.
+            counts: of other ends, which count; ``None`` = all.
+        """
+        mentions = self.by_row.runs(rows)[1]
+        begin, count = self.links.runs(roots)
+        count = np.where(mentions + count >= enough, count, 0)
+        places = positions(begin, count)
+        holds = self.links.weights[places] >= least[self.links.kinds[places]]
+        if counts is not None:
+            holds &= counts(self.links.ends[places])
+        return mentions, _summed(holds, count)
 
     def _newer(self, part: str, nodes: NDArray[np.int64]) -> Edges:
         """Edges of *nodes*, ascending, that are not sealed yet, in the order of the nodes."""
@@ -208,6 +235,8 @@ class Graph:
         if len(tail) <= len(nodes):
             return tail.keep(among(tail.first, nodes))
         begin, count = _runs(tail, nodes)
+        if not count.any():
+            return _NOTHING
         places = positions(begin, count)
         return Edges(np.repeat(nodes, count), tail.second[places], tail.kinds[places], tail.weights[places])
 

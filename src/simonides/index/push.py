@@ -164,8 +164,12 @@ def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.int64], budget: i
     return kept
 
 
-_ROOM = 256
+_ROOM = 1_024
 """Places that arrays have at first; they are doubled when these are taken."""
+
+
+_COUNTED = 256
+"""Fewer memories are read at once: to count their edges costs as much."""
 
 
 class _Masses:
@@ -233,15 +237,18 @@ class _Graph:
         self._view = view
         self._hub_damping = walk.hub_damping
         self._kinds = np.array([walk.links.get(kind, 0.0) for kind in LINK_KINDS])
+        # A link that weighs two steps is followed, however the product is rounded.
+        with np.errstate(divide="ignore"):
+            self._least = 2.0 / _WEIGHT_STEPS / self._kinds
         self.room = max(_ROOM, len(seeds))
         self.nodes = _longer(seeds, self.room)
         self._count = len(seeds)
-        # Edges of each node, so far as they were counted; −1 = not yet.
+        # Edges of each node: of a memory a floor under them until they are read; −1 = not counted yet.
         self._degrees = np.full(self.room, -1)
         # What an edge to an entity weighs, once it was counted.
         self._pays = np.zeros(self.room)
         self._read = np.zeros(self.room, np.bool_)
-        self._owners, self._ends, self._shares = [_NOWHERE], [_NOWHERE], [np.empty(0)]
+        self._owners, self._ends, self._shares = [_NOWHERE], [_NOWHERE], [_NO_WEIGHTS]
         # Place + 1 by node; 0 = not seen.
         self._places = np.zeros(max(2 * len(view.visible), int(seeds[-1]) + 1), np.int32)
         self._places[seeds] = np.arange(1, len(seeds) + 1)
@@ -258,19 +265,32 @@ class _Graph:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Places of nodes with more than *threshold* waiting per edge, and how many edges they have.
 
-        Edges of memories are read to be counted; an entity may be a hub, so its memories are counted first.
+        Edges are counted before they are read: an entity may be a hub, and most memories of the later rounds
+        hold too little for theirs.
         """
         frontier = np.flatnonzero(waiting > threshold)
         unknown = frontier[self._degrees[frontier] < 0]
         if len(unknown):
             of_rows = (self.nodes[unknown] & 1) == 0
-            self._read_rows(unknown[of_rows])
+            rows = unknown[of_rows]
+            self._count_rows(rows, waiting[rows] / threshold)
             self._count_entities(unknown[~of_rows])
-        degrees = np.maximum(self._degrees[frontier], 1)
-        worth = waiting[frontier] > threshold * degrees
-        frontier, degrees = frontier[worth], degrees[worth]
-        self._read_entities(frontier[~self._read[frontier]])
-        return frontier, degrees
+        frontier = frontier[waiting[frontier] > threshold * self._degrees[frontier]]
+        unread = frontier[~self._read[frontier]]
+        if len(unread):
+            of_rows = (self.nodes[unread] & 1) == 0
+            self._read_rows(unread[of_rows])
+            self._read_entities(unread[~of_rows])
+            frontier = frontier[waiting[frontier] > threshold * self._degrees[frontier]]
+        return frontier, np.maximum(self._degrees[frontier], 1)
+
+    def _count_rows(self, places: NDArray[np.int64], enough: NDArray[np.float64]) -> None:
+        """A floor under how many edges each of these memories has, where it may have *enough*."""
+        if len(places) < _COUNTED:
+            self._degrees[places] = 0
+        else:
+            rows = self.nodes[places] >> 1
+            self._degrees[places] = self._view.edges_at_least(rows, self._least, enough)
 
     def _count_entities(self, places: NDArray[np.int64]) -> None:
         """How many visible memories mention each of these entities, and so what an edge to it weighs."""
@@ -284,17 +304,17 @@ class _Graph:
             return
         rows = np.sort(self.nodes[places]) >> 1
         named = self._view.mentions(rows)
-        first, ends = named.first, self._numbered(2 * named.second + 1)
-        self._count_entities(distinct(ends[self._degrees[ends] < 0]))
-        weights = self._pays[ends]
+        first, second, tied = named.first, 2 * named.second + 1, _NO_WEIGHTS
         if self._kinds.any():
             links = self._view.links(rows)
             tied = _whole_steps(links.weights * self._kinds[links.kinds])
-            followed = np.flatnonzero(tied > 0)
-            first = np.concatenate([first, links.first[followed]])
-            ends = np.concatenate([ends, self._numbered(2 * links.second[followed])])
-            weights = np.concatenate([weights, tied[followed]])
-        self._add(places, 2 * first, ends, weights)
+            if not (followed := tied > 0).all():
+                links, tied = links.keep(followed), tied[followed]
+            first, second = np.concatenate([first, links.first]), np.concatenate([second, 2 * links.second])
+        ends = self._numbered(second)
+        entities = ends[: len(named)]
+        self._count_entities(distinct(entities[self._degrees[entities] < 0]))
+        self._add(places, 2 * first, ends, np.concatenate([self._pays[entities], tied]))
 
     def _read_entities(self, places: NDArray[np.int64]) -> None:
         """The edges of entities that were not read yet."""
@@ -356,6 +376,7 @@ class _Graph:
 
 
 _NOWHERE = np.empty(0, np.int64)
+_NO_WEIGHTS = np.empty(0)
 
 Item = TypeVar("Item", bound=np.generic)
 

@@ -99,13 +99,28 @@ class IndexSnapshot:
             picked: NDArray[Any] = self.blocks[0].columns[name][ordinals - self.blocks[0].start]
             return picked
         picked = np.empty(len(ordinals), COLUMNS[name])
+        order, parts = self._by_block(ordinals)
+        if parts:
+            picked[order] = np.concatenate([block.columns[name].take(places) for block, places in parts])
+        return picked
+
+    def _by_block(
+        self, ordinals: NDArray[np.int64]
+    ) -> tuple[NDArray[np.intp], list[tuple[Block, NDArray[np.int64]]]]:
+        """What sorts *ordinals*, and the blocks that hold them, each with their places there."""
         order = np.argsort(ordinals)
         ascending = ordinals[order]
-        cuts = [*np.searchsorted(ascending, [block.start for block in self.blocks]).tolist(), len(order)]
-        for block, (start, stop) in zip(self.blocks, pairwise(cuts), strict=True):
-            if start < stop:
-                picked[order[start:stop]] = block.columns[name][ascending[start:stop] - block.start]
-        return picked
+        cuts = [*np.searchsorted(ascending, self._starts).tolist(), len(order)]
+        return order, [
+            (block, ascending[start:stop] - block.start)
+            for block, (start, stop) in zip(self.blocks, pairwise(cuts), strict=True)
+            if start < stop
+        ]
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """The first row of each block."""
+        return np.array([block.start for block in self.blocks], np.int64)
 
     def token_codes(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """How many token codes the rows at *ordinals* have, and all of them, one after the other."""
@@ -116,9 +131,12 @@ class IndexSnapshot:
         """Int8 vectors and scales at *ordinals*; zero where a row has none."""
         codes = np.zeros((len(ordinals), self.dimension), np.int8)
         scales = np.zeros(len(ordinals), np.float32)
-        for block in self.blocks:
-            inside = (ordinals >= block.start) & (ordinals < block.stop)
-            if inside.any() and block.vectors.codes.shape[1] == self.dimension:
-                codes[inside] = block.vectors.codes[ordinals[inside] - block.start]
-                scales[inside] = block.vectors.scales[ordinals[inside] - block.start]
+        order, parts = self._by_block(ordinals)
+        done = 0
+        for block, places in parts:
+            where = order[done : done + len(places)]
+            done += len(places)
+            if block.vectors.codes.shape[1] == self.dimension:
+                codes[where] = block.vectors.codes.take(places, axis=0)
+                scales[where] = block.vectors.scales.take(places)
         return codes, scales

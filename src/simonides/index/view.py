@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simonides.index.block import Block
     from simonides.index.conditions import Condition
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.records.interval import Interval
     from simonides.records.memory import Memory
     from simonides.records.source import Source
 
@@ -220,6 +221,30 @@ class BankView:
         # Roots are in order; so are the rows where each is the first of its memory.
         return seen_edges.ordered() if len(self._later_versions[0]) else seen_edges
 
+    def edges_at_least(
+        self, ordinals: NDArray[np.int64], least: NDArray[np.float64], enough: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """What is sealed; after a merge of entities, and for what is not visible, that may be far too few."""
+        graph, seen = self.snapshot.graph, self.visible[ordinals]
+        if not len(self.snapshot.later_versions[0]):
+            counts = None if self.visible.all() else self.visible.__getitem__
+            mentions, links = graph.edges_at_least(ordinals, ordinals, least, enough, counts)
+        else:
+            roots = self.snapshot.gather("root", ordinals).astype(np.int64)
+            mentions, links = graph.edges_at_least(
+                ordinals, roots, least, enough, lambda ends: self._rows_of_roots(ends) >= 0
+            )
+            # The links of a memory are those of the one version that it answers with.
+            links = np.where(self._rows_of_roots(roots) == ordinals, links, 0)
+        edges = links if self.read.merges(self.known_at) else mentions + links
+        return np.where(seen, edges, 0)
+
+    def in_time(self, time: Interval) -> NDArray[np.bool_]:
+        """Eligible rows that happened in *time*; blocks of another time are not read."""
+        mask = self.eligible.copy()
+        narrow(mask, self.snapshot.blocks, [_in_window(time.start, max(time.end, time.start + 1))])
+        return mask
+
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> BankView:
         """The same view with fewer eligible rows; memories of no project stay."""
         conditions = _matches(self.snapshot, Filters(kinds=tuple(kinds), archived=True))
@@ -230,7 +255,7 @@ class BankView:
         narrow(eligible, self.snapshot.blocks, conditions)
         return replace(self, eligible=eligible)
 
-    def _rows_of_roots(self, roots: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _rows_of_roots(self, roots: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.int64]:
         """The visible version of each memory by its root; -1 = none. Cost: that of the roots asked for."""
         found = np.where(self.visible[roots], roots, -1)
         rows, of = self._later_versions

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.index.occurred import meets
 from simonides.protocols import Tools
 from simonides.records.edges import LINK_CODES, Edges
 from simonides.records.interval import BEGINNING, FOREVER, from_micros
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.protocols import Analyser, Embedder, TokenCounter
+    from simonides.records.interval import Interval
     from simonides.records.sparse import SparseTerms
 
 
@@ -385,6 +387,21 @@ class FakeView:
             for one, other, kind, weight in ways
             if one == row and self.visible[one] and self.visible[other]
         )
+
+    def edges_at_least(
+        self, ordinals: NDArray[np.int64], least: NDArray[np.float64], enough: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Just so many as each row has, or 0 if they are not *enough*."""
+        links = self.links(ordinals)
+        first = [*self.mentions(ordinals).first, *links.first[links.weights >= least[links.kinds]]]
+        counts = np.array([first.count(row) for row in ordinals.tolist()], np.int64)
+        return np.where(counts >= enough, counts, 0)
+
+    def in_time(self, time: Interval) -> NDArray[np.bool_]:
+        """Eligible rows that happened in *time*."""
+        rows = np.arange(len(self.stored))
+        first, last = self.column("occurred_from", rows), self.column("occurred_to", rows)
+        return self.eligible & meets(first, last, time)
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> FakeView:
         """Fewer eligible rows; memories of no project stay."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hypothesis.strategies import DrawFn
+    from numpy.typing import NDArray
 
 NAMES = ("kestrel", "osprey", "budget", "ines", "user")
 KINDS = {"semantic": 1.0, "causal": 0.5, "temporal": 0.0}
@@ -31,8 +32,8 @@ class World:
     visible: tuple[bool, ...]
     links: tuple[tuple[int, int, str, float], ...]
 
-    def view(self) -> FakeView:
-        return FakeView.of(
+    def view(self, kind: type[FakeView] = FakeView) -> FakeView:
+        return kind.of(
             [fake_memory(f"m{n}") for n in range(len(self.mentions))],
             visible=self.visible,
             entities=self.mentions,
@@ -201,6 +202,37 @@ def test_what_is_not_visible_changes_no_bit(world: World, names: list[str], rows
     assert [place[row] for row in with_others.rows.tolist()] == without.rows.tolist()
     assert with_others.row_mass.tolist() == without.row_mass.tolist()
     assert (with_others.left, with_others.reason) == (without.left, without.reason)
+
+
+@given(
+    worlds(hidden=True), SEED_NAMES, SEED_ROWS, st.sampled_from([4, 8, 16, 40]), st.sampled_from([0.0, 1.0])
+)
+def test_which_memories_are_read_changes_no_bit(
+    world: World, names: list[str], rows: list[int], edges: int, hub_damping: float
+) -> None:
+    class ReadsAll(FakeView):
+        """Tells of no memory how many edges it has, so that each is read to be counted."""
+
+        def edges_at_least(
+            self,
+            ordinals: NDArray[np.int64],
+            least: NDArray[np.float64],
+            enough: NDArray[np.float64],
+        ) -> NDArray[np.int64]:
+            return np.zeros(len(ordinals), np.int64)
+
+    seeds = seeds_of(world, names, rows)
+    assume(seeds)
+    walk = Walk(0.5, 1e-9, 4, edges, hub_damping, KINDS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("simonides.index.push._COUNTED", 0)
+        counted = push(world.view(), seeds, walk)
+    read = push(world.view(ReadsAll), seeds, walk)
+    assert counted.rows.tolist() == read.rows.tolist()
+    assert counted.row_mass.tolist() == read.row_mass.tolist()
+    assert counted.entities.tolist() == read.entities.tolist()
+    assert counted.entity_mass.tolist() == read.entity_mass.tolist()
+    assert (counted.left, counted.reason) == (read.left, read.reason)
 
 
 @given(worlds(), SEED_NAMES, st.permutations(NAMES))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from simonides.index.block import Tail
 from simonides.index.columns import ERASED, Row
+from simonides.index.occurred import meets
 from simonides.index.snapshot import IndexSnapshot
 from simonides.index.view import look
 from simonides.records.interval import BEGINNING, FOREVER, Interval
@@ -187,6 +188,21 @@ def test_rows_of_others_change_nothing_that_a_principal_sees(
     assert view.visible[kept].tolist() == alone.visible.tolist()
     assert view.eligible[kept].tolist() == alone.eligible.tolist()
     assert view.visible.sum() == alone.visible.sum()
+
+
+@given(banks(), FILTERS, st.integers(0, 12), st.tuples(TIMES, TIMES))
+def test_what_happened_in_a_time_equals_the_comparison_of_all_columns(
+    bank: tuple[list[dict[str, float]], dict[int, int], int],
+    filters: Filters,
+    now: int,
+    ends: tuple[int, int],
+) -> None:
+    values, stamps, cut = bank
+    view = look(snapshot_of(values, stamps, cut), filters, now, read)
+    eligible, time = view.eligible.copy(), Interval(min(ends), max(ends))
+    first, last = (view.snapshot.column(name) for name in ("occurred_from", "occurred_to"))
+    assert view.in_time(time).tolist() == (eligible & meets(first, last, time)).tolist()
+    assert view.eligible.tolist() == eligible.tolist()
 
 
 @pytest.mark.spec("DF-06")

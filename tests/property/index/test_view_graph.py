@@ -92,3 +92,43 @@ def test_edges_are_the_sets_that_visible_rows_make(
     assert list(zip(tied.first.tolist(), tied.second.tolist(), strict=True)) == sorted(
         both | {(b, a) for a, b in both}
     )
+
+
+@given(
+    mentions=st.sets(st.tuples(PLACES, st.sampled_from(ENTITIES)), max_size=20),
+    links=st.dictionaries(
+        st.tuples(PLACES, PLACES).filter(lambda pair: pair[0] < pair[1]),
+        st.tuples(st.sampled_from([0, 1]), st.sampled_from([0.0, 0.25, 0.5, 1.0])),
+        max_size=8,
+    ),
+    all_sealed=st.booleans(),
+    hidden=st.sets(PLACES),
+    merged=st.dictionaries(st.sampled_from((4, 5)), st.sampled_from((1, 2)), max_size=1),
+    least=st.sampled_from([0.25, 0.5, np.inf]),
+    enough=st.sampled_from([0.0, 2.0]),
+)
+def test_a_floor_under_the_edges_is_never_above_them(
+    mentions: set[tuple[int, int]],
+    links: dict[tuple[int, int], tuple[int, float]],
+    all_sealed: bool,
+    hidden: set[int],
+    merged: dict[int, int],
+    least: float,
+    enough: float,
+) -> None:
+    visible = np.array([row not in hidden for row in range(ROWS)], np.bool_)
+    told = edges_of([(row, entity, 0, 1.0) for row, entity in sorted(mentions)])
+    tied = edges_of([(*pair, *what) for pair, what in sorted(links.items())])
+    graph = Graph.empty().extended(tied, told, 0, 0)
+    if all_sealed:
+        graph = graph.sealed(np.empty(0, np.int64))
+    reader: Any = Reader(merged)
+    view = BankView(snapshot(graph), visible, visible, 0, 0, reader)
+    rows, floors = np.arange(ROWS), np.array([least, 0.5])
+    seen = view.links(rows)
+    first = [*view.mentions(rows).first, *seen.first[seen.weights >= floors[seen.kinds]]]
+    counts = np.array([first.count(row) for row in range(ROWS)])
+    found = view.edges_at_least(rows, floors, np.full(ROWS, enough))
+    assert (found <= counts).all()
+    if all_sealed and not merged and not enough:
+        assert found.tolist() == counts.tolist()

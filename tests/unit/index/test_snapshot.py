@@ -13,15 +13,23 @@ from simonides.records.interval import BEGINNING, FOREVER
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
     from tests.unit.index.conftest import MakeBlock, MakeRow
 
     from simonides.index.block import Block
+    from simonides.index.columns import Row
 
 
 def snapshot_of(
     *blocks: Block, expired: Mapping[int, int] | None = None, dimension: int = 3
 ) -> IndexSnapshot:
     return IndexSnapshot(1, 0, dimension, blocks, expired or {}, ("",), (frozenset(),), 0)
+
+
+def stored(row: Row) -> NDArray[np.int8]:
+    """The codes of a row that has some."""
+    assert row.codes is not None
+    return row.codes
 
 
 @pytest.fixture
@@ -50,6 +58,18 @@ def test_values_are_gathered_in_the_order_asked_for(snapshot: IndexSnapshot) -> 
     assert snapshot.gather("path", np.array([4, 0, 2, 0], np.int64)).tolist() == [14, 10, 12, 10]
     assert snapshot.gather("id_key", np.array([1], np.int64)).dtype == np.uint64
     assert snapshot.gather("path", np.array([], np.int64)).tolist() == []
+
+
+def test_vectors_are_gathered_in_the_order_asked_for(make_row: MakeRow, make_block: MakeBlock) -> None:
+    rows = [make_row(n, "", [n, 1, 2]) for n in range(6)]
+    other = make_block([make_row(2, "", [1, 1]), make_row(3)], start=2, dimension=2)
+    snapshot = snapshot_of(make_block(rows[:2]), other, make_block(rows[4:], start=4))
+    asked = np.array([5, 2, 0, 5, 4, 1], np.int64)
+    codes, scales = snapshot.codes(asked)
+    # Another dimension is that of another embedder: no vector.
+    assert codes.tolist() == [[0, 0, 0] if row == 2 else stored(rows[row]).tolist() for row in asked.tolist()]
+    assert scales.tolist() == [0.0 if row == 2 else np.float32(rows[row].scale) for row in asked.tolist()]
+    assert snapshot.codes(np.empty(0, np.int64))[0].shape == (0, 3)
 
 
 def test_vectors_and_postings_speak_in_ordinals_of_the_whole_bank(snapshot: IndexSnapshot) -> None:

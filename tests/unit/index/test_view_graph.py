@@ -119,6 +119,17 @@ def test_a_link_joins_the_versions_that_are_visible() -> None:
     assert pairs(view.links(ints(0, 4))) == []
 
 
+def test_the_links_of_a_memory_count_for_the_version_that_is_visible() -> None:
+    # As above; version 2 is the one that is visible of its memory.
+    links = graph_of(links=[(0, 1, CAUSAL, 0.5), (1, 2, 0, 0.25)]).sealed(ints())
+    view = view_of(links, [False, True, True, True, False], roots=[0, 1, 2, 0, 2], reader=Reader(told=False))
+    rows, all_kinds = np.arange(5), np.full(4, 0.1)
+    assert view.edges_at_least(rows, all_kinds, np.zeros(5)).tolist() == [0, 2, 1, 1, 0]
+    assert view.edges_at_least(rows, np.array([np.inf, 0.5, 0, 0]), np.zeros(5)).tolist() == [0, 1, 0, 1, 0]
+    # Who has fewer than that anyway is not counted.
+    assert view.edges_at_least(rows, all_kinds, np.full(5, 2.0)).tolist() == [0, 2, 0, 0, 0]
+
+
 def test_a_link_to_a_memory_of_which_no_version_is_visible_is_hidden() -> None:
     links = graph_of(links=[(0, 1, 0, 1.0), (1, 2, 0, 1.0)])
     view = view_of(links, [True, True, False, False], roots=[0, 1, 2, 2])

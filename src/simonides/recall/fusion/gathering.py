@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from simonides.records.candidate import Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simonides.protocols import View
     from simonides.records.ranking import Ranking
@@ -33,24 +34,36 @@ def gather(rankings: Mapping[str, Ranking]) -> Places:
 
 
 def fused(
-    view: View,
-    rankings: Mapping[str, Ranking],
-    scored_by: str,
-    score: Callable[[Mapping[str, tuple[int, float]]], float],
+    view: View, rankings: Mapping[str, Ranking], scored_by: str, points: Mapping[str, Sequence[float]]
 ) -> tuple[Candidate, ...]:
     """One candidate per memory that any channel found, best first, ties by path, then id.
+
+    Sums are exact (``math.fsum``) and rounded to 1e-9, so that the order of the channels changes no bit.
 
     Args:
         view: orders them.
         rankings: by channel.
         scored_by: the technique's name.
-        score: of a memory, from its rank and score in each channel that found it.
+        points: by channel, what each of its places gives, the best first; a memory scores the sum of its own.
     """
-    places = gather(rankings)
-    ordinals = np.array(list(places), np.int64)
-    scores = np.array([round(score(found), 9) for found in places.values()], np.float64)
-    ordered = view.ranking(ordinals, scores, None)
-    return candidates(zip(ordered.ordinals.tolist(), ordered.scores.tolist(), strict=True), scored_by, places)
+    ranks: dict[int, dict[str, int]] = {}
+    scores: dict[int, dict[str, float]] = {}
+    given: dict[int, list[float]] = {}
+    for channel in sorted(rankings):
+        ranking = rankings[channel]
+        hits = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), points[channel], strict=True)
+        for rank, (ordinal, score, point) in enumerate(hits, start=1):
+            if ordinal in ranks:
+                ranks[ordinal][channel], scores[ordinal][channel] = rank, score
+                given[ordinal].append(point)
+            else:
+                ranks[ordinal], scores[ordinal], given[ordinal] = {channel: rank}, {channel: score}, [point]
+    sums = [round(math.fsum(parts), 9) for parts in given.values()]
+    ordered = view.ranking(np.array(list(ranks), np.int64), np.array(sums, np.float64), None)
+    return tuple(
+        Candidate(ordinal, score, scored_by, ranks[ordinal], scores[ordinal])
+        for ordinal, score in zip(ordered.ordinals.tolist(), ordered.scores.tolist(), strict=True)
+    )
 
 
 def candidates(scored: Iterable[tuple[int, float]], scored_by: str, places: Places) -> tuple[Candidate, ...]:

@@ -53,9 +53,8 @@ class ReciprocalRank:
 
     def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
         """One candidate per memory that any channel found, best first, with its rank and score in each."""
-        return fused(view, rankings, SCORED_BY, self._score)
-
-    def _score(self, found: Mapping[str, tuple[int, float]]) -> float:
-        return math.fsum(
-            [self.weights.get(channel, 1.0) / (self.k + rank) for channel, (rank, _) in found.items()]
-        )
+        points = {
+            channel: [self.weights.get(channel, 1.0) / (self.k + rank) for rank in range(1, len(ranking) + 1)]
+            for channel, ranking in rankings.items()
+        }
+        return fused(view, rankings, SCORED_BY, points)

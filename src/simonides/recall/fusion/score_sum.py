@@ -61,14 +61,11 @@ class ScoreSum:
 
     def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
         """One candidate per memory that any channel found, best first, with its rank and score in each."""
-        scaled = {channel: self._scaled(channel, ranking).tolist() for channel, ranking in rankings.items()}
-
-        def score(found: Mapping[str, tuple[int, float]]) -> float:
-            return math.fsum(
-                [self.weights.get(c, 1.0) * scaled[c][rank - 1] for c, (rank, _) in found.items()]
-            )
-
-        return fused(view, rankings, SCORED_BY, score)
+        points = {
+            channel: (self.weights.get(channel, 1.0) * self._scaled(channel, ranking)).tolist()
+            for channel, ranking in rankings.items()
+        }
+        return fused(view, rankings, SCORED_BY, points)
 
     def _scaled(self, channel: str, ranking: Ranking) -> NDArray[np.float64]:
         scores = ranking.scores

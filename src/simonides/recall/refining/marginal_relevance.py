@@ -68,11 +68,13 @@ class MarginalRelevance:
 
 def cosine_table(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     """Cosine of each row with each, float64, shape (n, n), rounded to 1e-9; 0 beside a zero row."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    unit = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
-    table: NDArray[np.float64] = products_of(unit).round(9)
-    return table
+    # In place where it can be: new pages for so large arrays cost more than what is reckoned in them.
+    unit = vectors.astype(np.float64)
+    lengths = np.sqrt(np.add.reduce(unit * unit, axis=1, keepdims=True))
+    lengths[lengths == 0.0] = 1.0
+    unit /= lengths
+    table: NDArray[np.float64] = products_of(unit)
+    return table.round(9, out=table)
 
 
 def choose(

@@ -22,9 +22,11 @@ def test_every_rank_and_score_is_kept_by_the_names_of_the_channels() -> None:
 
 def test_candidates_are_ordered_by_the_score_with_ties_by_path() -> None:
     view = FakeView.of([fake_memory("a"), fake_memory("b")])
-    pool = fused(view, FOUND, "sum", lambda found: float(sum(score for _, score in found.values())))
+    pool = fused(view, FOUND, "sum", {"words": [4.0, 2.0], "dense": [0.5]})
     assert [(each.ordinal, each.score, each.scored_by) for each in pool] == [(1, 4.5, "sum"), (0, 2.0, "sum")]
     assert pool[0].ranks == {"dense": 1, "words": 1}
+    assert list(pool[0].ranks) == list(pool[0].channel_scores) == ["dense", "words"]
     assert pool[0].channel_scores == {"dense": 0.5, "words": 4.0}
-    assert [each.ordinal for each in fused(view, FOUND, "same", lambda found: 1.0)] == [0, 1]
-    assert candidates([], "none", {}) == ()
+    same = fused(view, FOUND, "same", {"words": [0.5, 1.0], "dense": [0.5]})
+    assert [each.ordinal for each in same] == [0, 1]
+    assert fused(view, {}, "none", {}) == candidates([], "none", {}) == ()
