@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
     import numpy as np
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from simonides.records.recall import Chunk, Hit, Omitted
     from simonides.records.source import Source
     from simonides.records.sparse import SparseTerms
+
+Value = TypeVar("Value")
 
 
 class Clock(Protocol):
@@ -321,6 +323,14 @@ class Sparse(Protocol):
         ...
 
 
+class Kept(Protocol):
+    """What was made of one snapshot and is of use to later recalls."""
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What *make* gives, or gave before for the same *key*, which names all that it depends on."""
+        ...
+
+
 class Snapshot(Protocol):
     """The whole bank at one sequence number; immutable."""
 
@@ -338,6 +348,11 @@ class Snapshot(Protocol):
 
     @property
     def sparse(self) -> Sparse: ...
+
+    @property
+    def kept(self) -> Kept:
+        """What stages made of this snapshot."""
+        ...
 
 
 class View(Protocol):

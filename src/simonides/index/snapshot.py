@@ -12,6 +12,7 @@ import numpy as np
 from simonides.index.accesses import Accesses
 from simonides.index.columns import COLUMNS
 from simonides.index.graph import Graph
+from simonides.index.kept import Kept
 from simonides.index.postings import BlockPostings
 from simonides.index.sparse_postings import BlockSparse
 from simonides.index.token_codes import gather_tokens
@@ -58,6 +59,11 @@ class IndexSnapshot:
     @property
     def rows(self) -> int:
         return self.blocks[-1].stop if self.blocks else 0
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What stages made of this snapshot."""
+        return Kept()
 
     @cached_property
     def vectors(self) -> BlockVectors:

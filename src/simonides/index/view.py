@@ -146,7 +146,9 @@ class BankView:
     def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
         """Stored unit vectors; all zero where a row has none."""
         codes, scales = self.snapshot.codes(ordinals)
-        return codes.astype(np.float32) * scales[:, np.newaxis]
+        vectors = codes.astype(np.float32)
+        vectors *= scales[:, np.newaxis]
+        return vectors
 
     def cosines(self, query: NDArray[np.float32], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
         """Exact cosines with a unit query, rounded to 1e-9; 0 where a row has no vector."""
