@@ -48,6 +48,16 @@ class TokenCounter(Protocol):
     def count(self, text: str) -> int: ...
 
 
+@runtime_checkable
+class LineCounter(Protocol):
+    """What a token counter may promise beside ``TokenCounter``; then no whole is counted after its lines."""
+
+    @property
+    def counts_by_line(self) -> bool:
+        r"""Whether ``count(a + "\n" + b)`` is ``count(a) + 1 + count(b)`` for all texts."""
+        ...
+
+
 class Embedder(Protocol):
     """Turns texts into vectors. A text's vector must not depend on the texts beside it."""
 

@@ -19,7 +19,7 @@ from simonides.index.token_codes import gather_tokens
 from simonides.index.vectors import BlockVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,15 +102,11 @@ class IndexSnapshot:
     def gather(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of a column at *ordinals* (``expired_at`` without the newer stamps)."""
         if len(self.blocks) == 1:
-            picked: NDArray[Any] = self.blocks[0].columns[name][ordinals - self.blocks[0].start]
-            return picked
+            whole: NDArray[Any] = self.blocks[0].columns[name][ordinals - self.blocks[0].start]
+            return whole
         picked = np.empty(len(ordinals), COLUMNS[name])
-        order = np.argsort(ordinals)
-        ascending = ordinals[order]
-        cuts = [*np.searchsorted(ascending, [block.start for block in self.blocks]).tolist(), len(order)]
-        for block, (start, stop) in zip(self.blocks, pairwise(cuts), strict=True):
-            if start < stop:
-                picked[order[start:stop]] = block.columns[name][ascending[start:stop] - block.start]
+        for block, places, rows in self._by_block(ordinals):
+            picked[places] = block.columns[name][rows]
         return picked
 
     def token_codes(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -122,9 +118,26 @@ class IndexSnapshot:
         """Int8 vectors and scales at *ordinals*; zero where a row has none."""
         codes = np.zeros((len(ordinals), self.dimension), np.int8)
         scales = np.zeros(len(ordinals), np.float32)
-        for block in self.blocks:
-            inside = (ordinals >= block.start) & (ordinals < block.stop)
-            if inside.any() and block.vectors.codes.shape[1] == self.dimension:
-                codes[inside] = block.vectors.codes[ordinals[inside] - block.start]
-                scales[inside] = block.vectors.scales[ordinals[inside] - block.start]
+        for block, places, rows in self._by_block(ordinals):
+            if block.vectors.codes.shape[1] == self.dimension:
+                codes[places] = block.vectors.codes[rows]
+                scales[places] = block.vectors.scales[rows]
         return codes, scales
+
+    def _by_block(
+        self, ordinals: NDArray[np.int64]
+    ) -> Iterator[tuple[Block, NDArray[np.int64] | slice, NDArray[np.int64]]]:
+        """Each block that holds some of *ordinals*, the places of these, and their rows in it."""
+        if len(self.blocks) == 1:
+            yield self.blocks[0], slice(None), ordinals - self.blocks[0].start
+            return
+        order = np.argsort(ordinals)
+        ascending = ordinals[order]
+        cuts = [*np.searchsorted(ascending, self._starts).tolist(), len(order)]
+        for block, (start, stop) in zip(self.blocks, pairwise(cuts), strict=True):
+            if start < stop:
+                yield block, order[start:stop], ascending[start:stop] - block.start
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.array([block.start for block in self.blocks], np.int64)
