@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
     import numpy as np
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from simonides.records.source import Source
     from simonides.records.sparse import SparseTerms
 
+Value = TypeVar("Value")
+
 
 class Clock(Protocol):
     """Tells the time; returns an aware datetime."""
@@ -45,6 +47,16 @@ class TokenCounter(Protocol):
     def name(self) -> str: ...
 
     def count(self, text: str) -> int: ...
+
+
+@runtime_checkable
+class LineCounter(Protocol):
+    """What a token counter may promise beside ``TokenCounter``; then no whole is counted after its lines."""
+
+    @property
+    def counts_by_line(self) -> bool:
+        r"""Whether ``count(a + "\n" + b)`` is ``count(a) + 1 + count(b)`` for all texts."""
+        ...
 
 
 class Embedder(Protocol):
@@ -322,6 +334,14 @@ class Sparse(Protocol):
         ...
 
 
+class Kept(Protocol):
+    """What was made of one snapshot and is of use to later recalls."""
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What *make* gives, or gave before for the same *key*, which names all that it depends on."""
+        ...
+
+
 class Snapshot(Protocol):
     """The whole bank at one sequence number; immutable."""
 
@@ -339,6 +359,11 @@ class Snapshot(Protocol):
 
     @property
     def sparse(self) -> Sparse: ...
+
+    @property
+    def kept(self) -> Kept:
+        """What stages made of this snapshot."""
+        ...
 
 
 class View(Protocol):

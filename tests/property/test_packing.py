@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simonides.recall.packing.outside_in import OutsideIn
 from simonides.recall.packing.token_budget import TokenBudget
 from simonides.records.candidate import Candidate
 from simonides.records.interval import parse_time
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query, fake_tools
+from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
     from simonides.protocols import Packed, TokenCounter
@@ -141,3 +143,28 @@ def test_each_hit_is_one_item_of_the_context(case: Case) -> None:
     items = [line for line in lines if not line.startswith("  ")]
     assert len(items) == len(packed.hits)
     assert all(line.startswith(f"[{n}] ") for n, line in enumerate(items, start=1))
+
+
+@dataclass(frozen=True)
+class Silent:
+    """The approximate counter, which here promises nothing about lines."""
+
+    name: str = "silent"
+
+    def count(self, text: str) -> int:
+        return ApproximateTokenCounter().count(text)
+
+
+@pytest.mark.fault("R1")
+@given(cases("rendered"))
+def test_a_counter_that_counts_by_line_packs_as_one_whose_wholes_are_counted(case: Case) -> None:
+    outside_in = OutsideIn(most=5, count="rendered", label=case.packer.label)
+    query = fake_query("q", max_tokens=case.max_tokens, limit=case.limit)
+    for packer in (case.packer, outside_in):
+        quick, slow = (
+            packer.pack(case.view, query, case.pool, fake_tools(tokens=counter))
+            for counter in (ApproximateTokenCounter(), Silent())
+        )
+        assert quick == slow
+        if case.max_tokens is not None:
+            assert Silent().count(quick.context) <= case.max_tokens

@@ -53,7 +53,8 @@ def listed(name: str, wanted: NDArray[np.bool_]) -> Condition:
         span = wanted[least : largest + 1]
         if span.all() or not span.any():
             return bool(span.all())
-        found: NDArray[np.bool_] = wanted[block.columns[name]]
+        # Half the time of wanted[…].
+        found: NDArray[np.bool_] = wanted.take(block.columns[name])
         return found
 
     return holds

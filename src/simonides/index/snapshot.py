@@ -12,13 +12,14 @@ import numpy as np
 from simonides.index.accesses import Accesses
 from simonides.index.columns import COLUMNS
 from simonides.index.graph import Graph
+from simonides.index.kept import Kept
 from simonides.index.postings import BlockPostings
 from simonides.index.sparse_postings import BlockSparse
 from simonides.index.token_codes import gather_tokens
 from simonides.index.vectors import BlockVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,6 +61,11 @@ class IndexSnapshot:
         return self.blocks[-1].stop if self.blocks else 0
 
     @cached_property
+    def kept(self) -> Kept:
+        """What stages made of this snapshot."""
+        return Kept()
+
+    @cached_property
     def vectors(self) -> BlockVectors:
         return BlockVectors(tuple((block.start, block.vectors) for block in self.blocks), self.dimension)
 
@@ -96,31 +102,12 @@ class IndexSnapshot:
     def gather(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of a column at *ordinals* (``expired_at`` without the newer stamps)."""
         if len(self.blocks) == 1:
-            picked: NDArray[Any] = self.blocks[0].columns[name][ordinals - self.blocks[0].start]
-            return picked
+            whole: NDArray[Any] = self.blocks[0].columns[name][ordinals - self.blocks[0].start]
+            return whole
         picked = np.empty(len(ordinals), COLUMNS[name])
-        order, parts = self._by_block(ordinals)
-        if parts:
-            picked[order] = np.concatenate([block.columns[name].take(places) for block, places in parts])
+        for block, places, rows in self._by_block(ordinals):
+            picked[places] = block.columns[name][rows]
         return picked
-
-    def _by_block(
-        self, ordinals: NDArray[np.int64]
-    ) -> tuple[NDArray[np.intp], list[tuple[Block, NDArray[np.int64]]]]:
-        """What sorts *ordinals*, and the blocks that hold them, each with their places there."""
-        order = np.argsort(ordinals)
-        ascending = ordinals[order]
-        cuts = [*np.searchsorted(ascending, self._starts).tolist(), len(order)]
-        return order, [
-            (block, ascending[start:stop] - block.start)
-            for block, (start, stop) in zip(self.blocks, pairwise(cuts), strict=True)
-            if start < stop
-        ]
-
-    @cached_property
-    def _starts(self) -> NDArray[np.int64]:
-        """The first row of each block."""
-        return np.array([block.start for block in self.blocks], np.int64)
 
     def token_codes(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """How many token codes the rows at *ordinals* have, and all of them, one after the other."""
@@ -131,12 +118,26 @@ class IndexSnapshot:
         """Int8 vectors and scales at *ordinals*; zero where a row has none."""
         codes = np.zeros((len(ordinals), self.dimension), np.int8)
         scales = np.zeros(len(ordinals), np.float32)
-        order, parts = self._by_block(ordinals)
-        done = 0
-        for block, places in parts:
-            where = order[done : done + len(places)]
-            done += len(places)
+        for block, places, rows in self._by_block(ordinals):
             if block.vectors.codes.shape[1] == self.dimension:
-                codes[where] = block.vectors.codes.take(places, axis=0)
-                scales[where] = block.vectors.scales.take(places)
+                codes[places] = block.vectors.codes[rows]
+                scales[places] = block.vectors.scales[rows]
         return codes, scales
+
+    def _by_block(
+        self, ordinals: NDArray[np.int64]
+    ) -> Iterator[tuple[Block, NDArray[np.int64] | slice, NDArray[np.int64]]]:
+        """Each block that holds some of *ordinals*, the places of these, and their rows in it."""
+        if len(self.blocks) == 1:
+            yield self.blocks[0], slice(None), ordinals - self.blocks[0].start
+            return
+        order = np.argsort(ordinals)
+        ascending = ordinals[order]
+        cuts = [*np.searchsorted(ascending, self._starts).tolist(), len(order)]
+        for block, (start, stop) in zip(self.blocks, pairwise(cuts), strict=True):
+            if start < stop:
+                yield block, order[start:stop], ascending[start:stop] - block.start
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.array([block.start for block in self.blocks], np.int64)

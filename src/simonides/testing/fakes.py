@@ -15,7 +15,7 @@ import random
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -31,13 +31,15 @@ from simonides.records.source import Source
 from simonides.text.speech import asks, count_words, label_of, speaker_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from simonides.protocols import Analyser, Embedder, TokenCounter
     from simonides.records.interval import Interval
     from simonides.records.sparse import SparseTerms
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,15 @@ class FakeSparse:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeKept:
+    """Satisfies ``protocols.Kept``; keeps nothing."""
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:  # noqa: ARG002 - the protocol's shape
+        """What *make* gives."""
+        return make()
+
+
+@dataclass(frozen=True, slots=True)
 class FakeSnapshot:
     """Satisfies ``protocols.Snapshot``."""
 
@@ -202,6 +213,7 @@ class FakeSnapshot:
     rows: int
     sequence: int = 1
     sparse: FakeSparse = FakeSparse()
+    kept: FakeKept = FakeKept()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,11 @@ class ApproximateTokenCounter:
     def name(self) -> str:
         return "approximate"
 
+    @property
+    def counts_by_line(self) -> bool:
+        """No run crosses a newline."""
+        return True
+
     def count(self, text: str) -> int:
         """Estimated tokens of *text*, from 0 for an empty text."""
         return len(_PIECES.findall(text.translate(_COSTS)))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from simonides.errors import InputError
 from simonides.recall.packing.render import SEPARATOR, LabelPart
-from simonides.recall.packing.token_budget import OVER_BUDGET, TokenBudget
+from simonides.recall.packing.token_budget import OVER_BUDGET, TokenBudget, fits
 from simonides.recall.refining.order import by_score
 from simonides.records.recall import Omitted
 
@@ -59,12 +59,7 @@ class OutsideIn:
         hits, omitted = list(packed.hits), list(packed.omitted)
         while True:
             context = SEPARATOR.join(outside_in(items))
-            if (
-                not hits
-                or self.count == "text"
-                or query.max_tokens is None
-                or tools.tokens.count(context) <= query.max_tokens
-            ):
+            if not hits or self.count == "text" or fits(tools.tokens, context, query.max_tokens):
                 return replace(
                     packed,
                     hits=tuple(hits),

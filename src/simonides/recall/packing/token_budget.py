@@ -5,8 +5,8 @@ next is tried, so a single long memory never empties the answer. Packing ends at
 the pool. With ``count="rendered"`` the context as rendered, labels and line breaks included, never exceeds
 ``query.max_tokens`` by the counter handed in; with ``count="text"`` only the memories' own text counts and
 labels come on top (HI-11). Raw sources, where asked for, have a budget of their own (``chunks``).
-Cost: one count per candidate tried. Weakness: greedy; a shorter memory further down may have been worth more
-than the one that took its room.
+Cost: one count per candidate tried, and one of the whole where the counter does not count by line.
+Weakness: greedy; a shorter memory further down may have been worth more than the one that took its room.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
-from simonides.protocols import Packed
+from simonides.protocols import LineCounter, Packed
 from simonides.recall.packing.chunks import pack_chunks
 from simonides.recall.packing.render import SEPARATOR, LabelPart, render_item
 from simonides.records.recall import Hit, Omitted
@@ -23,7 +23,7 @@ from simonides.records.recall import Hit, Omitted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simonides.protocols import Tools, View
+    from simonides.protocols import TokenCounter, Tools, View
     from simonides.records.candidate import Candidate
     from simonides.records.memory import Memory
     from simonides.records.query import Query
@@ -59,11 +59,7 @@ class TokenBudget:
     ) -> tuple[Packed, list[str]]:
         """The same, and each hit as rendered: for a packer that lays them otherwise."""
         packed, items = self._fill(view, query, pool, tools, whole=False)
-        if (
-            self.count == "rendered"
-            and query.max_tokens is not None
-            and tools.tokens.count(packed.context) > query.max_tokens
-        ):
+        if self.count == "rendered" and not fits(tools.tokens, packed.context, query.max_tokens):
             # For some counters the whole has more tokens than its parts: then count the whole at each step.
             packed, items = self._fill(view, query, pool, tools, whole=True)
         if not query.include_chunks:
@@ -93,6 +89,13 @@ class TokenBudget:
             if len(hits) == query.limit:
                 break  # before the next run is fetched
         return Packed(tuple(hits), context, tuple(omitted)), items
+
+
+def fits(tokens: TokenCounter, context: str, most: int | None) -> bool:
+    """Whether items that were counted one by one, and fit so, have *most* tokens at most as one context."""
+    if most is None or (isinstance(tokens, LineCounter) and tokens.counts_by_line):
+        return True
+    return tokens.count(context) <= most
 
 
 def _records(

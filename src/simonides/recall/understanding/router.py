@@ -10,7 +10,7 @@ the bank's memories of kind k (of the examples alone for a kind that the bank ha
 With mode "filter" only what was routed is looked at; with "boost" it may raise and excludes nothing. Dates
 and readers are never routed. Without a vector nothing is routed.
 Cost: 354 short texts embedded once per embedder, 0.5 s (for the default one they come with the package, see
-``router_vectors``); then a sample of the visible rows, 2 ms.
+``router_vectors``); then that of ``bank_centres``.
 Weakness: the examples are English; questions in other languages are hardly ever skipped or routed right.
 """
 
@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simonides.errors import InputError
+from simonides.recall.understanding.bank_centres import centre_of, centres_of
 from simonides.recall.understanding.router_vectors import read_vectors
-from simonides.records.kind import KIND_CODES, RECALLED, Kind
+from simonides.records.kind import RECALLED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.protocols import Embedder, Tools, View
+    from simonides.recall.understanding.bank_centres import BankCentres
     from simonides.records.query import Query
 
 SKIPPED = "skipped_by_router"
@@ -88,13 +90,13 @@ class Router:
         if examples is None:
             note = "the embedder gives no vectors for the router's examples"
             return replace(query, notes=(*query.notes, note))
-        bank = _BankCentres.of(view, self.sampled)
+        bank = centres_of(view, self.sampled)
         note = self._skips(view, query, examples, bank)
         if note:
             return replace(query, skip=SKIPPED, notes=(*query.notes, f"{SKIPPED}: {note}"))
         return self._routed(view, query, examples, bank)
 
-    def _skips(self, view: View, query: Query, examples: _Examples, bank: _BankCentres) -> str:
+    def _skips(self, view: View, query: Query, examples: _Examples, bank: BankCentres) -> str:
         """Why nothing needs to be looked for, or an empty text."""
         vector = _of(query)
         skip, group = _nearest(vector, examples.skip)
@@ -110,7 +112,7 @@ class Router:
             return ""
         return f"{skip:.2f} near to {group}, {need:.2f} to what needs a memory"
 
-    def _routed(self, view: View, query: Query, examples: _Examples, bank: _BankCentres) -> Query:
+    def _routed(self, view: View, query: Query, examples: _Examples, bank: BankCentres) -> Query:
         vector = _of(query)
         kinds = self._kinds(vector, examples, bank)
         project = bank.project(vector, self.project_margin, view)
@@ -125,9 +127,7 @@ class Router:
             query, routed_kinds=kinds, routed_project=project, narrow=narrow, notes=(*query.notes, note)
         )
 
-    def _kinds(
-        self, vector: NDArray[np.float64], examples: _Examples, bank: _BankCentres
-    ) -> tuple[Kind, ...]:
+    def _kinds(self, vector: NDArray[np.float64], examples: _Examples, bank: BankCentres) -> tuple[Kind, ...]:
         """The kinds that stay; empty when all do."""
         scores = {}
         for kind in RECALLED:
@@ -152,64 +152,11 @@ class _Examples:
     past: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _BankCentres:
-    """Centres of the visible memories: by the name of their kind, and by the label of their project."""
-
-    kinds: Mapping[str, NDArray[np.float64]]
-    projects: Mapping[object, NDArray[np.float64]]
-    members: Mapping[object, int]
-
-    @classmethod
-    def of(cls, view: View, sampled: int) -> _BankCentres:
-        """From *sampled* visible rows at most, evenly spaced in the order in which they were written."""
-        rows = np.flatnonzero(view.visible)
-        if len(rows) > sampled:
-            rows = rows[np.linspace(0, len(rows) - 1, sampled).astype(np.int64)] if sampled else rows[:0]
-        if not len(rows):
-            return cls({}, {}, {})
-        vectors = view.vectors(rows).astype(np.float64)
-        there = vectors.any(axis=1)
-        rows, vectors = rows[there], vectors[there]
-        codes = view.column("kind", rows)
-        labels = view.column("project", rows)
-        kinds = {kind.value: vectors[codes == KIND_CODES[kind]] for kind in RECALLED}
-        members = {label: int(rows[labels == label][0]) for label in np.unique(labels).tolist()}
-        return cls(
-            {name: _centre(some) for name, some in kinds.items() if len(some)},
-            {label: _centre(vectors[labels == label]) for label in members},
-            members,
-        )
-
-    def nearest(self, vector: NDArray[np.float64]) -> float:
-        """The greatest cosine with a kind's centre; -1 for an empty bank."""
-        return max((float(centre @ vector) for centre in self.kinds.values()), default=-1.0)
-
-    def project(self, vector: NDArray[np.float64], margin: float, view: View) -> str | None:
-        """The project that lies ahead of all others, memories without one included, by *margin*."""
-        if len(self.projects) < 2:
-            return None
-        ranked = sorted(
-            ((float(self.projects[label] @ vector), label) for label in self.members), reverse=True
-        )
-        (best, label), (second, _) = ranked[:2]
-        if best - second < margin:
-            return None
-        return view.memories([self.members[label]])[0].project or None
-
-
 def _nearest(vector: NDArray[np.float64], centres: Mapping[str, NDArray[np.float64]]) -> tuple[float, str]:
     """The greatest cosine with a centre, rounded to 1e-9, and the centre's name; the first of equal ones."""
     cosines = {name: round(float(centre @ vector), 9) for name, centre in centres.items()}
     best = max(cosines, key=lambda name: cosines[name])
     return cosines[best], best
-
-
-def _centre(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean, scaled to length 1."""
-    mean: NDArray[np.float64] = vectors.mean(axis=0)
-    length = float(np.linalg.norm(mean))
-    return mean / length if length else mean
 
 
 def _of(query: Query) -> NDArray[np.float64]:
@@ -255,8 +202,8 @@ def _embed(embedder: Embedder) -> _Examples | None:
             groups[group] = whole[start : start + len(members)]
             start += len(members)
     return _Examples(
-        {group: _centre(some) for group, some in vectors["skip"].items()},
-        {group: _centre(some) for group, some in vectors["retrieve"].items()},
+        {group: centre_of(some) for group, some in vectors["skip"].items()},
+        {group: centre_of(some) for group, some in vectors["retrieve"].items()},
         np.concatenate(list(vectors["skip"].values())),
         read_past(),
     )

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simonides.backends.embedded import row_check
+from simonides.backends.embedded.digest import IMMUTABLE
+from simonides.backends.embedded.row_check import check_rows
+from simonides.backends.embedded.seals import SEALS
+from simonides.errors import DamagedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import apsw
+
+    from simonides.bank import Bank
+
+EMBEDDER = 1
+COVERED = [
+    *(("memories", column) for column in IMMUTABLE if column != "ordinal"),
+    ("memories", "expired_at"),
+    ("memories", "digest"),
+    ("memories", "end_digest"),
+    *(
+        (table, column)
+        for table in ("vectors", "chunks", "episodes", "labels", "label_sets")
+        for seal in SEALS[table]
+        for column in (*seal.columns, seal.digest)
+        # The raw text of a source is compared by whoever hands it out.
+        if column != "text_digest" and (table, column) != ("episodes", "text")
+    ),
+]
+
+
+@pytest.fixture
+def connection(bank: Bank) -> Iterator[apsw.Connection]:
+    """In a transaction that nobody will commit, on a bank of two memories without triggers."""
+    bank.retain(
+        ["The kettle is on the stove.", "Tove bought a lamp in Malvern."],
+        tags=["home"],
+        project="house",
+        path="rooms",
+        acl=["ines"],
+        metadata={"a": 1},
+        event_time="2026-02-01",
+    )
+    with bank._rows.reading() as reading:
+        held = reading.connection
+        for (name,) in held.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            held.execute(f"DROP TRIGGER {name}")
+        held.execute("PRAGMA defer_foreign_keys = ON")
+        yield held
+        held.execute("ROLLBACK")
+
+
+def damage(connection: apsw.Connection, table: str, column: str) -> None:
+    kinds = connection.execute(f"SELECT typeof({column}) FROM {table} LIMIT 1").fetchall()
+    other = {
+        "text": f"'z' || {column}",
+        "integer": f"{column} - 1",
+        "real": f"{column} + 0.25",
+        "blob": f"CAST({column} || 'z' AS BLOB)",
+        "null": "1",
+    }[str(kinds[0][0])]
+    connection.execute(f"UPDATE {table} SET {column} = {other}")
+
+
+def found_by(connection: apsw.Connection, ordinals: list[int]) -> str:
+    """What the statements that name damage say."""
+    with pytest.raises(DamagedError) as told:
+        row_check._name_damage(connection, ordinals, EMBEDDER)
+    return str(told.value)
+
+
+def test_sound_rows_need_no_closer_look(connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("looked closely at sound rows")
+
+    monkeypatch.setattr(row_check, "_name_damage", fail)
+    check_rows(connection, [0, 1], EMBEDDER)
+    check_rows(connection, [1], EMBEDDER)
+    check_rows(connection, [], EMBEDDER)
+
+
+@pytest.mark.parametrize(("table", "column"), COVERED)
+def test_damage_in_any_column_is_named_as_by_the_statements(
+    connection: apsw.Connection, table: str, column: str
+) -> None:
+    damage(connection, table, column)
+    with pytest.raises(DamagedError) as told:
+        check_rows(connection, [0, 1], EMBEDDER)
+    assert str(told.value) == found_by(connection, [0, 1])
+
+
+@pytest.mark.parametrize("column", ["text", "metadata", "id"])
+def test_bytes_that_are_no_text_are_damage(connection: apsw.Connection, column: str) -> None:
+    connection.execute(f"UPDATE memories SET {column} = CAST(x'ff41' AS TEXT) WHERE ordinal = 1")
+    with pytest.raises((DamagedError, UnicodeDecodeError)) as told:
+        check_rows(connection, [0, 1], EMBEDDER)
+    with pytest.raises(type(told.value)):
+        row_check._name_damage(connection, [0, 1], EMBEDDER)
+    check_rows(connection, [0], EMBEDDER)
+
+
+@pytest.mark.parametrize("table", ["chunks", "episodes", "labels", "label_sets", "vectors"])
+def test_what_a_row_points_at_must_be_there(connection: apsw.Connection, table: str) -> None:
+    connection.execute(f"DELETE FROM {table}")
+    with pytest.raises(DamagedError) as told:
+        check_rows(connection, [0, 1], EMBEDDER)
+    assert str(told.value) == found_by(connection, [0, 1])
+
+
+def test_a_vector_that_should_be_there_is_missed(connection: apsw.Connection) -> None:
+    with pytest.raises(DamagedError):
+        check_rows(connection, [0], None)
