@@ -5,7 +5,7 @@
 Nothing is read out of the texts here: names, relations and links are left to ``settle``, so a row costs what
 its words cost. A vector that cannot be kept refuses its part by the number of its row; ``retain`` would store
 such a text without one, but whoever embeds a corpus beforehand wants to know.
-Cost: about 0.13 ms of CPU for 20 words.
+Cost: about 0.16 ms of CPU for 20 words, with the way to the process that stores and back.
 """
 
 from __future__ import annotations

@@ -413,7 +413,7 @@ class EmbeddedBank:
     def _feed(self, transaction: WriteTransaction, before: Meta, parts: Sequence[IndexPart]) -> None:
         """Give the index what a transaction has committed, where it was nothing but *parts*."""
         values = transaction.added_at_once
-        if not values or len(values) != sum(part.rows for part in parts) or self._merge_problem:
+        if not values or len(values) != sum(part.rows for part in parts):
             return
         block = fed_block(values, parts)
         with self._lock:
@@ -434,6 +434,9 @@ class EmbeddedBank:
             connection = self._connections.get()
         usual = connection.pragma("cache_size")
         connection.pragma("cache_size", -_LOADING_CACHE_KB)
+        # What undoes a single statement; in a file it would be several pages for every row.
+        undone_in = connection.pragma("temp_store")
+        connection.pragma("temp_store", "MEMORY")
         # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
         collecting = gc.isenabled()
         gc.disable()
@@ -443,6 +446,7 @@ class EmbeddedBank:
         finally:
             if collecting:
                 gc.enable()
+            connection.pragma("temp_store", undone_in)
             connection.pragma("cache_size", usual)
 
     def _catch_up(self, connection: apsw.Connection, meta: Meta) -> IndexSnapshot:
