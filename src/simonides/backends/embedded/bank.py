@@ -12,7 +12,7 @@ import os
 import threading
 import uuid
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -75,7 +75,6 @@ from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import VerifyReport, verify
-from simonides.backends.embedded.whole_rows import memory_in, read_whole
 from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
@@ -105,7 +104,6 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.change_log import Meta
     from simonides.backends.embedded.encryption import Key
-    from simonides.backends.embedded.whole_rows import Whole
     from simonides.index.part import IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
@@ -129,8 +127,6 @@ class Reading:
     connection: apsw.Connection
     meta: Meta
     snapshot: IndexSnapshot
-    # What was read of candidates, for when some of them are handed out.
-    _whole: dict[int, Whole] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """Records by ordinal, in the order asked for.
@@ -143,10 +139,7 @@ class Reading:
 
     def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
         """The same, unchecked: for who checks those that are handed out in the end."""
-        wanted = [int(ordinal) for ordinal in ordinals]
-        unread = [ordinal for ordinal in wanted if ordinal not in self._whole]
-        self._whole.update(read_whole(self.connection, unread, self.meta.embedder))
-        return [memory_in(self._whole, ordinal) for ordinal in wanted]
+        return read_memories(self.connection, ordinals)
 
     def check(self, ordinals: Sequence[int]) -> None:
         """Compare rows with their digests.
@@ -154,7 +147,7 @@ class Reading:
         Raises:
             DamagedError: one of them is not what was written.
         """
-        check_rows(self.connection, ordinals, self.meta.embedder, self._whole)
+        check_rows(self.connection, ordinals, self.meta.embedder)
 
     def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
         """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""

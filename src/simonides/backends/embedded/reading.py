@@ -34,17 +34,11 @@ if TYPE_CHECKING:
 
 _BATCH = 500
 
-MEMORY_COLUMNS = (
-    "m.ordinal", "m.id", "m.version", "m.kind", "m.layer", "m.text", "m.context", "m.relation", "p.text",
-    "j.text", "t.names", "a.names", "m.valid_from", "m.valid_to", "m.ingested_at", "m.expired_at",
-    "m.occurred_from", "m.occurred_to", "m.occurred_precision", "m.salience", "m.confidence",
-    "m.proof_count", "m.access_count", "m.last_access", "m.source", "m.metadata", "m.expansion",
-    "m.superseded_by", "e.document", "e.session", "e.speaker", "e.author", "e.trust", "m.state",
-)  # fmt: skip
-"""What a record is made of: of the memory, its path, project, tags, readers and source."""
-
-_MEMORY = f"""
-SELECT {", ".join(MEMORY_COLUMNS)}
+_MEMORY = """
+SELECT m.ordinal, m.id, m.version, m.kind, m.layer, m.text, m.context, m.relation, p.text, j.text, t.names,
+  a.names, m.valid_from, m.valid_to, m.ingested_at, m.expired_at, m.occurred_from, m.occurred_to,
+  m.occurred_precision, m.salience, m.confidence, m.proof_count, m.access_count, m.last_access, m.source,
+  m.metadata, m.expansion, m.superseded_by, e.document, e.session, e.speaker, e.author, e.trust, m.state
 FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m.project
   JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl
   JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
@@ -77,37 +71,30 @@ ENTITY_SCOPE = (
 
 def read_memories(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Memory]:
     """Records by ordinal, in the order asked for."""
-    rows = in_batches(connection, f"{_MEMORY} WHERE m.ordinal IN", ordinals)
-    found = {int(row[0]): memory_of(row) for row in rows}
-    return [_found(found, ordinal) for ordinal in ordinals]
-
-
-def in_batches(
-    connection: apsw.Connection, statement: str, ordinals: Sequence[int], *first: object
-) -> Iterator[tuple[Any, ...]]:
-    """Rows of a *statement* that ends in ``IN``, for *ordinals*; *first* are the bindings before them."""
-    for part in _parts(ordinals):
-        yield from _rows(connection, f"{statement} ({','.join('?' * len(part))})", [*first, *part])
-
-
-def missing_row(ordinal: int) -> DamagedError:
-    """What to raise for a row without its source or labels: it is damaged, not missing."""
-    return DamagedError(
-        f"memory.db: row {ordinal} of memories, or what it points at, is missing; "
-        "restore the bank from a backup"
-    )
+    found: dict[int, Memory] = {}
+    wanted = [int(ordinal) for ordinal in ordinals]
+    for first in range(0, len(wanted), _BATCH):
+        part = wanted[first : first + _BATCH]
+        marks = ",".join("?" * len(part))
+        for row in _rows(connection, f"{_MEMORY} WHERE m.ordinal IN ({marks})", part):
+            found[int(row[0])] = _memory(row)
+    return [_found(found, ordinal) for ordinal in wanted]
 
 
 def _found(found: Mapping[int, _Record], ordinal: int) -> _Record:
+    """What was read of a row; a row without its source or labels is damaged, not missing."""
     if int(ordinal) not in found:
-        raise missing_row(ordinal)
+        raise DamagedError(
+            f"memory.db: row {ordinal} of memories, or what it points at, is missing; "
+            "restore the bank from a backup"
+        )
     return found[int(ordinal)]
 
 
 def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
     """Every version of one memory, oldest first; empty when there is none."""
     rows = _rows(connection, f"{_MEMORY} WHERE m.id = ? ORDER BY m.version", (memory,))
-    return [memory_of(row) for row in rows]
+    return [_memory(row) for row in rows]
 
 
 def read_ordinals_after(
@@ -209,12 +196,7 @@ def _rows(connection: apsw.Connection, statement: str, bindings: Sequence[Any]) 
         ) from error
 
 
-def memory_of(row: tuple[Any, ...]) -> Memory:
-    """The record of a row of ``MEMORY_COLUMNS``.
-
-    Raises:
-        DamagedError: it holds what cannot be.
-    """
+def _memory(row: tuple[Any, ...]) -> Memory:
     return decoded(_decoded_memory, row, f"memory {row[1]}")
 
 

@@ -1,23 +1,16 @@
-"""Compare rows that are about to be handed out with their digests, and all that is handed out with them.
-
-Nearly every row is sound, so the digests are first made of whole rows, here: half the time of SQL functions
-that are called once per digest. Only where a row is not sound do the statements run that name what is wrong.
-"""
+"""Compare rows that are about to be handed out with their digests, and all that is handed out with them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.seals import sound, sound_memory
-from simonides.backends.embedded.whole_rows import all_sound, read_whole
 from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import apsw
-
-    from simonides.backends.embedded.whole_rows import Whole
 
 _BATCH = 500
 
@@ -31,53 +24,32 @@ WHERE m.ordinal IN (%s)
 """
 
 
-def check_rows(
-    connection: apsw.Connection,
-    ordinals: Sequence[int],
-    embedder: int | None,
-    known: Mapping[int, Whole] | None = None,
-) -> None:
-    """Compare rows, their vectors, sources and labels with their digests.
+def check_rows(connection: apsw.Connection, ordinals: Sequence[int], embedder: int | None) -> None:
+    """Compare rows, their vectors, sources and labels with their digests; about 0.05 ms each.
 
     Args:
         connection: in a transaction.
         ordinals: of rows of ``memories``.
         embedder: the bank's, which a transaction that chose it has not stored yet.
-        known: rows that were read in the same transaction; the others are read now.
 
     Raises:
         DamagedError: one of them is not what was written, or points at something that is missing.
     """
-    there = known or {}
-    wanted = [int(ordinal) for ordinal in ordinals]
-    try:
-        read = read_whole(connection, [ordinal for ordinal in wanted if ordinal not in there], embedder)
-        rows = [
-            there.get(ordinal) or read[ordinal] for ordinal in wanted if ordinal in there or ordinal in read
-        ]
-        if all_sound(rows):
-            return
-    except DamagedError:
-        pass
-    for first in range(0, len(wanted), _BATCH):
-        _name_damage(connection, wanted[first : first + _BATCH], embedder)
-
-
-def _name_damage(connection: apsw.Connection, ordinals: Sequence[int], embedder: int | None) -> None:
-    """Raise for the first row that is not sound, and say what is wrong with it."""
-    marks = ",".join("?" * len(ordinals))
-    rows: list[tuple[Any, ...]] = connection.execute(_CHECK % marks, [embedder, *ordinals]).fetchall()
-    # Most rows share their labels, so each of these is compared once.
-    labels = _there(
-        connection, "labels", {label for *_, path, project, _, _ in rows for label in (path, project)}
-    )
-    sets = _there(connection, "label_sets", {each for *_, tags, acl in rows for each in (tags, acl)})
-    for memory, _, source, path, project, tags, acl in rows:
-        if source is None or not {path, project} <= labels or not {tags, acl} <= sets:
-            raise DamagedError(
-                f"memory {memory}: its source or its labels are missing; forget it, or restore the bank "
-                "from a backup"
-            )
+    for first in range(0, len(ordinals), _BATCH):
+        part = [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
+        marks = ",".join("?" * len(part))
+        rows: list[tuple[Any, ...]] = connection.execute(_CHECK % marks, [embedder, *part]).fetchall()
+        # Most rows share their labels, so each of these is compared once.
+        labels = _there(
+            connection, "labels", {label for *_, path, project, _, _ in rows for label in (path, project)}
+        )
+        sets = _there(connection, "label_sets", {each for *_, tags, acl in rows for each in (tags, acl)})
+        for memory, _, source, path, project, tags, acl in rows:
+            if source is None or not {path, project} <= labels or not {tags, acl} <= sets:
+                raise DamagedError(
+                    f"memory {memory}: its source or its labels are missing; forget it, or restore the bank "
+                    "from a backup"
+                )
 
 
 def _there(connection: apsw.Connection, table: str, numbers: set[int]) -> set[int]:

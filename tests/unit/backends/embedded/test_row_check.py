@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simonides.backends.embedded import row_check
 from simonides.backends.embedded.digest import IMMUTABLE
 from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import SEALS
@@ -67,49 +66,31 @@ def damage(connection: apsw.Connection, table: str, column: str) -> None:
     connection.execute(f"UPDATE {table} SET {column} = {other}")
 
 
-def found_by(connection: apsw.Connection, ordinals: list[int]) -> str:
-    """What the statements that name damage say."""
-    with pytest.raises(DamagedError) as told:
-        row_check._name_damage(connection, ordinals, EMBEDDER)
-    return str(told.value)
-
-
-def test_sound_rows_need_no_closer_look(connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise AssertionError("looked closely at sound rows")
-
-    monkeypatch.setattr(row_check, "_name_damage", fail)
+def test_sound_rows_pass(connection: apsw.Connection) -> None:
     check_rows(connection, [0, 1], EMBEDDER)
-    check_rows(connection, [1], EMBEDDER)
     check_rows(connection, [], EMBEDDER)
 
 
 @pytest.mark.parametrize(("table", "column"), COVERED)
-def test_damage_in_any_column_is_named_as_by_the_statements(
-    connection: apsw.Connection, table: str, column: str
-) -> None:
+def test_damage_in_any_column_is_found(connection: apsw.Connection, table: str, column: str) -> None:
     damage(connection, table, column)
-    with pytest.raises(DamagedError) as told:
+    with pytest.raises(DamagedError):
         check_rows(connection, [0, 1], EMBEDDER)
-    assert str(told.value) == found_by(connection, [0, 1])
 
 
 @pytest.mark.parametrize("column", ["text", "metadata", "id"])
 def test_bytes_that_are_no_text_are_damage(connection: apsw.Connection, column: str) -> None:
     connection.execute(f"UPDATE memories SET {column} = CAST(x'ff41' AS TEXT) WHERE ordinal = 1")
-    with pytest.raises((DamagedError, UnicodeDecodeError)) as told:
+    with pytest.raises((DamagedError, UnicodeDecodeError)):
         check_rows(connection, [0, 1], EMBEDDER)
-    with pytest.raises(type(told.value)):
-        row_check._name_damage(connection, [0, 1], EMBEDDER)
     check_rows(connection, [0], EMBEDDER)
 
 
 @pytest.mark.parametrize("table", ["chunks", "episodes", "labels", "label_sets", "vectors"])
 def test_what_a_row_points_at_must_be_there(connection: apsw.Connection, table: str) -> None:
     connection.execute(f"DELETE FROM {table}")
-    with pytest.raises(DamagedError) as told:
+    with pytest.raises(DamagedError):
         check_rows(connection, [0, 1], EMBEDDER)
-    assert str(told.value) == found_by(connection, [0, 1])
 
 
 def test_a_vector_that_should_be_there_is_missed(connection: apsw.Connection) -> None:
