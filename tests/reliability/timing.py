@@ -101,7 +101,10 @@ def judge(ratios: NDArray[np.float64], chance: np.random.Generator) -> Differenc
     far = sum(one >= reached for one in sums)
     # The median lies between these order statistics 95 times of 100 (normal approximation of a coin's heads).
     half = 1.96 * math.sqrt(len(ratios)) / 2
-    places = (max(0, math.floor(len(ratios) / 2 - half)), min(len(ratios) - 1, math.ceil(len(ratios) / 2 + half)))
+    places = (
+        max(0, math.floor(len(ratios) / 2 - half)),
+        min(len(ratios) - 1, math.ceil(len(ratios) / 2 + half)),
+    )
     low, high = (_percent(np.sort(ratios)[place]) for place in places)
     return Difference(
         _CALLS_OF_A_ROUND * len(ratios), _percent(np.median(ratios)), (low, high), (1 + far) / (1 + DRAWS)
