@@ -86,6 +86,7 @@ TARGETS = {
     "P7": Target("steps against a dictionary", (f"{R}/test_model.py",)),
     "P8": Target("properties", ("-m", "not soak", *_PROPERTIES), shared=False, properties=True),
     "P9": Target("tenants", ("-m", "not soak", *_TENANTS), shared=False, properties=True),
+    "P9-timing": Target("what an answer's time tells of others", (f"{R}/test_timing.py",), shared=False),
     "P15": Target("backups during writes", (f"{R}/test_backup.py",), shared=False),
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
     "X6": Target("secrets in texts", ("-m", "not soak", f"{R}/test_secrets_corpus.py"), shared=False),

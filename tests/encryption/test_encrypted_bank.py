@@ -258,6 +258,86 @@ def test_backup_and_restore_keep_it_encrypted(store: Store, bank: Bank, tmp_path
     assert not list((tmp_path / "store").rglob(".restoring-*"))
 
 
+def test_the_log_of_recalls_is_encrypted_like_its_bank(store: Store, bank: Bank, tmp_path: Path) -> None:
+    """No id, hash or verb of it lies plain in any file, through purge, backup, restore and a new opening."""
+    ids = fill(bank)
+    with pytest.raises(NotFoundError, match="audit start"):
+        bank.audit_recalls()
+    bank.start_audit()
+    assert bank.audit_recalls()
+    assert bank.recall(f"what does {CANARY} keep").hits
+    bank.get(ids[0])
+    bank.backup(tmp_path / "copy.db")
+    entries = bank.audit_entries(recalls=True)
+    assert [entry.verb for entry in entries] == ["backup", "read", "recall", "start"]
+    assert ids[0] in entries[1].ids
+    told = {
+        *ids,
+        *(one.seal for one in entries),
+        *(one.query for one in entries),
+        *(one.recall for one in entries),
+    }
+    needles = (
+        {word.encode() for word in told if word} | {bytes.fromhex(one.seal) for one in entries} | {b"recalls"}
+    )
+    assert _holding(tmp_path, needles) == []
+    log = bank._rows.folder / "recall-audit.db"
+    assert log.stat().st_mode & 0o077 == 0
+    assert not log.read_bytes().startswith(b"SQLite format")
+    bank.forget(ids)
+    assert bank.purge() == COMPLETE
+    assert traces(tmp_path / "store") == _holding(tmp_path, needles) == []
+    bank.restore(tmp_path / "copy.db")
+    assert bank.verify().ok
+    report = bank.audit_verify()
+    assert (report.problems, report.recalls) == ((), len(entries))
+    store.close_bank("diary")
+    again = store.bank("diary")
+    assert again.recall(CANARY).hits
+    assert again.audit_verify().recalls == len(entries) + 1
+    assert _holding(tmp_path, needles) == []
+
+
+def test_the_search_finds_the_log_of_recalls_of_a_plain_bank(tmp_path: Path) -> None:
+    with opened(tmp_path, None) as store:
+        bank = store.bank()
+        [memory] = bank.retain("a kettle")
+        bank.start_audit()
+        bank.audit_recalls()
+        bank.recall("kettle")
+        seal = bytes.fromhex(bank.audit_entries(recalls=True)[0].seal)
+        for needle in (seal, b"recalls", memory.encode()):
+            assert any(name.startswith("recall-audit.db") for name in _holding(tmp_path, {needle}))
+
+
+@pytest.mark.parametrize("secret", [None, OTHER])
+def test_where_the_log_of_recalls_has_another_key_nothing_is_handed_out(
+    tmp_path: Path, secret: bytes | None
+) -> None:
+    folders = {}
+    for name, key in (("here", SECRET), ("there", secret)):
+        with opened(tmp_path / name, key) as store:
+            bank = store.bank()
+            bank.retain("a kettle")
+            bank.start_audit()
+            bank.audit_recalls()
+            folders[name] = bank._rows.folder
+    shutil.copy(folders["there"] / "recall-audit.db", folders["here"] / "recall-audit.db")
+    for end in ("-wal", "-shm"):
+        (folders["here"] / f"recall-audit.db{end}").unlink(missing_ok=True)
+    with opened(tmp_path / "here") as store:
+        says = "is not encrypted" if secret is None else "the key does not open it"
+        for ask in (store.bank().audit_verify, lambda: store.bank().recall("kettle")):
+            with pytest.raises(EncryptionError, match=rf"recall-audit\.db: .*{says}"):
+                ask()
+
+
+def _holding(folder: Path, needles: set[bytes]) -> list[str]:
+    """Files in which one of *needles* stands."""
+    bodies = ((path.name, path.read_bytes()) for path in sorted(folder.rglob("*")) if path.is_file())
+    return [name for name, body in bodies if any(needle in body for needle in needles)]
+
+
 def test_an_export_is_plain_and_moves_a_bank_in_and_out(tmp_path: Path) -> None:
     with opened(tmp_path / "plain", None) as store:
         fill(store.bank())

@@ -235,6 +235,27 @@ def test_what_is_archived_counts_and_is_found_only_where_it_is_asked_for(
     assert wanted(snapshot, archived=True) == [0, 1, 2]
     # A narrowed view is cut from what the recall may return, archived or not.
     assert look(snapshot, Filters(), NOW, read).narrowed((), None).eligible.tolist() == [True, False, True]
+    everything = look(snapshot, Filters(archived=True), NOW, read)
+    assert everything.narrowed((), None).eligible.tolist() == [True, True, True]
+    decided = bank({"kind": KIND_CODES[Kind.DECISION], "state": ARCHIVED}, {"state": ARCHIVED})
+    for archived in (True, False):
+        view = look(decided, Filters(archived=archived), NOW, read).narrowed((Kind.DECISION,), None)
+        assert view.visible.tolist() == [True, True]
+        assert view.eligible.tolist() == [archived, False]
+
+
+def test_rows_that_are_shown_can_be_read_though_no_search_sees_them(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
+    view = look(bank({}, {"valid_to": 5}, {"valid_to": 5}), Filters(), NOW, read)
+    assert view.visible.tolist() == [True, False, False]
+    with pytest.raises(PermissionError, match=r"rows \[1\]"):
+        view.memories([0, 1])
+    shown = replace(view, shown=np.array([False, True, False]))
+    assert [memory.text for memory in shown.memories([1, 0])] == ["memory 1", "memory 0"]
+    assert (shown.visible.tolist(), shown.eligible.tolist()) == ([True, False, False], [True, False, False])
+    with pytest.raises(PermissionError, match=r"rows \[2\]"):
+        shown.memories([0, 1, 2])
 
 
 @pytest.mark.spec("ME-08")
