@@ -230,3 +230,26 @@ def test_a_ranking_is_the_total_order_whatever_the_order_of_its_input(
     )[:depth]
     assert ranking.ordinals.tolist() == twin
     assert ranking.scores.tolist() == [scores[row] for row in twin]
+
+
+@given(
+    banks(),
+    st.lists(
+        st.tuples(FILTERS, st.integers(0, 12), st.sampled_from(["", "p"]) | st.none()), min_size=2, max_size=8
+    ),
+)
+def test_masks_that_are_kept_are_those_of_a_snapshot_that_nobody_has_asked(
+    bank: tuple[list[dict[str, float]], dict[int, int], int],
+    asked: list[tuple[Filters, int, str | None]],
+) -> None:
+    values, stamps, cut = bank
+    used = snapshot_of(values, stamps, cut)
+    for filters, now, project in [*asked, *reversed(asked)]:
+        old = look(used, filters, now, read)
+        new = look(snapshot_of(values, stamps, cut), filters, now, read)
+        assert old.visible.tolist() == new.visible.tolist()
+        assert old.eligible.tolist() == new.eligible.tolist()
+        narrowed = [view.narrowed(filters.kinds, project).eligible.tolist() for view in (old, new)]
+        assert narrowed[0] == narrowed[1]
+        # What a view holds is its own.
+        old.visible[:], old.eligible[:] = False, False
