@@ -1,36 +1,18 @@
-"""Many changes and questions over simulated years: memory, open files and the bank's size stay flat.
-
-What an engine keeps up to a bound (stems of words, names, recent answers, impressions, the tail) is filled
-before the count begins: until then memory grows by design, and a leak could not be told from it.
-"""
+"""Many changes and questions over simulated years: memory, open files and the bank's size stay flat."""
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import random
+import json
+import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import apsw
-import numpy as np
 import pytest
 
-import simonides
-from simonides.testing.clock import FrozenClock
-from simonides.testing.embedder import StubEmbedder
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from tests.reliability.conftest import Record, Start
 
-    from tests.reliability.conftest import Record
-
-    from simonides.bank import Bank
-
-LIVE = 400
-"""Memories that the bank holds at any time: what it may keep in memory is bounded by them."""
-
-ROUNDS = 20
 MOST_GROWTH_KB = 1_024
 """Of private memory per 100,000 operations, after the first quarter."""
 
@@ -41,49 +23,23 @@ MOST_BLOAT = 1.3
 """Files after a purge, by what their contents need."""
 
 LEAK_BYTES = 1_024
-WORDS = 72_000
-"""Distinct ones, more than the largest bound on words that are kept."""
+
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc"),
+    pytest.mark.fault("O2"),
+]
 
 
-def _private_kb() -> int:
-    """What is in use: memory that was freed and that the allocator keeps for later would hide a leak."""
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
-    if trim is not None:
-        trim(0)
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1])
-    raise AssertionError("no RssAnon")
-
-
-def _open_files(index: Path) -> tuple[int, int]:
-    """How many files outside of *index* are open, and how many inside: one for each mapped array file."""
-    names = []
-    for entry in Path("/proc/self/fd").iterdir():
-        try:
-            names.append(str(entry.readlink()))
-        except FileNotFoundError:  # the handle of this very listing
-            continue
-    inside = sum(name.startswith(f"{index}/") for name in names)
-    return len(names) - inside, inside
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-@pytest.mark.fault("O2")
-def test_open_files_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simonides.backends.embedded.merge.SMALLEST_MERGE", 20)
-    figures = _soak(tmp_path, operations=600)
+def test_open_files_stay_few(start: Start, tmp_path: Path) -> None:
+    figures = _soaked(start, tmp_path, 600, "--merge-at", 20)
     assert figures["generation"] > 1
     assert figures["files_last"] == figures["files_first"]
     assert figures["most_unneeded_maps"] == 0
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-@pytest.mark.fault("O2")
-def test_100_000_operations_leave_memory_and_files_flat(tmp_path: Path, record: Record) -> None:
-    figures = _soak(tmp_path, operations=100_000, fill=True)
+def test_100_000_operations_leave_memory_and_files_flat(start: Start, tmp_path: Path, record: Record) -> None:
+    figures = _soaked(start, tmp_path, 100_000, "--fill")
     record("P12", figures)
     assert figures["files_last"] == figures["files_first"]
     assert figures["most_unneeded_maps"] == 0
@@ -93,97 +49,24 @@ def test_100_000_operations_leave_memory_and_files_flat(tmp_path: Path, record: 
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-@pytest.mark.fault("O2")
-def test_the_harness_sees_a_leak(tmp_path: Path) -> None:
+def test_the_harness_sees_a_leak(start: Start, tmp_path: Path) -> None:
     """The control that must fail: a kilobyte kept of every operation."""
-    kept: list[bytes] = []
-    leaking = _soak(tmp_path, operations=4_000, fill=True, each=lambda: kept.append(bytes(LEAK_BYTES)))
+    leaking = _soaked(start, tmp_path, 4_000, "--fill", "--leak", LEAK_BYTES)
     leaked_kb = 100_000 * LEAK_BYTES / 1_024
     assert leaking["growth_kb_per_100_000"] >= 0.5 * leaked_kb > MOST_GROWTH_KB
 
 
-def _soak(
-    folder: Path, *, operations: int, fill: bool = False, each: Callable[[], None] = lambda: None
-) -> dict[str, float]:
-    """Two simulated years in equal steps, leap day and changes of the clock included."""
-    chance, clock = random.Random(12), FrozenClock()
-    memory: list[int] = []
-    files: list[int] = []
-    disk: list[int] = []
-    changes: list[int] = []
-    unneeded = 0
-    with simonides.open(folder, embedder=StubEmbedder(dimension=16), clock=clock, environ={}) as store:
-        bank = store.bank()
-        held: list[str] = []
-        if fill:
-            _fill(bank, held, chance)
-        for _ in range(ROUNDS):
-            for _ in range(operations // ROUNDS):
-                clock.advance(days=730 / operations)
-                _operate(bank, held, chance)
-                each()
-            stats = bank.stats()
-            memory.append(_private_kb())
-            others, mapped = _open_files(bank._rows.folder / "index")
-            files.append(others)
-            unneeded = max(unneeded, mapped - stats["blocks"] - 1)  # each block, and the graph
-            disk.append(stats["disk_bytes"])
-            changes.append(stats["sequence"])
-        assert bank.verify().ok
-        bank.purge()
-        purged = bank.stats()
-        needed = purged["disk_bytes"] - _empty_bytes(bank)
-    quarter = ROUNDS // 4
-    slope = np.polyfit(np.arange(ROUNDS - quarter), memory[quarter:], 1)[0] / (operations / ROUNDS)
-    return {
-        "operations": operations,
-        "memory_kb_first_quarter": memory[quarter],
-        "memory_kb_last": memory[-1],
-        "growth_kb_per_100_000": round(float(slope) * 100_000, 1),
-        "files_first": files[quarter],
-        "files_last": files[-1],
-        "most_unneeded_maps": unneeded,
-        "generation": purged["generation"],
-        "disk_first_quarter": disk[quarter],
-        "disk_last": disk[-1],
-        "bytes_a_change": round((disk[-1] - disk[quarter]) / (changes[-1] - changes[quarter]), 1),
-        "purged_bytes": purged["disk_bytes"],
-        "needed_bytes": needed,
-    }
-
-
-def _fill(bank: Bank, held: list[str], chance: random.Random) -> None:
-    """Fill what is kept up to a bound, and let the tail be sealed once."""
-    words = [f"{first}.{second}" for first in range(WORDS // 1_000) for second in range(1_000)]
-    texts = [" ".join(words[start : start + 1_000]) for start in range(0, WORDS, 1_000)]
-    for memory in bank.retain(texts, deduplicate=False):
-        bank.forget(memory)
-    held += bank.retain([_text(chance) for _ in range(LIVE)], deduplicate=False)
-    rows = bank.retain([_text(chance) for _ in range(2_000)], deduplicate=False)
-    bank.forget(rows)
-    for _ in range(2_500):
-        bank.recall(f"gauge {chance.randint(0, 99)} {chance.random():.6f}", limit=5)
-        bank._answers.remember(f"{chance.random()}", held[0])
-
-
-def _text(chance: random.Random) -> str:
-    return f"Keeper {chance.randint(0, 9)} read gauge {chance.randint(0, 99)} at {chance.random():.6f}."
-
-
-def _operate(bank: Bank, held: list[str], chance: random.Random) -> None:
-    if chance.random() < 0.5:
-        bank.recall(f"gauge {chance.randint(0, 99)}", limit=5)
-    elif len(held) >= LIVE:
-        bank.forget(held.pop(chance.randrange(len(held))))
-    else:
-        held += bank.retain(_text(chance), deduplicate=False)
-
-
-def _empty_bytes(bank: Bank) -> int:
-    """Bytes of ``memory.db`` in pages that hold nothing."""
-    connection = apsw.Connection(str(bank._rows.folder / "memory.db"))
-    try:
-        return int(connection.pragma("freelist_count")) * int(connection.pragma("page_size"))
-    finally:
-        connection.close()
+def _soaked(start: Start, folder: Path, operations: int, *options: object) -> dict[str, float]:
+    """What a soaker of its own measured."""
+    soaker = start(
+        "soaker.py",
+        folder,
+        operations,
+        *options,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONMALLOC": "malloc"},
+    )
+    said, _ = soaker.communicate()
+    assert soaker.returncode == 0
+    figures: dict[str, float] = json.loads(said)
+    return figures
