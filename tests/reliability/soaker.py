@@ -59,7 +59,8 @@ def main() -> None:
 def _soak(folder: Path, operations: int, *, fill: bool, leak: int) -> dict[str, float]:
     """Two simulated years in equal steps, leap day and changes of the clock included."""
     chance, clock = random.Random(12), FrozenClock()
-    memory: list[int] = []
+    in_use: list[int] = []
+    private: list[int] = []
     leaked: list[bytes] = []
     files: list[int] = []
     disk: list[int] = []
@@ -77,7 +78,8 @@ def _soak(folder: Path, operations: int, *, fill: bool, leak: int) -> dict[str, 
                 if leak:
                     leaked.append(bytes(leak))
             stats = bank.stats()
-            memory.append(_private_kb())
+            in_use.append(_in_use_kb())
+            private.append(_private_kb())
             others, mapped = _open_files(bank._rows.folder / "index")
             files.append(others)
             unneeded = max(unneeded, mapped - stats["blocks"] - 1)  # each block, and the graph
@@ -88,12 +90,18 @@ def _soak(folder: Path, operations: int, *, fill: bool, leak: int) -> dict[str, 
         purged = bank.stats()
         needed = purged["disk_bytes"] - _empty_bytes(bank)
     quarter = ROUNDS // 4
-    slope = np.polyfit(np.arange(ROUNDS - quarter), memory[quarter:], 1)[0] / (operations / ROUNDS)
+    slopes = [
+        float(np.polyfit(np.arange(ROUNDS - quarter), kb[quarter:], 1)[0]) * ROUNDS * 100_000 / operations
+        for kb in (in_use, private)
+    ]
     return {
         "operations": operations,
-        "memory_kb_first_quarter": memory[quarter],
-        "memory_kb_last": memory[-1],
-        "growth_kb_per_100_000": round(float(slope) * 100_000, 1),
+        "in_use_kb_first_quarter": in_use[quarter],
+        "in_use_kb_last": in_use[-1],
+        "in_use_kb_per_100_000": round(slopes[0], 1),
+        "private_kb_first_quarter": private[quarter],
+        "private_kb_last": private[-1],
+        "private_kb_per_100_000": round(slopes[1], 1),
         "files_first": files[quarter],
         "files_last": files[-1],
         "most_unneeded_maps": unneeded,
@@ -142,12 +150,38 @@ def _empty_bytes(bank: Bank) -> int:
         connection.close()
 
 
-def _private_kb() -> int:
-    """What is in use: memory that was freed and that the allocator keeps for later would hide a leak."""
+class _MallocInfo(ctypes.Structure):
+    """``struct mallinfo2`` of glibc."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        )
+    )
+
+
+def _in_use_kb() -> int:
+    """What was allocated and not freed, over all threads; of this a leak shows at once."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
-    if trim is not None:
-        trim(0)
+    ask = ctypes.CDLL(None).mallinfo2
+    ask.restype = _MallocInfo
+    info = ask()
+    return int(info.uordblks + info.hblkhd) // 1_024
+
+
+def _private_kb() -> int:
+    """What the process has of no file, once the allocator has given back what it can."""
+    ctypes.CDLL(None).malloc_trim(0)
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1])
