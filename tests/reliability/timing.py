@@ -7,9 +7,7 @@ Two banks hold the same open memories, and as many secret ones: in the first the
 
 is kept, in which neither how a bank happens to lie in memory nor how much work a question is counts: only
 whether question and secrets meet. Where that changes nothing, the sign of d is a coin's, so Wilcoxon's sum of
-signed ranks is compared with the sums under ``DRAWS`` random signs (a paired permutation test, two-sided):
-
-    p = (1 + draws with a sum at least as far from 0) / (1 + draws)
+signed ranks is compared with the sums under ``DRAWS`` random signs (``evaluation.randomisation``).
 
 Processor time of the thread that asks, which answers by itself; the order in each round is drawn by chance, so
 that a drift of the machine counts on both sides.
@@ -24,6 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from simonides.evaluation.randomisation import sign_flip_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,10 +95,7 @@ def judge(ratios: NDArray[np.float64], chance: np.random.Generator) -> Differenc
     """The test itself, of one logarithm a round."""
     ranks = np.empty(len(ratios))
     ranks[np.argsort(np.abs(ratios), kind="stable")] = np.arange(1, len(ratios) + 1)
-    reached, sums = abs(float(np.sign(ratios) @ ranks)), []
-    for _ in range(DRAWS):
-        sums.append(abs(float((2 * chance.integers(0, 2, len(ratios)) - 1) @ ranks)))
-    far = sum(one >= reached for one in sums)
+    p = sign_flip_p(np.sign(ratios) * ranks, chance, DRAWS)
     # The median lies between these order statistics 95 times of 100 (normal approximation of a coin's heads).
     half = 1.96 * math.sqrt(len(ratios)) / 2
     places = (
@@ -106,9 +103,7 @@ def judge(ratios: NDArray[np.float64], chance: np.random.Generator) -> Differenc
         min(len(ratios) - 1, math.ceil(len(ratios) / 2 + half)),
     )
     low, high = (_percent(np.sort(ratios)[place]) for place in places)
-    return Difference(
-        _CALLS_OF_A_ROUND * len(ratios), _percent(np.median(ratios)), (low, high), (1 + far) / (1 + DRAWS)
-    )
+    return Difference(_CALLS_OF_A_ROUND * len(ratios), _percent(np.median(ratios)), (low, high), p)
 
 
 def _percent(logarithm: float) -> float:

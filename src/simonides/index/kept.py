@@ -1,4 +1,4 @@
-"""What a stage made of a snapshot alone, kept for the next recall: a few values, the oldest goes first.
+"""What a stage made of a snapshot alone, kept for the next recall: few values; the longest unused goes first.
 
 It lives and dies with its snapshot, which any write replaces, so nothing in it can be out of date. A key
 names all that a value depends on beside the snapshot: above all the rows that were looked at, since other
