@@ -220,7 +220,7 @@ class Surroundings:
         zone: of times that state none.
         analyser, tokens, extractor, expander: of the store.
         embedder: gives the embedder of a bank (loaded at first use), or ``None`` and why.
-        executor: runs channels side by side.
+        executor: runs channels side by side; ``None`` = one after the other.
         reranker: gives the store's reranker (loaded at first use), or ``None`` and why.
         token_codes: whether codes of tokens are stored.
         settings: what the environment changes about profiles, by variable.
@@ -240,7 +240,7 @@ class Surroundings:
     extractor: Extractor
     expander: Expander | None
     embedder: Embedders
-    executor: Executor
+    executor: Executor | None
     reranker: Callable[[], tuple[Reranker | None, str]]
     token_codes: bool
     settings: Mapping[str, Setting] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
+from simonides.recall.channels.dense import Dense
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
 from simonides.text.analyser import TextAnalyser
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.bank import Bank
+    from simonides.protocols import Tools, View
+    from simonides.records.query import Query
+    from simonides.records.ranking import Ranking
     from simonides.store import Store
     from simonides.testing.clock import FrozenClock
 
@@ -122,6 +126,10 @@ def test_a_name_too_long_for_the_file_system_is_unavailable(tmp_path: Path) -> N
         ({"language": 3}, "language"),
         ({"zone": "Europe/Berlin"}, "zone"),
         ({"tokens": 4096}, "tokens"),
+        ({"channel_threads": -1}, "channel_threads"),
+        ({"channel_threads": 65}, "channel_threads"),
+        ({"channel_threads": True}, "channel_threads"),
+        ({"channel_threads": "4"}, "channel_threads"),
     ],
     ids=repr,
 )
@@ -374,12 +382,13 @@ def test_a_bank_of_a_closed_store_says_so(
         assert again.bank("diary").stats()["versions"] == 1
 
 
+@pytest.mark.parametrize("threads", [0, 2])
 @pytest.mark.parametrize("profile", ["default", "lexical"])
 def test_a_store_that_is_closed_under_a_recall_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str, threads: int
 ) -> None:
-    # One channel runs in the caller's thread, two run in the store's: both meet the closed store.
-    opened = simonides.open(tmp_path, embedder=StubEmbedder())
+    # Channels run in the caller's thread or in the store's: both meet the closed store.
+    opened = simonides.open(tmp_path, embedder=StubEmbedder(), channel_threads=threads)
     bank = opened.bank("diary")
     bank.retain("The kettle is new.")
     analyse = TextAnalyser.query_terms
@@ -392,6 +401,32 @@ def test_a_store_that_is_closed_under_a_recall_says_so(
 
     with pytest.raises(StoreError, match="closed"):
         bank.recall("kettle", profile=profile)
+
+
+@pytest.mark.spec("HX-04")
+def test_channels_run_in_the_callers_thread_unless_the_store_has_threads_for_them(
+    tmp_path: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, ran_in = Dense.search, set[str]()
+
+    def noted(self: Dense, view: View, query: Query, tools: Tools) -> Ranking:
+        ran_in.add(threading.current_thread().name)
+        return search(self, view, query, tools)
+
+    monkeypatch.setattr(Dense, "search", noted)
+    answers = []
+    for threads in (0, 2):
+        with simonides.open(
+            tmp_path, clock=clock, embedder=StubEmbedder(), channel_threads=threads, timer=lambda: 0.0
+        ) as store:
+            bank = store.bank("diary")
+            bank.retain(["The kettle is new.", "Tove has a kettle."], deduplicate=True)
+            ran_in.clear()
+            answers.append(bank.recall("kettle", as_of="2026-03-02").to_dict())
+            alone = threading.current_thread().name in ran_in
+            assert len(ran_in) == 1
+            assert alone == (threads == 0)
+    assert answers[0] == answers[1]
 
 
 def test_threads_share_a_store(store: Store) -> None:

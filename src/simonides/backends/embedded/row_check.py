@@ -1,31 +1,57 @@
-"""Compare rows that are about to be handed out with their digests, and all that is handed out with them."""
+"""Compare rows that are about to be handed out with their digests, and all that is handed out with them.
+
+The values are read and compared here and not by ``seals.sound``, in half the time: a function that SQLite
+calls has to be given every text as marked bytes.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.seals import sound, sound_memory
+from simonides.backends.embedded.digest import IMMUTABLE
+from simonides.backends.embedded.seals import SEALS, Seal, check_memory, check_seal
 from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import apsw
 
 _BATCH = 500
 
+
+def _seal(table: str, digest: str = "digest") -> Seal:
+    (found,) = (seal for seal in SEALS[table] if seal.digest == digest)
+    return found
+
+
+def _columns(alias: str, table: str) -> str:
+    return ", ".join(f"{alias}.{name}" for name in (*_seal(table).covered, "digest"))
+
+
 _CHECK = f"""
-SELECT m.id, {sound_memory("m", "v")}, e.number, m.path, m.project, m.tags, m.acl
+SELECT {", ".join(f"m.{name}" for name in IMMUTABLE)}, m.digest, m.expired_at, m.end_digest,
+  {_columns("v", "vectors")}, {_columns("c", "chunks")}, {_columns("e", "episodes")}
 FROM memories m
   LEFT JOIN vectors v ON v.ordinal = m.ordinal AND v.embedder IS ?
-  LEFT JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
-  LEFT JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
+  LEFT JOIN chunks c ON c.number = m.chunk
+  LEFT JOIN episodes e ON e.number = c.episode
 WHERE m.ordinal IN (%s)
 """
 
+_LABEL = {
+    table: f"SELECT {column}, digest FROM {table} WHERE number = ?"
+    for table, (column,) in (("labels", _seal("labels").columns), ("label_sets", _seal("label_sets").columns))
+}
+_PLACE = {name: IMMUTABLE.index(name) for name in ("ordinal", "id", "path", "project", "tags", "acl")}
+_END = len(IMMUTABLE)
+_VECTOR = _END + 3
+_CHUNK = _VECTOR + len(_seal("vectors").covered) + 1
+_EPISODE = _CHUNK + len(_seal("chunks").covered) + 1
+
 
 def check_rows(connection: apsw.Connection, ordinals: Sequence[int], embedder: int | None) -> None:
-    """Compare rows, their vectors, sources and labels with their digests; about 0.05 ms each.
+    """Compare rows, their vectors, sources and labels with their digests; about 0.02 ms each.
 
     Args:
         connection: in a transaction.
@@ -38,22 +64,43 @@ def check_rows(connection: apsw.Connection, ordinals: Sequence[int], embedder: i
     for first in range(0, len(ordinals), _BATCH):
         part = [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
         marks = ",".join("?" * len(part))
-        rows: list[tuple[Any, ...]] = connection.execute(_CHECK % marks, [embedder, *part]).fetchall()
-        # Most rows share their labels, so each of these is compared once.
-        labels = _there(
-            connection, "labels", {label for *_, path, project, _, _ in rows for label in (path, project)}
+        labels: set[int] = set()
+        sets: set[int] = set()
+        try:
+            for row in connection.execute(_CHECK % marks, (embedder, *part)):
+                _check(row)
+                labels |= {row[_PLACE["path"]], row[_PLACE["project"]]}
+                sets |= {row[_PLACE["tags"]], row[_PLACE["acl"]]}
+            # Most rows share their labels, so each of these is compared once.
+            _check_labels(connection, "labels", labels)
+            _check_labels(connection, "label_sets", sets)
+        except UnicodeDecodeError as error:
+            raise DamagedError(
+                f"memory.db: a row holds bytes that are no text ({error.reason}); verify names it"
+            ) from error
+
+
+def _check(row: tuple[Any, ...]) -> None:
+    digest, expired_at, end_digest = row[_END:_VECTOR]
+    check_memory(digest, row[:_END], embedded=row[_VECTOR] is not None)
+    check_seal("memories", end_digest, row[_PLACE["ordinal"]], expired_at)
+    if row[_VECTOR] is not None:
+        check_seal("vectors", row[_CHUNK - 1], *row[_VECTOR : _CHUNK - 1])
+    if row[_CHUNK] is None or row[_EPISODE] is None:
+        raise DamagedError(
+            f"memory {row[_PLACE['id']]}: its source is missing; forget it, or restore the bank from a backup"
         )
-        sets = _there(connection, "label_sets", {each for *_, tags, acl in rows for each in (tags, acl)})
-        for memory, _, source, path, project, tags, acl in rows:
-            if source is None or not {path, project} <= labels or not {tags, acl} <= sets:
-                raise DamagedError(
-                    f"memory {memory}: its source or its labels are missing; forget it, or restore the bank "
-                    "from a backup"
-                )
+    check_seal("chunks", row[_EPISODE - 1], *row[_CHUNK : _EPISODE - 1])
+    check_seal("episodes", row[-1], *row[_EPISODE:-1])
 
 
-def _there(connection: apsw.Connection, table: str, numbers: set[int]) -> set[int]:
-    """Which of *numbers* a table holds; those that are not what was written raise."""
-    marks = ",".join("?" * len(numbers))
-    statement = f"SELECT number FROM {table} WHERE number IN ({marks}) AND {sound(table)}"
-    return {int(number) for (number,) in connection.execute(statement, sorted(numbers))}
+def _check_labels(connection: apsw.Connection, table: str, numbers: Iterable[int]) -> None:
+    for number in sorted(numbers):
+        for text, digest in connection.execute(_LABEL[table], (number,)):
+            check_seal(table, digest, number, text)
+            break
+        else:
+            raise DamagedError(
+                f"memory.db: {table}: row {number}, which a memory points at, is missing; "
+                "restore the bank from a backup"
+            )

@@ -168,6 +168,30 @@ def seal_of(*values: Value) -> bytes:
     return hashlib.blake2b(b"".join(parts), digest_size=8).digest()
 
 
+def check_seal(table: str, digest: Value, *values: Value) -> None:
+    """Compare a row that was read with its seal; cheaper than ``sound`` where the values are read anyway.
+
+    Args:
+        table: a table of ``SEALS``.
+        digest: the seal, as the row holds it.
+        values: as ``Seal.covered`` names them, as SQLite gives them.
+
+    Raises:
+        DamagedError: the row is not what was written.
+    """
+    if seal_of(*values) != digest:
+        raise _damaged(table, values)
+
+
+def check_memory(digest: Value, values: Sequence[Value], *, embedded: bool) -> None:
+    """The same for a row of ``memories``; *values* in the order of ``IMMUTABLE``."""
+    if values_digest(values, embedded=embedded) != digest:
+        raise DamagedError(
+            f"memory {values[_ID]!s}: its row is not what was written; forget it, or restore the bank from a "
+            "backup"
+        )
+
+
 def sealed_numbers(*numbers: int) -> bytes:
     """``seal_of`` of whole numbers alone."""
     return _hash(b"%d;" * len(numbers) % numbers, digest_size=8).digest()
@@ -258,21 +282,20 @@ def _part(value: Value) -> bytes:
 def _check(table: str, digest: Value, *values: Value) -> int:
     if _seal(*values) == digest:
         return 1
-    key = [
-        value.removeprefix(b"t") if isinstance(value, bytes) else value
-        for value in values[: len(SEALS[table][0].key)]
-    ]
-    raise DamagedError(
-        f"memory.db: {table}: {_shown(key)} is not what was written; restore the bank from a backup"
+    raise _damaged(
+        table, [value.removeprefix(b"t") if isinstance(value, bytes) else value for value in values]
     )
 
 
 def _check_memory(digest: Value, embedded: int, *values: Value) -> int:
-    if values_digest(values, embedded=bool(embedded)) == digest:
-        return 1
-    raise DamagedError(
-        f"memory {values[_ID]!s}: its row is not what was written; forget it, or restore the bank from a "
-        "backup"
+    check_memory(digest, values, embedded=bool(embedded))
+    return 1
+
+
+def _damaged(table: str, values: Sequence[Value]) -> DamagedError:
+    key = values[: len(SEALS[table][0].key)]
+    return DamagedError(
+        f"memory.db: {table}: {_shown(key)} is not what was written; restore the bank from a backup"
     )
 
 
