@@ -96,6 +96,19 @@ def test_every_connection_has_the_same_settings(connections: Connections) -> Non
     assert found == [[2, 1, 1, 0, "wal", 1]] * 2
 
 
+@pytest.mark.parametrize(
+    ("megabytes", "kept"), [(0, 8), (100, 8), (1_024, 16), (3_000, 32)], ids=["new", "small", "large", "huge"]
+)
+def test_pages_are_kept_by_the_size_of_the_file(path: Path, megabytes: int, kept: int) -> None:
+    Connections(path).get().execute("CREATE TABLE notes(text TEXT)")
+    # A file with a hole: what follows the pages that the header counts is left alone.
+    with path.open("r+b") as file:
+        file.truncate(max(file.seek(0, os.SEEK_END), megabytes << 20))
+    connections = Connections(path)
+    assert connections.get().pragma("cache_size") == -kept * 1_024
+    connections.close()
+
+
 def test_a_thread_has_one_connection_and_no_other_threads(connections: Connections) -> None:
     found: list[apsw.Connection] = []
     thread = threading.Thread(target=lambda: found.extend([connections.get(), connections.get()]))
