@@ -37,3 +37,21 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     first[1:] = ordered[1:] != ordered[:-1]
     once: NDArray[np.int64] = ordered[first]
     return once
+
+
+_MARKED = 64
+"""A sort of n numbers takes as long as to look for marks among about so many times n places."""
+
+
+def ascending(values: NDArray[np.int64], stop: int) -> NDArray[np.int64]:
+    """*values* in order.
+
+    Args:
+        values: int64, shape (n,), each once, from 0 and below *stop*.
+        stop: how many there could be.
+    """
+    if stop > _MARKED * len(values):
+        return np.sort(values)
+    there = np.zeros(stop, np.bool_)
+    there[values] = True
+    return there.nonzero()[0]

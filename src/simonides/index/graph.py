@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.index.distinct import among, distinct
+from simonides.index.distinct import distinct
 from simonides.index.runs import positions
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
@@ -71,7 +71,7 @@ class Pairs:
         begin, count = self.runs(nodes)
         places = positions(begin, count)
         return Edges(
-            np.repeat(nodes, count),
+            nodes.repeat(count),
             self.ends[places].astype(np.int64),
             self.kinds[places],
             self.weights[places],
@@ -82,7 +82,7 @@ class Pairs:
         inside = nodes < len(self.starts) - 1
         if inside.all():
             begin = self.starts[nodes]
-            return begin, self.starts[nodes + 1] - begin
+            return begin, self.starts[1:][nodes] - begin
         begin, count = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
         begin[inside], count[inside] = self.runs(nodes[inside])
         return begin, count
@@ -122,6 +122,25 @@ def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
 
 
 @dataclass(frozen=True, slots=True)
+class Tail:
+    """Edges that are not sealed yet.
+
+    Attributes:
+        edges: ordered.
+        holds: bool, by node: whether it is the first end of any; the last one is of all nodes from there on.
+    """
+
+    edges: Edges
+    holds: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, newer: Edges) -> Tail:
+        holds = np.zeros(int(newer.first.max(initial=-1)) + 2, np.bool_)
+        holds[newer.first] = True
+        return cls(newer.ordered(), holds)
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """Adjacency of a whole snapshot: sealed pairs plus what came since.
 
@@ -141,7 +160,7 @@ class Graph:
     newer_mentions: Edges
     last_link: int
     last_mention: int
-    tails: dict[str, Edges] = field(default_factory=dict, repr=False, compare=False)
+    tails: dict[str, Tail] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> Graph:
@@ -200,7 +219,7 @@ class Graph:
     def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of *rows* (a mask) mention each of *entities*."""
         counts = _count(self.by_entity.ends, *self.by_entity.runs(entities), rows)
-        newer = self._tail("by_entity")
+        newer = self._tail("by_entity").edges
         return counts + _count(newer.second, *_runs(newer, entities), rows) if len(newer) else counts
 
     def edges_at_least(
@@ -232,15 +251,15 @@ class Graph:
     def _newer(self, part: str, nodes: NDArray[np.int64]) -> Edges:
         """Edges of *nodes*, ascending, that are not sealed yet, in the order of the nodes."""
         tail = self._tail(part)
-        if len(tail) <= len(nodes):
-            return tail.keep(among(tail.first, nodes))
-        begin, count = _runs(tail, nodes)
-        if not count.any():
+        held = nodes.compress(tail.holds[np.minimum(nodes, len(tail.holds) - 1)])
+        if not len(held):
             return _NOTHING
+        edges = tail.edges
+        begin, count = _runs(edges, held)
         places = positions(begin, count)
-        return Edges(np.repeat(nodes, count), tail.second[places], tail.kinds[places], tail.weights[places])
+        return Edges(held.repeat(count), edges.second[places], edges.kinds[places], edges.weights[places])
 
-    def _tail(self, part: str) -> Edges:
+    def _tail(self, part: str) -> Tail:
         """What is not sealed yet of a part, ordered at its first use: a graph never changes."""
         if part not in self.tails:
             newer = {
@@ -248,7 +267,7 @@ class Graph:
                 "by_row": lambda: self.newer_mentions,
                 "by_entity": self.newer_mentions.reversed,
             }[part]()
-            self.tails[part] = newer.ordered()
+            self.tails[part] = Tail.of(newer)
         return self.tails[part]
 
 

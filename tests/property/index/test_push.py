@@ -225,7 +225,7 @@ def test_which_memories_are_read_changes_no_bit(
     assume(seeds)
     walk = Walk(0.5, 1e-9, 4, edges, hub_damping, KINDS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simonides.index.push._COUNTED", 0)
+        patch.setattr("simonides.index.push._MANY", 0)
         counted = push(world.view(), seeds, walk)
     read = push(world.view(ReadsAll), seeds, walk)
     assert counted.rows.tolist() == read.rows.tolist()

@@ -98,18 +98,17 @@ class GraphExpansion:
         rows, nearness, reason = (
             self._pagerank(view, kept) if self.mode == "pagerank" else self._bfs(view, kept)
         )
-        known = {candidate.ordinal: candidate for candidate in tail}
+        behind = {candidate.ordinal: candidate for candidate in tail}
         added = self._added(view, rows, nearness, kept)
         grown = [
             *kept,
             *(
-                known.get(row) or Candidate(row, near, SCORED_BY)
+                behind.pop(row, None) or Candidate(row, near, SCORED_BY)
                 for row, near in zip(added.ordinals.tolist(), added.scores.tolist(), strict=True)
             ),
         ]
-        there = {candidate.ordinal for candidate in grown}
-        rest = [candidate for candidate in tail if candidate.ordinal not in there]
         room = max(0, self.fewest - len(grown))
+        rest = list(behind.values())
         grown += rest[:room]
         signals = _looked_up(rows, nearness, np.array([each.ordinal for each in grown], np.int64))
         return Refined(
@@ -126,10 +125,13 @@ class GraphExpansion:
     ) -> Ranking:
         """Eligible rows beside the seeds, nearest first, as many as there is room for."""
         least = max(self.least_mass if self.mode == "pagerank" else 0.0, 1e-9)
+        # In turn, because most of what a walk reaches is too far.
+        near = (nearness >= least).nonzero()[0]
+        near = near.compress(view.eligible[rows[near]])
         seeds = np.array(sorted(candidate.ordinal for candidate in kept), np.int64)
-        new = view.eligible[rows] & (nearness >= least) & ~among(rows, seeds)
+        near = near.compress(~among(rows[near], seeds))
         room = self.most - len(kept)
-        found = view.ranking(rows[new], nearness[new], room)
+        found = view.ranking(rows[near], nearness[near], room)
         return Ranking(found.ordinals[:room], found.scores[:room])
 
     def _walk(self) -> Walk:
