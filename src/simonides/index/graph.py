@@ -60,11 +60,15 @@ class Pairs:
         weights: NDArray[np.float32],
     ) -> Pairs:
         """Sort edges by (first end, second end, kind)."""
-        order = np.lexsort((kinds, second, first))
-        nodes = int(first.max()) + 1 if len(first) else 0
+        return cls.of_ordered(Edges(first, second, kinds, weights).ordered())
+
+    @classmethod
+    def of_ordered(cls, edges: Edges) -> Pairs:
+        """Those of edges that are sorted so already."""
+        nodes = int(edges.first[-1]) + 1 if len(edges) else 0
         starts = np.zeros(nodes + 1, np.int64)
-        np.cumsum(np.bincount(first, minlength=nodes), out=starts[1:])
-        return cls(starts, second[order].astype(np.int32), kinds[order], weights[order])
+        np.cumsum(np.bincount(edges.first, minlength=nodes), out=starts[1:])
+        return cls(starts, edges.second.astype(np.int32), edges.kinds, edges.weights)
 
     def edges(self, nodes: NDArray[np.int64]) -> Edges:
         """The edges of *nodes*, in their order."""
@@ -236,12 +240,14 @@ class Graph:
             rows: int64, shape (n,).
             roots: int64, shape (n,).
             least: float64, by code of ``LINK_KINDS``: the weight from which a link counts.
-            enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted.
+            enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted,
+                and else no more are looked at than make enough; 0 = all are.
             counts: of other ends, which count; ``None`` = all.
         """
         mentions = self.by_row.runs(rows)[1]
         begin, count = self.links.runs(roots)
-        count = np.where(mentions + count >= enough, count, 0)
+        needed = np.where(enough > 0, np.maximum(np.ceil(enough) - mentions, 0), count)
+        count = np.where(mentions + count >= enough, np.minimum(count, needed), 0).astype(np.int64)
         places = positions(begin, count)
         holds = self.links.weights[places] >= least[self.links.kinds[places]]
         if counts is not None:

@@ -164,6 +164,9 @@ def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.float64], budget:
 _MANY = 256
 """Fewer memories are read at once: to count their edges costs as much."""
 
+_AMPLE = 16
+"""Memories where so much waits, in multiples of what is worth pushing over one edge, are not counted either."""
+
 _COUNTED, _READ = 1, 2
 """What is known of a node; 0 = nothing."""
 
@@ -272,7 +275,7 @@ class _Graph:
         hold too little for theirs.
         """
         frontier = self._worth(waiting)
-        unknown = frontier.compress(self._known[frontier] == 0)
+        unknown = frontier.compress((self._known[frontier] == 0) & (waiting[frontier] < _AMPLE * self._threshold))
         unknown = unknown.compress(self._places.nodes(unknown) < self.rows)
         if len(unknown) >= _MANY:
             enough = waiting[unknown] / self._threshold
