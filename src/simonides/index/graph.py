@@ -143,6 +143,59 @@ class Tail:
         holds[newer.first] = True
         return cls(newer.ordered(), holds)
 
+    def of_nodes(self, nodes: NDArray[np.int64]) -> Edges:
+        """The edges of *nodes*, ascending, in their order."""
+        held = nodes.compress(self.holds[np.minimum(nodes, len(self.holds) - 1)])
+        if not len(held):
+            return _NOTHING
+        begin, count = self.runs(held)
+        places = positions(begin, count)
+        edges = self.edges
+        return Edges(held.repeat(count), edges.second[places], edges.kinds[places], edges.weights[places])
+
+    def runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the edges of each node begin, and how many there are."""
+        begin = np.searchsorted(self.edges.first, nodes).astype(np.int64)
+        return begin, np.searchsorted(self.edges.first, nodes, side="right") - begin
+
+
+_MERGED = 2**17
+"""Edges up to which a part is merged in memory."""
+
+_PER_LOOK = 1_024
+"""Edges whose merge costs as much as to look into the tail once."""
+
+
+class Part:
+    """One adjacency of a graph: what is sealed, and the tail; after many looks, both as one."""
+
+    def __init__(self, sealed: Pairs, newer: Edges) -> None:
+        # One value, which other threads see before or after a merge.
+        self._both = sealed, Tail.of(newer)
+        self._looks = 0
+
+    def edges(self, nodes: NDArray[np.int64]) -> Edges:
+        """The edges of *nodes*, ordered."""
+        nodes = distinct(nodes)
+        pairs, tail = self._merged()
+        return _joined(pairs.edges(nodes), tail.of_nodes(nodes)) if len(tail.edges) else pairs.edges(nodes)
+
+    def count(self, nodes: NDArray[np.int64], ends: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many of *ends* (a mask) each of *nodes* has."""
+        pairs, tail = self._merged()
+        counts = _count(pairs.ends, *pairs.runs(nodes), ends)
+        return counts + _count(tail.edges.second, *tail.runs(nodes), ends) if len(tail.edges) else counts
+
+    def _merged(self) -> tuple[Pairs, Tail]:
+        """Both, the tail empty as soon as looks into it have cost what a merge does."""
+        pairs, tail = self._both
+        if len(tail.edges) and len(pairs.ends) <= _MERGED:
+            self._looks += 1
+            if self._looks * _PER_LOOK > len(pairs.ends):
+                everything = pairs.edges(np.arange(len(pairs.starts) - 1))
+                self._both = Pairs.of_ordered(_joined(everything, tail.edges)), Tail.of(_NOTHING)
+        return self._both
+
 
 @dataclass(frozen=True, slots=True)
 class Graph:
@@ -154,7 +207,7 @@ class Graph:
         by_entity: entity → row.
         newer_links, newer_mentions: the tail, in the order written.
         last_link, last_mention: numbers of the newest ones in it, to go on from.
-        tails: the newer ones by part, as they were ordered for an earlier look.
+        parts: those that were looked at: a graph never changes.
     """
 
     links: Pairs
@@ -164,7 +217,7 @@ class Graph:
     newer_mentions: Edges
     last_link: int
     last_mention: int
-    tails: dict[str, Tail] = field(default_factory=dict, repr=False, compare=False)
+    parts: dict[str, Part] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> Graph:
@@ -207,24 +260,19 @@ class Graph:
 
     def linked(self, roots: NDArray[np.int64]) -> Edges:
         """Links of *roots*, both ways: first = a root asked for, second = the other end."""
-        roots = distinct(roots)
-        return _joined(self.links.edges(roots), self._newer("links", roots))
+        return self._part("links").edges(roots)
 
     def entities(self, rows: NDArray[np.int64]) -> Edges:
         """Mentions of *rows*: first = row, second = entity."""
-        rows = distinct(rows)
-        return _joined(self.by_row.edges(rows), self._newer("by_row", rows))
+        return self._part("by_row").edges(rows)
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Mentions of *entities*: first = entity, second = row."""
-        entities = distinct(entities)
-        return _joined(self.by_entity.edges(entities), self._newer("by_entity", entities))
+        return self._part("by_entity").edges(entities)
 
     def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of *rows* (a mask) mention each of *entities*."""
-        counts = _count(self.by_entity.ends, *self.by_entity.runs(entities), rows)
-        newer = self._tail("by_entity").edges
-        return counts + _count(newer.second, *_runs(newer, entities), rows) if len(newer) else counts
+        return self._part("by_entity").count(entities, rows)
 
     def edges_at_least(
         self,
@@ -254,33 +302,16 @@ class Graph:
             holds &= counts(self.links.ends[places])
         return mentions, _summed(holds, count)
 
-    def _newer(self, part: str, nodes: NDArray[np.int64]) -> Edges:
-        """Edges of *nodes*, ascending, that are not sealed yet, in the order of the nodes."""
-        tail = self._tail(part)
-        held = nodes.compress(tail.holds[np.minimum(nodes, len(tail.holds) - 1)])
-        if not len(held):
-            return _NOTHING
-        edges = tail.edges
-        begin, count = _runs(edges, held)
-        places = positions(begin, count)
-        return Edges(held.repeat(count), edges.second[places], edges.kinds[places], edges.weights[places])
-
-    def _tail(self, part: str) -> Tail:
-        """What is not sealed yet of a part, ordered at its first use: a graph never changes."""
-        if part not in self.tails:
-            newer = {
-                "links": lambda: Edges.join([self.newer_links, self.newer_links.reversed()]),
-                "by_row": lambda: self.newer_mentions,
-                "by_entity": self.newer_mentions.reversed,
-            }[part]()
-            self.tails[part] = Tail.of(newer)
-        return self.tails[part]
-
-
-def _runs(edges: Edges, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the edges of each node begin in ordered *edges*, and how many there are."""
-    begin = np.searchsorted(edges.first, nodes).astype(np.int64)
-    return begin, np.searchsorted(edges.first, nodes, side="right") - begin
+    def _part(self, name: str) -> Part:
+        """A part of all edges, made at the first look."""
+        if name not in self.parts:
+            sealed, newer = {
+                "links": lambda: (self.links, Edges.join([self.newer_links, self.newer_links.reversed()])),
+                "by_row": lambda: (self.by_row, self.newer_mentions),
+                "by_entity": lambda: (self.by_entity, self.newer_mentions.reversed()),
+            }[name]()
+            self.parts[name] = Part(sealed, newer)
+        return self.parts[name]
 
 
 def _joined(sealed: Edges, newer: Edges) -> Edges:
