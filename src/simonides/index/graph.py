@@ -71,8 +71,10 @@ class Pairs:
         return cls(starts, edges.second.astype(np.int32), edges.kinds, edges.weights)
 
     def edges(self, nodes: NDArray[np.int64]) -> Edges:
-        """The edges of *nodes*, in their order."""
-        begin, count = self.runs(nodes)
+        """The edges of *nodes*, ascending, in their order."""
+        nodes = nodes[: nodes.searchsorted(len(self.starts) - 1)]
+        begin = self.starts[nodes]
+        count = self.starts[1:][nodes] - begin
         places = positions(begin, count)
         return Edges(
             nodes.repeat(count),
@@ -92,7 +94,6 @@ class Pairs:
         return begin, count
 
 
-_NONE = np.zeros(1, np.int64)
 _NOTHING = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8), np.empty(0, np.float32))
 
 
@@ -108,10 +109,8 @@ def _count(
 
 def _summed(holds: NDArray[np.bool_], count: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many of each run hold, the runs being one after the other."""
-    hits = np.cumsum(np.concatenate([_NONE, holds]))
-    last = np.cumsum(count)
-    found: NDArray[np.int64] = hits[last] - hits[last - count]
-    return found
+    runs = np.arange(len(count)).repeat(count)
+    return np.bincount(runs.compress(holds), minlength=len(count))
 
 
 def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
@@ -162,7 +161,7 @@ class Tail:
 _MERGED = 2**17
 """Edges up to which a part is merged in memory."""
 
-_PER_LOOK = 1_024
+_PER_LOOK = 512
 """Edges whose merge costs as much as to look into the tail once."""
 
 
@@ -289,13 +288,14 @@ class Graph:
             roots: int64, shape (n,).
             least: float64, by code of ``LINK_KINDS``: the weight from which a link counts.
             enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted,
-                and else no more are looked at than make enough; 0 = all are.
+                and else no more are looked at than make enough; 0 everywhere = all are.
             counts: of other ends, which count; ``None`` = all.
         """
         mentions = self.by_row.runs(rows)[1]
         begin, count = self.links.runs(roots)
-        needed = np.where(enough > 0, np.maximum(np.ceil(enough) - mentions, 0), count)
-        count = np.where(mentions + count >= enough, np.minimum(count, needed), 0).astype(np.int64)
+        if enough.any():
+            needed = np.ceil(enough).astype(np.int64) - mentions
+            count = np.where(needed <= count, np.maximum(needed, 0), 0)
         places = positions(begin, count)
         holds = self.links.weights[places] >= least[self.links.kinds[places]]
         if counts is not None:
@@ -322,10 +322,17 @@ def _joined(sealed: Edges, newer: Edges) -> Edges:
     pairs = (joined.first << 32) | joined.second
     # Two runs in order are merged by a stable sort, in a third of the time that three keys take.
     order = np.argsort(pairs, kind="stable")
-    pairs = pairs[order]
-    if (pairs[1:] == pairs[:-1]).any():
-        return joined.ordered()
-    return Edges(joined.first[order], joined.second[order], joined.kinds[order], joined.weights[order])
+    pairs, kinds = pairs[order], joined.kinds[order]
+    alike = pairs[1:] == pairs[:-1]
+    if alike.any():
+        # Links of two kinds between the same two: few.
+        again = np.zeros(len(pairs), np.bool_)
+        again[1:] = alike
+        again[:-1] |= alike
+        places = again.nonzero()[0]
+        order[places] = order[places[np.lexsort((kinds[places], pairs[places]))]]
+        kinds = joined.kinds[order]
+    return Edges(joined.first[order], joined.second[order], kinds, joined.weights[order])
 
 
 def _pairs(edges: Edges) -> Pairs:

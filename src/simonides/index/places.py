@@ -49,10 +49,12 @@ class Places:
 
     def meet(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give a place to each node that has none; those that had none, each once, by place."""
-        last = int(nodes.max(initial=-1))
-        if last >= len(self._places):
-            self._places = longer(self._places, last + 1 + len(self._places) // 4)
-        new = nodes.compress(self._places[nodes] == 0)
+        try:
+            new = nodes.compress(self._places[nodes] == 0)
+        except IndexError:
+            # Rare, and to look for it each time costs as much as the look-up.
+            self._places = longer(self._places, int(nodes.max()) + 1 + len(self._places) // 4)
+            new = nodes.compress(self._places[nodes] == 0)
         marks = np.arange(self._count, self._count + len(new), dtype=np.int32)
         # One mark of each node's stays, and so each is new once, without a sort.
         self._places[new] = marks

@@ -165,7 +165,7 @@ _MANY = 256
 """Fewer memories are read at once: to count their edges costs as much."""
 
 _AMPLE = 16
-"""Memories where so much waits, in multiples of what is worth pushing over one edge, are not counted either."""
+"""Nor are memories counted where so many times as much waits as one edge is worth pushing for."""
 
 _COUNTED, _READ = 1, 2
 """What is known of a node; 0 = nothing."""
@@ -191,15 +191,15 @@ class _Masses:
         if room > len(self.waiting):
             self.settled, self.waiting = longer(self.settled, room), longer(self.waiting, room)
             self.pushed = longer(self.pushed, room)
-        waited = self.waiting[frontier]
-        moving = np.zeros(room)
-        moving[frontier] = damping * waited
+        leaving = np.zeros(room)
+        leaving[frontier] = self.waiting[frontier]
         # Over every edge that was read: most are passed, and finding those that are costs more.
-        moved = moving[graph.owners]
+        moved = (damping * leaving)[graph.owners]
         moved *= graph.shares
         np.floor(moved, out=moved)
-        self.settled[frontier] += waited - np.bincount(graph.owners, moved, room)[frontier]
-        self.waiting[frontier] = 0.0
+        self.settled += leaving
+        self.settled -= np.bincount(graph.owners, moved, room)
+        self.waiting -= leaving
         self.waiting += np.bincount(graph.ends, moved, room)
         self.pushed[frontier] = True
 
@@ -233,10 +233,11 @@ class _Graph:
         self._view = view
         self._hub_damping = walk.hub_damping
         self._threshold = threshold
-        self._kinds = np.array([walk.links.get(kind, 0.0) for kind in LINK_KINDS])
+        weights = [walk.links.get(kind, 0.0) for kind in LINK_KINDS]
+        self._kinds, self._follows = np.array(weights), any(weights)
         # A link that weighs two steps is followed, however the product is rounded.
-        with np.errstate(divide="ignore"):
-            self._least = 2.0 / _WEIGHT_STEPS / self._kinds
+        least = (2.0 / _WEIGHT_STEPS / weight if weight else math.inf for weight in weights)
+        self._least = np.array([*least])
         self.rows = len(view.visible)
         self._places = Places(self.rows + self.rows // 4)
         self.room = self._places.room
@@ -253,7 +254,7 @@ class _Graph:
         return nodes, self._places.at(nodes)
 
     def met(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The place of each node; an entity is counted when it is first met, since its edges weigh by that."""
+        """The place of each node; an entity is counted when it is first met, as its edges weigh by that."""
         new = self._places.meet(nodes)
         if (room := self._places.room) > self.room:
             self._pays, self._known = longer(self._pays, room), longer(self._known, room)
@@ -266,6 +267,7 @@ class _Graph:
             places = self._places.at(entities)
             self._degrees[places] = np.maximum(counts, 1)
             self._pays[places] = _damped(counts, self._hub_damping)
+            self._known[places] = _COUNTED
         return self._places.at(nodes)
 
     def worth_pushing(self, waiting: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -275,8 +277,8 @@ class _Graph:
         hold too little for theirs.
         """
         frontier = self._worth(waiting)
-        unknown = frontier.compress((self._known[frontier] == 0) & (waiting[frontier] < _AMPLE * self._threshold))
-        unknown = unknown.compress(self._places.nodes(unknown) < self.rows)
+        unknown = frontier.compress(self._known[frontier] == 0)
+        unknown = unknown.compress(waiting[unknown] < _AMPLE * self._threshold)
         if len(unknown) >= _MANY:
             enough = waiting[unknown] / self._threshold
             counts = self._view.edges_at_least(self._places.nodes(unknown), self._least, enough)
@@ -297,15 +299,16 @@ class _Graph:
         """Take in the edges of the nodes at *places*, which were not read yet."""
         nodes = self._places.ordered(places)
         rows = int(nodes.searchsorted(self.rows))
-        mentions, links, back, tied = _NO_EDGES, _NO_EDGES, _NO_EDGES, _NO_WEIGHTS
+        mentions, back = _NO_EDGES, _NO_EDGES
+        tied_from, tied_to, tied = _NOWHERE, _NOWHERE, _NO_WEIGHTS
         if rows:
             mentions = self._view.mentions(nodes[:rows])
-            if self._kinds.any():
-                links, tied = self._followed(self._view.links(nodes[:rows]))
+            if self._follows:
+                tied_from, tied_to, tied = self._followed(self._view.links(nodes[:rows]))
         if rows < len(nodes):
             back = self._view.mentioning(nodes[rows:] - self.rows)
-        ends = self.met(np.concatenate([mentions.second + self.rows, links.second, back.second]))
-        owners = self._places.at(np.concatenate([mentions.first, links.first, back.first + self.rows]))
+        ends = self.met(np.concatenate([mentions.second + self.rows, tied_to, back.second]))
+        owners = self._places.at(np.concatenate([mentions.first, tied_from, back.first + self.rows]))
         weights = np.concatenate([self._pays[ends[: len(mentions)]], tied, np.ones(len(back))])
         degrees = np.bincount(owners, minlength=self.room)[places]
         if degrees.sum() < len(owners):
@@ -321,11 +324,15 @@ class _Graph:
         self.ends = np.concatenate([self.ends, ends])
         self.shares = np.concatenate([self.shares, shares])
 
-    def _followed(self, links: Edges) -> tuple[Edges, NDArray[np.float64]]:
-        """The links that weigh anything, and what each weighs."""
+    def _followed(
+        self, links: Edges
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Both ends of the links that weigh anything, and what each weighs."""
         weights = _whole_steps(links.weights * self._kinds[links.kinds])
         followed = weights > 0
-        return links.keep(followed), weights.compress(followed)
+        if followed.all():
+            return links.first, links.second, weights
+        return links.first.compress(followed), links.second.compress(followed), weights.compress(followed)
 
 
 _NOWHERE = np.empty(0, np.int64)
