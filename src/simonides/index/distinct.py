@@ -39,19 +39,21 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return once
 
 
-_MARKED = 64
-"""A sort of n numbers takes as long as to look for marks among about so many times n places."""
+_MARKED = 16
+"""To look for marks in so many places takes as long as to order one number."""
 
 
 def ascending(values: NDArray[np.int64], stop: int) -> NDArray[np.int64]:
-    """*values* in order.
+    """*values* in order; ``np.sort`` takes several times as long for a few thousand.
 
     Args:
         values: int64, shape (n,), each once, from 0 and below *stop*.
-        stop: how many there could be.
+        stop: how many there could be, at most 2³².
     """
-    if stop > _MARKED * len(values):
-        return np.sort(values)
-    there = np.zeros(stop, np.bool_)
-    there[values] = True
-    return there.nonzero()[0]
+    if stop <= _MARKED * len(values):
+        there = np.zeros(stop, np.bool_)
+        there[values] = True
+        return there.nonzero()[0]
+    # By their lower and then their upper halves: of 16 bits, a stable sort counts.
+    values = values[np.argsort(values.astype(np.uint16), kind="stable")]
+    return values[np.argsort((values >> 16).astype(np.uint16), kind="stable")]

@@ -37,11 +37,11 @@ class Places:
 
     def at(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The place of each node; 0 for those that were not met."""
-        return self._places[nodes].astype(np.int64)
+        return self._places.take(nodes).astype(np.int64)
 
     def nodes(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The node at each place."""
-        return self._nodes[places]
+        return self._nodes.take(places)
 
     def ordered(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The nodes at *places*, which are distinct, from the lowest on."""
@@ -50,15 +50,15 @@ class Places:
     def meet(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give a place to each node that has none; those that had none, each once, by place."""
         try:
-            new = nodes.compress(self._places[nodes] == 0)
+            new = nodes.compress(self._places.take(nodes) == 0)
         except IndexError:
             # Rare, and to look for it each time costs as much as the look-up.
             self._places = longer(self._places, int(nodes.max()) + 1 + len(self._places) // 4)
-            new = nodes.compress(self._places[nodes] == 0)
+            new = nodes.compress(self._places.take(nodes) == 0)
         marks = np.arange(self._count, self._count + len(new), dtype=np.int32)
         # One mark of each node's stays, and so each is new once, without a sort.
         self._places[new] = marks
-        new = new.compress(self._places[new] == marks)
+        new = new.compress(self._places.take(new) == marks)
         self._places[new] = marks[: len(new)]
         before, self._count = self._count, self._count + len(new)
         if self._count > self.room:

@@ -161,11 +161,8 @@ def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.float64], budget:
     return kept
 
 
-_MANY = 256
+_MANY = 1_024
 """Fewer memories are read at once: to count their edges costs as much."""
-
-_AMPLE = 16
-"""Nor are memories counted where so many times as much waits as one edge is worth pushing for."""
 
 _COUNTED, _READ = 1, 2
 """What is known of a node; 0 = nothing."""
@@ -194,7 +191,7 @@ class _Masses:
         leaving = np.zeros(room)
         leaving[frontier] = self.waiting[frontier]
         # Over every edge that was read: most are passed, and finding those that are costs more.
-        moved = (damping * leaving)[graph.owners]
+        moved = (damping * leaving).take(graph.owners)
         moved *= graph.shares
         np.floor(moved, out=moved)
         self.settled += leaving
@@ -208,7 +205,7 @@ class _Masses:
         graph = self._graph
         reached = np.zeros(graph.room, np.bool_)
         reached[self._seeds] = True
-        reached[graph.ends.compress(self.pushed[graph.owners])] = True
+        reached[graph.ends.compress(self.pushed.take(graph.owners))] = True
         nodes, places = graph.in_order(reached.nonzero()[0])
         mass = (self.settled[places] + (1.0 - damping) * self.waiting[places]) / _MASS_STEPS
         left = damping * float(self.waiting.sum()) / _MASS_STEPS
@@ -278,7 +275,6 @@ class _Graph:
         """
         frontier = self._worth(waiting)
         unknown = frontier.compress(self._known[frontier] == 0)
-        unknown = unknown.compress(waiting[unknown] < _AMPLE * self._threshold)
         if len(unknown) >= _MANY:
             enough = waiting[unknown] / self._threshold
             counts = self._view.edges_at_least(self._places.nodes(unknown), self._least, enough)
@@ -319,16 +315,14 @@ class _Graph:
             owners, ends, weights = owners[there], ends[there], weights[there]
         self._degrees[places] = np.maximum(degrees, 1)
         self._known[places] = _READ
-        shares = weights / np.bincount(owners, weights, self.room)[owners]
+        shares = weights / np.bincount(owners, weights, self.room).take(owners)
         self.owners = np.concatenate([self.owners, owners])
         self.ends = np.concatenate([self.ends, ends])
         self.shares = np.concatenate([self.shares, shares])
 
-    def _followed(
-        self, links: Edges
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    def _followed(self, links: Edges) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Both ends of the links that weigh anything, and what each weighs."""
-        weights = _whole_steps(links.weights * self._kinds[links.kinds])
+        weights = _whole_steps(links.weights * self._kinds.take(links.kinds))
         followed = weights > 0
         if followed.all():
             return links.first, links.second, weights
