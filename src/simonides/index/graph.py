@@ -3,7 +3,7 @@
 Memories are nodes by the ordinal of their first version (the *root*), so a link outlives new versions of its
 ends. Mentions join a row (one version) with an entity. What is read through a view is cut to rows that the
 view sees; an end that is not visible hides its edge.
-What is looked at often and small is merged with its tail in memory, since a look into both takes twice as long.
+What is small and looked at often is merged with its tail in memory: a look into both takes twice as long.
 Cost: O(edges of the nodes asked for); the sealed part is rebuilt whole at each merge, about 0.35 s CPU per
 million edges.
 """
