@@ -37,3 +37,23 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     first[1:] = ordered[1:] != ordered[:-1]
     once: NDArray[np.int64] = ordered[first]
     return once
+
+
+_MARKED = 16
+"""To look for marks in so many places takes as long as to order one number."""
+
+
+def ascending(values: NDArray[np.int64], stop: int) -> NDArray[np.int64]:
+    """*values* in order; ``np.sort`` takes several times as long for a few thousand.
+
+    Args:
+        values: int64, shape (n,), each once, from 0 and below *stop*.
+        stop: how many there could be, at most 2³².
+    """
+    if stop <= _MARKED * len(values):
+        there = np.zeros(stop, np.bool_)
+        there[values] = True
+        return there.nonzero()[0]
+    # By their lower and then their upper halves: of 16 bits, a stable sort counts.
+    values = values[np.argsort(values.astype(np.uint16), kind="stable")]
+    return values[np.argsort((values >> 16).astype(np.uint16), kind="stable")]

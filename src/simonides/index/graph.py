@@ -3,6 +3,7 @@
 Memories are nodes by the ordinal of their first version (the *root*), so a link outlives new versions of its
 ends. Mentions join a row (one version) with an entity. What is read through a view is cut to rows that the
 view sees; an end that is not visible hides its edge.
+What is small and looked at often is merged with its tail in memory: a look into both takes twice as long.
 Cost: O(edges of the nodes asked for); the sealed part is rebuilt whole at each merge, about 0.35 s CPU per
 million edges.
 """
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.index.distinct import among, distinct
+from simonides.index.distinct import distinct
 from simonides.index.runs import positions
 from simonides.records.edges import LINK_CODES, LINK_KINDS, Edges
 
@@ -60,21 +61,27 @@ class Pairs:
         weights: NDArray[np.float32],
     ) -> Pairs:
         """Sort edges by (first end, second end, kind)."""
-        order = np.lexsort((kinds, second, first))
-        nodes = int(first.max()) + 1 if len(first) else 0
+        return cls.of_ordered(Edges(first, second, kinds, weights).ordered())
+
+    @classmethod
+    def of_ordered(cls, edges: Edges) -> Pairs:
+        """Those of edges that are sorted so already."""
+        nodes = int(edges.first[-1]) + 1 if len(edges) else 0
         starts = np.zeros(nodes + 1, np.int64)
-        np.cumsum(np.bincount(first, minlength=nodes), out=starts[1:])
-        return cls(starts, second[order].astype(np.int32), kinds[order], weights[order])
+        np.cumsum(np.bincount(edges.first, minlength=nodes), out=starts[1:])
+        return cls(starts, edges.second.astype(np.int32), edges.kinds, edges.weights)
 
     def edges(self, nodes: NDArray[np.int64]) -> Edges:
-        """The edges of *nodes*, in their order."""
-        begin, count = self.runs(nodes)
+        """The edges of *nodes*, ascending, in their order."""
+        nodes = nodes[: nodes.searchsorted(len(self.starts) - 1)]
+        begin = self.starts.take(nodes)
+        count = self.starts[1:].take(nodes) - begin
         places = positions(begin, count)
         return Edges(
-            np.repeat(nodes, count),
-            self.ends[places].astype(np.int64),
-            self.kinds[places],
-            self.weights[places],
+            nodes.repeat(count),
+            self.ends.take(places).astype(np.int64),
+            self.kinds.take(places),
+            self.weights.take(places),
         )
 
     def runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -82,13 +89,12 @@ class Pairs:
         inside = nodes < len(self.starts) - 1
         if inside.all():
             begin = self.starts[nodes]
-            return begin, self.starts[nodes + 1] - begin
+            return begin, self.starts[1:][nodes] - begin
         begin, count = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
         begin[inside], count[inside] = self.runs(nodes[inside])
         return begin, count
 
 
-_NONE = np.zeros(1, np.int64)
 _NOTHING = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8), np.empty(0, np.float32))
 
 
@@ -104,10 +110,8 @@ def _count(
 
 def _summed(holds: NDArray[np.bool_], count: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many of each run hold, the runs being one after the other."""
-    hits = np.cumsum(np.concatenate([_NONE, holds]))
-    last = np.cumsum(count)
-    found: NDArray[np.int64] = hits[last] - hits[last - count]
-    return found
+    runs = np.arange(len(count)).repeat(count)
+    return np.bincount(runs.compress(holds), minlength=len(count))
 
 
 def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
@@ -122,6 +126,78 @@ def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
 
 
 @dataclass(frozen=True, slots=True)
+class Tail:
+    """Edges that are not sealed yet.
+
+    Attributes:
+        edges: ordered.
+        holds: bool, by node: whether it is the first end of any; the last one is of all nodes from there on.
+    """
+
+    edges: Edges
+    holds: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, newer: Edges) -> Tail:
+        holds = np.zeros(int(newer.first.max(initial=-1)) + 2, np.bool_)
+        holds[newer.first] = True
+        return cls(newer.ordered(), holds)
+
+    def of_nodes(self, nodes: NDArray[np.int64]) -> Edges:
+        """The edges of *nodes*, ascending, in their order."""
+        held = nodes.compress(self.holds[np.minimum(nodes, len(self.holds) - 1)])
+        if not len(held):
+            return _NOTHING
+        begin, count = self.runs(held)
+        places = positions(begin, count)
+        edges = self.edges
+        return Edges(held.repeat(count), edges.second[places], edges.kinds[places], edges.weights[places])
+
+    def runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the edges of each node begin, and how many there are."""
+        begin = np.searchsorted(self.edges.first, nodes).astype(np.int64)
+        return begin, np.searchsorted(self.edges.first, nodes, side="right") - begin
+
+
+_MERGED = 2**17
+"""Edges up to which a part is merged in memory."""
+
+_PER_LOOK = 512
+"""Edges whose merge costs as much as to look into the tail once."""
+
+
+class Part:
+    """One adjacency of a graph: what is sealed, and the tail; after many looks, both as one."""
+
+    def __init__(self, sealed: Pairs, newer: Edges) -> None:
+        # One value, which other threads see before or after a merge.
+        self._both = sealed, Tail.of(newer)
+        self._looks = 0
+
+    def edges(self, nodes: NDArray[np.int64]) -> Edges:
+        """The edges of *nodes*, ordered."""
+        nodes = distinct(nodes)
+        pairs, tail = self._merged()
+        return _joined(pairs.edges(nodes), tail.of_nodes(nodes)) if len(tail.edges) else pairs.edges(nodes)
+
+    def count(self, nodes: NDArray[np.int64], ends: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many of *ends* (a mask) each of *nodes* has."""
+        pairs, tail = self._merged()
+        counts = _count(pairs.ends, *pairs.runs(nodes), ends)
+        return counts + _count(tail.edges.second, *tail.runs(nodes), ends) if len(tail.edges) else counts
+
+    def _merged(self) -> tuple[Pairs, Tail]:
+        """Both, the tail empty as soon as looks into it have cost what a merge does."""
+        pairs, tail = self._both
+        if len(tail.edges) and len(pairs.ends) <= _MERGED:
+            self._looks += 1
+            if self._looks * _PER_LOOK > len(pairs.ends):
+                everything = pairs.edges(np.arange(len(pairs.starts) - 1))
+                self._both = Pairs.of_ordered(_joined(everything, tail.edges)), Tail.of(_NOTHING)
+        return self._both
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """Adjacency of a whole snapshot: sealed pairs plus what came since.
 
@@ -131,7 +207,7 @@ class Graph:
         by_entity: entity → row.
         newer_links, newer_mentions: the tail, in the order written.
         last_link, last_mention: numbers of the newest ones in it, to go on from.
-        tails: the newer ones by part, as they were ordered for an earlier look.
+        parts: those that were looked at: a graph never changes.
     """
 
     links: Pairs
@@ -141,7 +217,7 @@ class Graph:
     newer_mentions: Edges
     last_link: int
     last_mention: int
-    tails: dict[str, Edges] = field(default_factory=dict, repr=False, compare=False)
+    parts: dict[str, Part] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> Graph:
@@ -184,24 +260,19 @@ class Graph:
 
     def linked(self, roots: NDArray[np.int64]) -> Edges:
         """Links of *roots*, both ways: first = a root asked for, second = the other end."""
-        roots = distinct(roots)
-        return _joined(self.links.edges(roots), self._newer("links", roots))
+        return self._part("links").edges(roots)
 
     def entities(self, rows: NDArray[np.int64]) -> Edges:
         """Mentions of *rows*: first = row, second = entity."""
-        rows = distinct(rows)
-        return _joined(self.by_row.edges(rows), self._newer("by_row", rows))
+        return self._part("by_row").edges(rows)
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
         """Mentions of *entities*: first = entity, second = row."""
-        entities = distinct(entities)
-        return _joined(self.by_entity.edges(entities), self._newer("by_entity", entities))
+        return self._part("by_entity").edges(entities)
 
     def count_mentioning(self, entities: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of *rows* (a mask) mention each of *entities*."""
-        counts = _count(self.by_entity.ends, *self.by_entity.runs(entities), rows)
-        newer = self._tail("by_entity")
-        return counts + _count(newer.second, *_runs(newer, entities), rows) if len(newer) else counts
+        return self._part("by_entity").count(entities, rows)
 
     def edges_at_least(
         self,
@@ -217,45 +288,31 @@ class Graph:
             rows: int64, shape (n,).
             roots: int64, shape (n,).
             least: float64, by code of ``LINK_KINDS``: the weight from which a link counts.
-            enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted.
+            enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted,
+                and else no more are looked at than make enough; 0 everywhere = all are.
             counts: of other ends, which count; ``None`` = all.
         """
         mentions = self.by_row.runs(rows)[1]
         begin, count = self.links.runs(roots)
-        count = np.where(mentions + count >= enough, count, 0)
+        if enough.any():
+            needed = np.ceil(enough).astype(np.int64) - mentions
+            count = np.where(needed <= count, np.maximum(needed, 0), 0)
         places = positions(begin, count)
         holds = self.links.weights[places] >= least[self.links.kinds[places]]
         if counts is not None:
             holds &= counts(self.links.ends[places])
         return mentions, _summed(holds, count)
 
-    def _newer(self, part: str, nodes: NDArray[np.int64]) -> Edges:
-        """Edges of *nodes*, ascending, that are not sealed yet, in the order of the nodes."""
-        tail = self._tail(part)
-        if len(tail) <= len(nodes):
-            return tail.keep(among(tail.first, nodes))
-        begin, count = _runs(tail, nodes)
-        if not count.any():
-            return _NOTHING
-        places = positions(begin, count)
-        return Edges(np.repeat(nodes, count), tail.second[places], tail.kinds[places], tail.weights[places])
-
-    def _tail(self, part: str) -> Edges:
-        """What is not sealed yet of a part, ordered at its first use: a graph never changes."""
-        if part not in self.tails:
-            newer = {
-                "links": lambda: Edges.join([self.newer_links, self.newer_links.reversed()]),
-                "by_row": lambda: self.newer_mentions,
-                "by_entity": self.newer_mentions.reversed,
-            }[part]()
-            self.tails[part] = newer.ordered()
-        return self.tails[part]
-
-
-def _runs(edges: Edges, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the edges of each node begin in ordered *edges*, and how many there are."""
-    begin = np.searchsorted(edges.first, nodes).astype(np.int64)
-    return begin, np.searchsorted(edges.first, nodes, side="right") - begin
+    def _part(self, name: str) -> Part:
+        """A part of all edges, made at the first look."""
+        if name not in self.parts:
+            sealed, newer = {
+                "links": lambda: (self.links, Edges.join([self.newer_links, self.newer_links.reversed()])),
+                "by_row": lambda: (self.by_row, self.newer_mentions),
+                "by_entity": lambda: (self.by_entity, self.newer_mentions.reversed()),
+            }[name]()
+            self.parts[name] = Part(sealed, newer)
+        return self.parts[name]
 
 
 def _joined(sealed: Edges, newer: Edges) -> Edges:
@@ -266,10 +323,17 @@ def _joined(sealed: Edges, newer: Edges) -> Edges:
     pairs = (joined.first << 32) | joined.second
     # Two runs in order are merged by a stable sort, in a third of the time that three keys take.
     order = np.argsort(pairs, kind="stable")
-    pairs = pairs[order]
-    if (pairs[1:] == pairs[:-1]).any():
-        return joined.ordered()
-    return Edges(joined.first[order], joined.second[order], joined.kinds[order], joined.weights[order])
+    pairs, kinds = pairs[order], joined.kinds[order]
+    alike = pairs[1:] == pairs[:-1]
+    if alike.any():
+        # Links of two kinds between the same two: few.
+        again = np.zeros(len(pairs), np.bool_)
+        again[1:] = alike
+        again[:-1] |= alike
+        places = again.nonzero()[0]
+        order[places] = order[places[np.lexsort((kinds[places], pairs[places]))]]
+        kinds = joined.kinds[order]
+    return Edges(joined.first[order], joined.second[order], kinds, joined.weights[order])
 
 
 def _pairs(edges: Edges) -> Pairs:

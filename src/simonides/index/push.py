@@ -27,13 +27,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.index.distinct import distinct
-from simonides.records.edges import LINK_KINDS
+from simonides.index.places import Places, longer
+from simonides.records.edges import LINK_KINDS, Edges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,14 +112,13 @@ def spread(view: View, rows: Mapping[int, float], entities: Mapping[int, float],
         entities: seeds by number, likewise. There is at least one seed.
         walk: how mass spreads.
     """
-    nodes, waiting = _seeds(rows, entities)
-    graph = _Graph(view, walk, nodes)
-    masses = _Masses(waiting, graph)
     visible = max(1, int(np.count_nonzero(view.visible)))
     threshold = max(walk.residual / visible, 1.0 / walk.edges) * _MASS_STEPS
+    graph = _Graph(view, walk, threshold)
+    masses = _Masses(graph, *_seeds(graph, rows, entities))
     budget, reason = walk.edges, ""
     for _ in range(walk.rounds):
-        frontier, degrees = graph.worth_pushing(masses.waiting, threshold)
+        frontier, degrees = graph.worth_pushing(masses.waiting)
         if not len(frontier):
             break
         passed = int(degrees.sum())
@@ -130,7 +129,7 @@ def spread(view: View, rows: Mapping[int, float], entities: Mapping[int, float],
         if reason:
             break
         budget -= passed
-    return masses.result(len(nodes), walk.damping, reason)
+    return masses.result(walk.damping, reason)
 
 
 def damped_weights(view: View, entities: NDArray[np.int64], hub_damping: float) -> NDArray[np.float64]:
@@ -144,18 +143,16 @@ def _damped(counts: NDArray[np.int64], hub_damping: float) -> NDArray[np.float64
 
 
 def _seeds(
-    rows: Mapping[int, float], entities: Mapping[int, float]
+    graph: _Graph, rows: Mapping[int, float], entities: Mapping[int, float]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Nodes, ascending, and their shares of 1 in whole steps."""
-    weights = {2 * row: weight for row, weight in rows.items()}
-    weights |= {2 * entity + 1: weight for entity, weight in entities.items()}
-    total = math.fsum(weights.values())
-    nodes = sorted(weights)
-    shares = np.array([weights[node] / total for node in nodes], np.float64)
-    return np.array(nodes, np.int64), np.floor(shares * _MASS_STEPS)
+    """Places, and their shares of 1 in whole steps."""
+    nodes = np.array([*rows, *(graph.rows + entity for entity in entities)], np.int64)
+    weights = [*rows.values(), *entities.values()]
+    shares = np.array(weights, np.float64) / math.fsum(weights)
+    return graph.met(nodes), np.floor(shares * _MASS_STEPS)
 
 
-def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.int64], budget: int) -> NDArray[np.bool_]:
+def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.float64], budget: int) -> NDArray[np.bool_]:
     """The nodes with most mass per edge that fit the budget; those that are alike stay or go together."""
     order = np.argsort(-per_edge, kind="stable")
     used = np.cumsum(degrees[order])
@@ -164,12 +161,11 @@ def _within(per_edge: NDArray[np.float64], degrees: NDArray[np.int64], budget: i
     return kept
 
 
-_ROOM = 1_024
-"""Places that arrays have at first; they are doubled when these are taken."""
-
-
-_COUNTED = 256
+_MANY = 1_024
 """Fewer memories are read at once: to count their edges costs as much."""
+
+_COUNTED, _READ = 1, 2
+"""What is known of a node; 0 = nothing."""
 
 
 class _Masses:
@@ -180,212 +176,162 @@ class _Masses:
         pushed: bool: whether what waited there has ever moved on.
     """
 
-    def __init__(self, seeds: NDArray[np.float64], graph: _Graph) -> None:
-        self._graph = graph
-        self.settled = np.zeros(graph.room)
-        self.waiting = _longer(seeds, graph.room)
+    def __init__(self, graph: _Graph, seeds: NDArray[np.int64], shares: NDArray[np.float64]) -> None:
+        self._graph, self._seeds = graph, seeds
+        self.settled, self.waiting = np.zeros(graph.room), np.zeros(graph.room)
         self.pushed = np.zeros(graph.room, np.bool_)
+        self.waiting[seeds] = shares
 
     def push(self, frontier: NDArray[np.int64], damping: float) -> None:
         """What waited at *frontier* (places) moves on; a node without edges keeps all."""
         graph, room = self._graph, self._graph.room
         if room > len(self.waiting):
-            self.settled, self.waiting = _longer(self.settled, room), _longer(self.waiting, room)
-            self.pushed = _longer(self.pushed, room)
-        waited = self.waiting[frontier]
-        moving = np.zeros(room)
-        moving[frontier] = damping * waited
+            self.settled, self.waiting = longer(self.settled, room), longer(self.waiting, room)
+            self.pushed = longer(self.pushed, room)
+        leaving = np.zeros(room)
+        leaving[frontier] = self.waiting[frontier]
         # Over every edge that was read: most are passed, and finding those that are costs more.
-        owners, ends, shares = graph.edges()
-        moved = moving[owners]
-        moved *= shares
+        moved = (damping * leaving).take(graph.owners)
+        moved *= graph.shares
         np.floor(moved, out=moved)
-        self.settled[frontier] += waited - np.bincount(owners, moved, room)[frontier]
-        self.waiting[frontier] = 0.0
-        self.waiting += np.bincount(ends, moved, room)
+        self.settled += leaving
+        self.settled -= np.bincount(graph.owners, moved, room)
+        self.waiting -= leaving
+        self.waiting += np.bincount(graph.ends, moved, room)
         self.pushed[frontier] = True
 
-    def result(self, seeds: int, damping: float, reason: str) -> Spread:
+    def result(self, damping: float, reason: str) -> Spread:
         """What has settled, with the part of the rest that would settle where it is."""
-        owners, ends, _ = self._graph.edges()
-        reached = np.zeros(self._graph.room, np.bool_)
-        reached[:seeds] = True
-        reached[ends[self.pushed[owners]]] = True
-        places = np.flatnonzero(reached)
-        nodes = self._graph.nodes[places]
-        order = np.argsort(nodes)
-        places, nodes = places[order], nodes[order]
+        graph = self._graph
+        reached = np.zeros(graph.room, np.bool_)
+        reached[self._seeds] = True
+        reached[graph.ends.compress(self.pushed.take(graph.owners))] = True
+        nodes, places = graph.in_order(reached.nonzero()[0])
         mass = (self.settled[places] + (1.0 - damping) * self.waiting[places]) / _MASS_STEPS
         left = damping * float(self.waiting.sum()) / _MASS_STEPS
-        of_rows = (nodes & 1) == 0
-        numbers = nodes >> 1
-        return Spread(numbers[of_rows], mass[of_rows], numbers[~of_rows], mass[~of_rows], left, reason)
+        rows = int(nodes.searchsorted(graph.rows))
+        return Spread(nodes[:rows], mass[:rows], nodes[rows:] - graph.rows, mass[rows:], left, reason)
 
 
 class _Graph:
     """The part of the visible graph that was looked at so far; every node is read once.
 
-    A node is 2 · ordinal of a memory, or 2 · number of an entity + 1. It has a place, by when it was first
-    seen, so that a round is plain sums over arrays without a sort.
+    A node is the ordinal of a memory, or the number of an entity behind all of these. It has a place, so that
+    a round is plain sums over arrays without a sort.
 
     Attributes:
-        room: places that there are; those behind the last node are empty.
-        nodes: int64, by place.
+        rows: the first node that is an entity.
+        room: places that there are; some are of no node.
+        owners, ends: int64: the places of both ends of every edge that was read.
+        shares: float64: of these, each one's share of all weights of its first end.
     """
 
-    def __init__(self, view: View, walk: Walk, seeds: NDArray[np.int64]) -> None:
+    def __init__(self, view: View, walk: Walk, threshold: float) -> None:
         self._view = view
         self._hub_damping = walk.hub_damping
-        self._kinds = np.array([walk.links.get(kind, 0.0) for kind in LINK_KINDS])
+        self._threshold = threshold
+        weights = [walk.links.get(kind, 0.0) for kind in LINK_KINDS]
+        self._kinds, self._follows = np.array(weights), any(weights)
         # A link that weighs two steps is followed, however the product is rounded.
-        with np.errstate(divide="ignore"):
-            self._least = 2.0 / _WEIGHT_STEPS / self._kinds
-        self.room = max(_ROOM, len(seeds))
-        self.nodes = _longer(seeds, self.room)
-        self._count = len(seeds)
-        # Edges of each node: of a memory a floor under them until they are read; −1 = not counted yet.
-        self._degrees = np.full(self.room, -1)
-        # What an edge to an entity weighs, once it was counted.
+        least = (2.0 / _WEIGHT_STEPS / weight if weight else math.inf for weight in weights)
+        self._least = np.array([*least])
+        self.rows = len(view.visible)
+        self._places = Places(self.rows + self.rows // 4)
+        self.room = self._places.room
+        # Edges of each node: of a memory a floor under them until they are read; never below 1.
+        self._degrees = np.ones(self.room)
+        # What an edge to an entity weighs.
         self._pays = np.zeros(self.room)
-        self._read = np.zeros(self.room, np.bool_)
-        self._owners, self._ends, self._shares = [_NOWHERE], [_NOWHERE], [_NO_WEIGHTS]
-        # Place + 1 by node; 0 = not seen.
-        self._places = np.zeros(max(2 * len(view.visible), int(seeds[-1]) + 1), np.int32)
-        self._places[seeds] = np.arange(1, len(seeds) + 1)
+        self._known = np.zeros(self.room, np.uint8)
+        self.owners, self.ends, self.shares = _NOWHERE, _NOWHERE, _NO_WEIGHTS
 
-    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Every edge that was read: the places of both ends, and its share of all weights of the first."""
-        for parts in (self._owners, self._ends, self._shares):
-            if len(parts) > 1:
-                parts[:] = [np.concatenate(parts)]
-        return self._owners[0], self._ends[0], self._shares[0]
+    def in_order(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The nodes at *places*, from the lowest on, and the place of each."""
+        nodes = self._places.ordered(places)
+        return nodes, self._places.at(nodes)
 
-    def worth_pushing(
-        self, waiting: NDArray[np.float64], threshold: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Places of nodes with more than *threshold* waiting per edge, and how many edges they have.
+    def met(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The place of each node; an entity is counted when it is first met, as its edges weigh by that."""
+        new = self._places.meet(nodes)
+        if (room := self._places.room) > self.room:
+            self._pays, self._known = longer(self._pays, room), longer(self._known, room)
+            self._degrees = longer(self._degrees, room)
+            self._degrees[self.room :] = 1.0
+            self.room = room
+        entities = new.compress(new >= self.rows)
+        if len(entities):
+            counts = self._view.mention_counts(entities - self.rows)
+            places = self._places.at(entities)
+            self._degrees[places] = np.maximum(counts, 1)
+            self._pays[places] = _damped(counts, self._hub_damping)
+            self._known[places] = _COUNTED
+        return self._places.at(nodes)
+
+    def worth_pushing(self, waiting: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Places of nodes with more than the threshold waiting per edge, and how many edges they have.
 
         Edges are counted before they are read: an entity may be a hub, and most memories of the later rounds
         hold too little for theirs.
         """
-        frontier = np.flatnonzero(waiting > threshold)
-        unknown = frontier[self._degrees[frontier] < 0]
-        if len(unknown):
-            of_rows = (self.nodes[unknown] & 1) == 0
-            rows = unknown[of_rows]
-            self._count_rows(rows, waiting[rows] / threshold)
-            self._count_entities(unknown[~of_rows])
-        frontier = frontier[waiting[frontier] > threshold * self._degrees[frontier]]
-        unread = frontier[~self._read[frontier]]
+        frontier = self._worth(waiting)
+        unknown = frontier.compress(self._known[frontier] == 0)
+        if len(unknown) >= _MANY:
+            enough = waiting[unknown] / self._threshold
+            counts = self._view.edges_at_least(self._places.nodes(unknown), self._least, enough)
+            self._degrees[unknown] = np.maximum(counts, 1)
+            self._known[unknown] = _COUNTED
+            frontier = self._worth(waiting)
+        unread = frontier.compress(self._known[frontier] < _READ)
         if len(unread):
-            of_rows = (self.nodes[unread] & 1) == 0
-            self._read_rows(unread[of_rows])
-            self._read_entities(unread[~of_rows])
-            frontier = frontier[waiting[frontier] > threshold * self._degrees[frontier]]
-        return frontier, np.maximum(self._degrees[frontier], 1)
+            self._read(unread)
+            frontier = self._worth(waiting)
+        return frontier, self._degrees[frontier]
 
-    def _count_rows(self, places: NDArray[np.int64], enough: NDArray[np.float64]) -> None:
-        """A floor under how many edges each of these memories has, where it may have *enough*."""
-        if len(places) < _COUNTED:
-            self._degrees[places] = 0
-        else:
-            rows = self.nodes[places] >> 1
-            self._degrees[places] = self._view.edges_at_least(rows, self._least, enough)
+    def _worth(self, waiting: NDArray[np.float64]) -> NDArray[np.int64]:
+        worth: NDArray[np.bool_] = waiting > self._threshold * self._degrees[: len(waiting)]
+        return worth.nonzero()[0]
 
-    def _count_entities(self, places: NDArray[np.int64]) -> None:
-        """How many visible memories mention each of these entities, and so what an edge to it weighs."""
-        if len(places):
-            counts = self._view.mention_counts(self.nodes[places] >> 1)
-            self._degrees[places], self._pays[places] = counts, _damped(counts, self._hub_damping)
-
-    def _read_rows(self, places: NDArray[np.int64]) -> None:
-        """The edges of memories that were not read yet."""
-        if not len(places):
-            return
-        rows = np.sort(self.nodes[places]) >> 1
-        named = self._view.mentions(rows)
-        first, second, tied = named.first, 2 * named.second + 1, _NO_WEIGHTS
-        if self._kinds.any():
-            links = self._view.links(rows)
-            tied = _whole_steps(links.weights * self._kinds[links.kinds])
-            if not (followed := tied > 0).all():
-                links, tied = links.keep(followed), tied[followed]
-            first, second = np.concatenate([first, links.first]), np.concatenate([second, 2 * links.second])
-        ends = self._numbered(second)
-        entities = ends[: len(named)]
-        self._count_entities(distinct(entities[self._degrees[entities] < 0]))
-        self._add(places, 2 * first, ends, np.concatenate([self._pays[entities], tied]))
-
-    def _read_entities(self, places: NDArray[np.int64]) -> None:
-        """The edges of entities that were not read yet."""
-        if not len(places):
-            return
-        edges = self._view.mentioning(np.sort(self.nodes[places]) >> 1)
-        ends = self._numbered(2 * edges.second)
-        self._add(places, 2 * edges.first + 1, ends, np.ones(len(edges)))
-
-    def _add(
-        self,
-        places: NDArray[np.int64],
-        first: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        weights: NDArray[np.float64],
-    ) -> None:
-        """Take in all edges of the nodes at *places*; *first* are the nodes that they begin at."""
-        owners = self._places[first].astype(np.int64) - 1
-        asked = np.zeros(self.room + 1, np.bool_)
-        asked[places] = True
-        if not (there := asked[owners]).all():
+    def _read(self, places: NDArray[np.int64]) -> None:
+        """Take in the edges of the nodes at *places*, which were not read yet."""
+        nodes = self._places.ordered(places)
+        rows = int(nodes.searchsorted(self.rows))
+        mentions, back = _NO_EDGES, _NO_EDGES
+        tied_from, tied_to, tied = _NOWHERE, _NOWHERE, _NO_WEIGHTS
+        if rows:
+            mentions = self._view.mentions(nodes[:rows])
+            if self._follows:
+                tied_from, tied_to, tied = self._followed(self._view.links(nodes[:rows]))
+        if rows < len(nodes):
+            back = self._view.mentioning(nodes[rows:] - self.rows)
+        ends = self.met(np.concatenate([mentions.second + self.rows, tied_to, back.second]))
+        owners = self._places.at(np.concatenate([mentions.first, tied_from, back.first + self.rows]))
+        weights = np.concatenate([self._pays[ends[: len(mentions)]], tied, np.ones(len(back))])
+        degrees = np.bincount(owners, minlength=self.room)[places]
+        if degrees.sum() < len(owners):
             # A damaged bank may show two versions of a memory; the edges stay with the one it answers with.
+            asked = np.zeros(self.room, np.bool_)
+            asked[places] = True
+            there = asked[owners]
             owners, ends, weights = owners[there], ends[there], weights[there]
-        self._degrees[places] = np.bincount(owners, minlength=self.room)[places]
-        self._read[places] = True
-        self._owners.append(owners)
-        self._ends.append(ends)
-        self._shares.append(weights / np.bincount(owners, weights, self.room)[owners])
+        self._degrees[places] = np.maximum(degrees, 1)
+        self._known[places] = _READ
+        shares = weights / np.bincount(owners, weights, self.room).take(owners)
+        self.owners = np.concatenate([self.owners, owners])
+        self.ends = np.concatenate([self.ends, ends])
+        self.shares = np.concatenate([self.shares, shares])
 
-    def _numbered(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The place of each node; those not seen before get the next ones."""
-        if not len(nodes):
-            return nodes
-        last = int(nodes.max())
-        if last >= len(self._places):
-            self._places = _longer(self._places, max(last + 1, 2 * len(self._places)))
-        found = self._places[nodes]
-        new = nodes[found == 0]
-        if len(new):
-            marks = np.arange(self._count + 1, self._count + 1 + len(new), dtype=np.int32)
-            # One mark of each node's stays, and so each is new once, without a sort.
-            self._places[new] = marks
-            new = new[self._places[new] == marks]
-            self._places[new] = marks[: len(new)]
-            self._take_in(new)
-            found = self._places[nodes]
-        return found.astype(np.int64) - 1
-
-    def _take_in(self, new: NDArray[np.int64]) -> None:
-        """Nodes behind the last one."""
-        before, self._count = self._count, self._count + len(new)
-        if self._count > self.room:
-            room = max(self._count, 2 * self.room)
-            self.nodes, self._pays = _longer(self.nodes, room), _longer(self._pays, room)
-            self._read, self._degrees = _longer(self._read, room), _longer(self._degrees, room)
-            self._degrees[self.room :] = -1
-            self.room = room
-        self.nodes[before : self._count] = new
+    def _followed(self, links: Edges) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Both ends of the links that weigh anything, and what each weighs."""
+        weights = _whole_steps(links.weights * self._kinds.take(links.kinds))
+        followed = weights > 0
+        if followed.all():
+            return links.first, links.second, weights
+        return links.first.compress(followed), links.second.compress(followed), weights.compress(followed)
 
 
 _NOWHERE = np.empty(0, np.int64)
 _NO_WEIGHTS = np.empty(0)
-
-Item = TypeVar("Item", bound=np.generic)
-
-
-def _longer(array: NDArray[Item], length: int) -> NDArray[Item]:
-    """*array*, then zeros."""
-    grown = np.zeros(length, array.dtype)
-    grown[: len(array)] = array
-    return grown
+_NO_EDGES = Edges(_NOWHERE, _NOWHERE, np.empty(0, np.uint8), np.empty(0, np.float32))
 
 
 def _whole_steps(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,5 +17,6 @@ def positions(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[n
         begins: int64, shape (runs,).
         counts: int64, shape (runs,), each from 0.
     """
-    shifts: NDArray[np.int64] = np.repeat(begins - (np.cumsum(counts) - counts), counts)
-    return shifts + np.arange(len(shifts))
+    places: NDArray[np.int64] = (begins + counts - counts.cumsum()).repeat(counts)
+    places += np.arange(len(places))
+    return places

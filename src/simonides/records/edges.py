@@ -44,7 +44,8 @@ class Edges:
         """Those where *mask* is true."""
         if mask.all():
             return self
-        return Edges(self.first[mask], self.second[mask], self.kinds[mask], self.weights[mask])
+        places = mask.nonzero()[0]
+        return Edges(self.first[places], self.second[places], self.kinds[places], self.weights[places])
 
     def ordered(self) -> Edges:
         """Sorted by (first end, second end, kind), so that the answer does not tell sealed from newer."""

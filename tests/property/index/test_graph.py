@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,8 +57,10 @@ STEPS = st.lists(
 )
 
 
-@given(STEPS, st.lists(NODES, max_size=6))
-def test_a_graph_answers_as_dictionaries_do(steps: list[tuple[str, object]], asked: list[int]) -> None:
+@given(STEPS, st.lists(NODES, max_size=6), st.sets(NODES), st.booleans())
+def test_a_graph_answers_as_dictionaries_do(
+    steps: list[tuple[str, object]], asked: list[int], seen: set[int], merged: bool
+) -> None:
     graph, twin = Graph.empty(), Twin()
     written: set[tuple[int, int, int]] = set()
     for step, what in steps:
@@ -84,8 +87,14 @@ def test_a_graph_answers_as_dictionaries_do(steps: list[tuple[str, object]], ask
             case _:
                 graph = graph_of_arrays(graph_arrays(graph.sealed(np.empty(0, np.int64))))
     nodes = np.array(asked, np.int64)
-    assert listed(graph.linked(nodes)) == twin.linked(asked)
-    rows = sorted((row, entity, 0, 1.0) for row, entity in twin.mentions if row in asked)
-    assert listed(graph.entities(nodes)) == rows
-    entities = sorted((entity, row, 0, 1.0) for row, entity in twin.mentions if entity in asked)
-    assert listed(graph.mentioning(nodes)) == entities
+    with pytest.MonkeyPatch.context() as patch:
+        # What is sealed and what is not are joined at each look, or are one from the first on.
+        patch.setattr("simonides.index.graph._PER_LOOK", 10**9 if merged else 0)
+        assert listed(graph.linked(nodes)) == twin.linked(asked)
+        rows = sorted((row, entity, 0, 1.0) for row, entity in twin.mentions if row in asked)
+        assert listed(graph.entities(nodes)) == rows
+        entities = sorted((entity, row, 0, 1.0) for row, entity in twin.mentions if entity in asked)
+        assert listed(graph.mentioning(nodes)) == entities
+        counts = [sum((row, entity) in twin.mentions for row in seen) for entity in asked]
+        mask = np.isin(np.arange(10), sorted(seen))
+        assert graph.count_mentioning(nodes, mask).tolist() == counts

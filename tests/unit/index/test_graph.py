@@ -57,6 +57,20 @@ def test_two_memories_may_be_linked_in_several_ways() -> None:
     assert linked(graph, 1) == [(1, 2, SEMANTIC, 0.75), (1, 2, CAUSAL, 0.5)]
 
 
+def test_a_newer_link_of_an_earlier_kind_comes_first() -> None:
+    sealed = Graph.empty().extended(edges_of([(1, 2, CAUSAL, 0.5), (1, 3, SEMANTIC, 0.25)]), NOTHING, 2, 0)
+    sealed = sealed.sealed(np.empty(0, np.int64))
+    graph = sealed.extended(edges_of([(1, 2, SEMANTIC, 0.75), (0, 1, SEMANTIC, 1.0)]), NOTHING, 4, 0)
+    of_one = [(1, 0, SEMANTIC, 1.0), (1, 2, SEMANTIC, 0.75), (1, 2, CAUSAL, 0.5), (1, 3, SEMANTIC, 0.25)]
+    assert linked(graph, 1) == of_one
+    assert linked(graph, 0, 1, 2) == [
+        (0, 1, SEMANTIC, 1.0),
+        *of_one,
+        (2, 1, SEMANTIC, 0.75),
+        (2, 1, CAUSAL, 0.5),
+    ]
+
+
 def test_asking_twice_for_a_node_is_asking_once_sealed_or_not() -> None:
     graph = Graph.empty().extended(LINKS, MENTIONS, 3, 3)
     for state in (graph, graph.sealed(np.empty(0, np.int64))):

@@ -15,7 +15,7 @@ wrong, mass spreads everywhere and tells nothing apart. Logarithms, because mass
 A question about a name that half the memories mention (the two who talk) is none that the graph helps with;
 that is what ``trust`` tells from one about a rare name.
 At most ``most`` memories are added, those of most mass.
-Cost: one walk, bounded by ``edges``, see ``index.push``; 2 to 4 ms at 10⁴ memories.
+Cost: one walk, bounded by ``edges``, see ``index.push``; 1 to 3 ms at 10⁴ memories.
 Source: Gutiérrez et al., From RAG to Memory (2025), which seeds with passages, too.
 Weakness: a wrong first candidate brings its neighbours along.
 """
@@ -102,13 +102,19 @@ class GraphRank:
         weight = self.weight * self._trust(view, query)
         there = {candidate.ordinal for candidate in pool}
         added = [row for row in value if row not in there][: self.most]
+        near = [(each, value.get(each.ordinal, 0.0)) for each in pool]
+        near += [(Candidate(row, 0.0, SCORED_BY), value[row]) for row in added]
         scored = [
-            candidate.with_signals(
-                round(candidate.score + weight * value.get(candidate.ordinal, 0.0), 9),
+            # ``with_signals`` takes twice as long.
+            Candidate(
+                each.ordinal,
+                round(each.score + weight * gained, 9),
                 SCORED_BY,
-                {SIGNAL: value.get(candidate.ordinal, 0.0)},
+                each.ranks,
+                each.channel_scores,
+                {**each.signals, SIGNAL: gained},
             )
-            for candidate in (*pool, *(Candidate(row, 0.0, SCORED_BY) for row in added))
+            for each, gained in near
         ]
         return Refined(by_score(view, scored), found.reason)
 
