@@ -88,21 +88,22 @@ def choose(
         relevance_weight: 0 to 1.
         most: how many are chosen at most.
     """
+    # Each candidate's value beside each that may be chosen before it. Rounding keeps the order of numbers, so
+    # the least of rounded values is what the greatest cosine gives.
+    values = np.multiply(cosines, 1 - relevance_weight)
+    np.subtract(relevance_weight * scores, values, out=values)
+    values.round(9, out=values)
+    marginal = (relevance_weight * scores).round(9)
     chosen: list[int] = []
-    values: list[float] = []
-    nearest, marginal = np.zeros(len(scores)), np.empty(len(scores))
-    relevance = relevance_weight * scores
+    given: list[float] = []
     for _ in range(min(most, len(scores))):
-        np.multiply(nearest, 1 - relevance_weight, out=marginal)
-        np.subtract(relevance, marginal, out=marginal)
-        marginal.round(9, out=marginal)
         # The first of equal ones: the pool is in a total order.
         place = int(marginal.argmax())
+        given.append(float(marginal[place]))
         if chosen:
-            np.maximum(nearest, cosines[place], out=nearest)
+            np.minimum(marginal, values[place], out=marginal)
         else:
-            nearest[:] = cosines[place]
+            marginal = values[place].copy()
         chosen.append(place)
-        values.append(float(marginal[place]))
-        relevance[place] = -np.inf
-    return chosen, values
+        marginal[place] = -np.inf
+    return chosen, given

@@ -33,6 +33,20 @@ def test_more_records_than_one_statement_takes_are_read(desk: Desk) -> None:
         assert [m.ordinal for m in read_memories(reading.connection, wanted)] == wanted
 
 
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 70])
+def test_any_number_of_rows_is_read(desk: Desk, count: int) -> None:
+    bank = desk.open()
+    desk.embedder = None
+    desk.retain(bank, *(f"fuse {n}" for n in range(70)))
+    wanted = [(n * 11) % 70 for n in range(count)]
+    with bank.reading() as reading:
+        assert [m.text for m in reading.memories(wanted)] == [f"fuse {n}" for n in wanted]
+        assert [source.text for source in reading.sources(wanted)] == [f"fuse {n}" for n in wanted]
+        signatures = reading.signatures(wanted)
+        assert signatures.dtype == np.uint32
+        assert [row.tolist() for row in signatures] == [reading.signatures([n])[0].tolist() for n in wanted]
+
+
 def test_what_is_gone_is_an_error_and_not_a_shorter_list(desk: Desk) -> None:
     bank = desk.open()
     desk.retain(bank, "fuse")
