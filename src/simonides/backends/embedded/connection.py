@@ -31,6 +31,12 @@ MINIMUM_SQLITE = (3, 51, 3)
 """Older ones can corrupt a WAL file that several connections write (fixed in 3.51.3)."""
 
 _BUSY_MILLISECONDS = 60_000
+_MAPPED_BYTES = 1 << 40
+"""What is read as memory of the system, like the index: all, as far as SQLite was built for it.
+
+Otherwise every page beyond the last 2 MB that were read is copied from the system again, by one call each,
+which took a tenth of a recall at 10⁴ memories and an eighth at 10⁵. An encrypted file is never mapped.
+"""
 
 _READ_ONLY = "the folder is read-only; nothing was stored, make it writable and retry"
 _CLOSED = "the bank is closed; open the store again"
@@ -123,6 +129,7 @@ class Connections:
                 raise
         # There is no log to read, and what cannot be written here no one else is writing: read it as it is.
         connection = open_file(self.path, self.key, immutable=True)
+        self._map(connection)
         add_functions(connection)
         self.obstacle, self._stamp = obstacle, stamp
         return connection
@@ -131,6 +138,7 @@ class Connections:
         connection = open_file(self.path, self.key)
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        self._map(connection)
         add_functions(connection)
         for pragma in ("trusted_schema=OFF", "foreign_keys=ON", "secure_delete=ON", "synchronous=FULL"):
             connection.pragma(*_split(pragma))
@@ -139,6 +147,10 @@ class Connections:
         if connection.readonly("main"):
             self.obstacle, self._stamp = _READ_ONLY, _stamp(self.path)
         return connection
+
+    def _map(self, connection: apsw.Connection) -> None:
+        if self.key is None:
+            connection.pragma("mmap_size", _MAPPED_BYTES)
 
     def close(self) -> None:
         """Close every thread's connection; using the bank afterwards is an error."""
