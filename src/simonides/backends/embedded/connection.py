@@ -35,7 +35,7 @@ _MAPPED_BYTES = 1 << 40
 """What is read as memory of the system, like the index: all, as far as SQLite was built for it.
 
 Otherwise every page beyond the last 2 MB that were read is copied from the system again, by one call each,
-which took a tenth of a recall at 10⁴ memories and an eighth at 10⁵. An encrypted file is never mapped.
+which took 7 % of a recall at 10⁴ memories. An encrypted file is never mapped.
 """
 
 _READ_ONLY = "the folder is read-only; nothing was stored, make it writable and retry"

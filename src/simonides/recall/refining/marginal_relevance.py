@@ -6,7 +6,8 @@ next = argmax over m not yet chosen of
 The score is the pool's own, on a scale of 0 to 1 such as the blend's; the cosine is between the memories'
 vectors, 0 where one has none; for the first choice the maximum is 0. With relevance_weight = 1 the order of
 the pool stays as it is. Equal values go to the better placed.
-Cost: the pool's vectors once, then most × pool sums: under 2 ms for 160 candidates and 50 choices.
+Cost: the pool's vectors with one another once, then most × pool sums: under 1 ms for 160 candidates and 50
+choices.
 Source: Carbonell and Goldstein, The Use of MMR (1998).
 Weakness: on fused scores, which are far below 0.1, the cosines decide alone; scale the scores first.
 """

@@ -7,7 +7,7 @@ terms. So what is dropped is a near duplicate always, while one at similarity s 
 (1 − s^rows)^bands (no band is shared) + P(Binomial(128, s) < 128 (threshold − 0.18)) (too few numbers are):
 for 32 bands of 4 at 0.8, 5 in 10⁸ + 1.4 in 10⁶. The pool is read best first; a memory stays unless it repeats
 one that stays.
-Cost: linear in the pool, plus the terms of the memories whose signatures are alike: under 3 ms for 160.
+Cost: linear in the pool, plus the terms of the memories whose signatures are alike: under 1 ms for 160.
 Source: Broder, On the resemblance and containment of documents (1997); Indyk and Motwani, Approximate Nearest
 Neighbors (1998).
 Weakness: records that differ in one number alone are near duplicates, too; ``spare_numbers`` keeps those.

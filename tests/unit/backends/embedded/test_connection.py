@@ -346,3 +346,7 @@ def test_a_read_only_bank_is_recalled_from_and_not_written(
             write()
     assert not reader.merge_if_due(force=True)
     assert desk.index_files() == files, "not even the index is written"
+
+
+def test_a_plain_file_is_read_as_memory_of_the_system(connections: Connections) -> None:
+    assert int(str(connections.get().pragma("mmap_size"))) > 0
