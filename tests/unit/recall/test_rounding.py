@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from simonides.recall.rounding import rounded
+from simonides.recall.rounding import rounded, rounded_sums
 
 HALVES = [0.5e-9, 1.5e-9, -2.5e-9, 0.1234567885, 1023.1234567895]
 
@@ -36,3 +36,14 @@ def test_what_is_no_number_stays_so() -> None:
 
 def test_any_collection_will_do() -> None:
     assert rounded({1: 0.25, 2: 0.5}.values()) == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    "rows", [[[0.1] * 8, [1 / 3] * 8], [[1e16, 1.0, -1e16]], [[0.5, 0.5e-9]], [[60.0, -60.0, 1.5e-9]]]
+)
+def test_sums_are_exact(rows: list[list[float]]) -> None:
+    assert rounded_sums(np.array(rows)) == [round(math.fsum(row), 9) for row in rows]
+
+
+def test_no_rows_have_no_sums() -> None:
+    assert rounded_sums(np.zeros((0, 5))) == []

@@ -28,7 +28,7 @@ from simonides.protocols import Refined
 from simonides.recall.refining.boosting import first_recorded
 from simonides.recall.refining.order import by_score
 from simonides.recall.refining.scaling import min_max
-from simonides.recall.rounding import rounded
+from simonides.recall.rounding import rounded_sums
 from simonides.records.candidate import FUSED
 from simonides.records.interval import BEGINNING
 from simonides.records.kind import RECALLED, Kind
@@ -83,8 +83,7 @@ class Blend:
         # What is in quarantine and asked for counts as a plain fact.
         rows = [self.weights.get(kind, self.weights[Kind.SEMANTIC]) for kind in Kind]
         table = np.array([[row[signal] for signal in SIGNALS] for row in rows])
-        parts = table[view.column("kind", ordinals)] * signals.T
-        scores = rounded([math.fsum(each) for each in parts.tolist()])
+        scores = rounded_sums(table[view.column("kind", ordinals)] * signals.T)
         scored = [
             candidate.with_signals(
                 score,

@@ -55,7 +55,8 @@ class MarginalRelevance:
         """The chosen ones in the order of choice; scores stay, and each carries what it was chosen by."""
         if not pool:
             return Refined(pool)
-        vectors = view.vectors(np.array([candidate.ordinal for candidate in pool], np.int64))
+        ordinals = [candidate.ordinal for candidate in pool]
+        vectors = view.vectors(np.array(ordinals, np.int64))
         scores = np.array([candidate.score for candidate in pool])
         chosen, values = choose(scores, cosine_table(vectors), self.relevance_weight, self.most)
         kept = tuple(
@@ -63,18 +64,18 @@ class MarginalRelevance:
             for place, value in zip(chosen, values, strict=True)
         )
         remedy = f"{len(chosen)} of {len(pool)} were chosen, the last at {values[-1]:.6f}"
-        left = {candidate.ordinal for candidate in pool} - {candidate.ordinal for candidate in kept}
+        left = set(ordinals).difference([ordinals[place] for place in chosen])
         return Refined(kept, dropped=dict.fromkeys(sorted(left), f"was not chosen: {remedy}"))
 
 
 def cosine_table(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     """Cosine of each row with each, float64, shape (n, n), rounded to 1e-9; 0 beside a zero row."""
     # In place where it can be: new pages for so large arrays cost more than what is reckoned in them.
-    unit = vectors.astype(np.float64)
-    lengths = np.sqrt(np.add.reduce(unit * unit, axis=1, keepdims=True))
+    table: NDArray[np.float64] = products_of(vectors.astype(np.float64))
+    lengths = np.sqrt(table.diagonal())
     lengths[lengths == 0.0] = 1.0
-    unit /= lengths
-    table: NDArray[np.float64] = products_of(unit)
+    table /= lengths
+    table /= lengths[:, np.newaxis]
     return table.round(9, out=table)
 
 
