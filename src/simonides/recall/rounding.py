@@ -2,9 +2,9 @@
 
 round(x) = rint(x · 1e9) / 1e9
 
-The quotient of two whole numbers is the float nearest to the decimal, which is what ``round`` gives. The product
-may be off by 2^−14, for it was itself rounded, and so was a sum. Where it lies so near to a half that this could
-matter, the exact value and ``round`` are asked (``numpy.round`` does not look).
+The quotient of two whole numbers is the float nearest to the decimal, which is what ``round`` gives. The
+product may be off by 2^−14, for it was itself rounded, and so was a sum. Where it lies so near to a half that
+this could matter, the exact value and ``round`` are asked (``numpy.round`` does not look).
 Cost: 10 µs for 160 scores.
 """
 
