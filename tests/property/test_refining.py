@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simonides.recall.packing.outside_in import outside_in
 from simonides.recall.refining.bounded_priors import SIGNALS, BoundedPriors
 from simonides.recall.refining.marginal_relevance import MarginalRelevance, choose, cosine_table
-from simonides.recall.refining.near_duplicates import NearDuplicates, jaccard
+from simonides.recall.refining.near_duplicates import NearDuplicates, banded_pairs, jaccard
 from simonides.recall.refining.scaling import min_max
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
@@ -82,6 +82,21 @@ def test_comparing_all_pairs_finds_no_more_of_many_pairs_at_the_threshold() -> N
     assert left_of(texts, 0.8) == list(range(0, len(texts), 2))
 
 
+@pytest.mark.spec("HX-11")
+@given(
+    st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=1, max_size=9), st.integers(1, 3)
+)
+def test_banded_pairs_equal_those_of_the_definition(rows: list[list[int]], bands: int) -> None:
+    width = 6 // bands
+    cut = [[tuple(row[band * width :][:width]) for band in range(bands)] for row in rows]
+    agree = {
+        place: {one for one in range(place) if any(map(tuple.__eq__, cut[one], cut[place]))}
+        for place in range(len(rows))
+    }
+    found = banded_pairs(np.array(rows, np.uint32), bands, width)
+    assert found == {place: earlier for place, earlier in agree.items() if earlier}
+
+
 VECTORS = st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=1, max_size=7)
 
 
@@ -93,16 +108,17 @@ def test_choices_equal_those_of_the_definition(
     scores = data.draw(st.lists(st.floats(0, 1), min_size=len(vectors), max_size=len(vectors)))
     table = cosine_table(np.array(vectors, np.float32))
     chosen: list[int] = []
+    values: list[float] = []
     while len(chosen) < min(most, len(scores)):
 
         def marginal(place: int) -> float:
             nearest = max((table[place][other] for other in chosen), default=0.0)
             return float(np.round(weight * scores[place] - (1 - weight) * nearest, 9))
 
-        chosen.append(
-            max((n for n in range(len(scores)) if n not in chosen), key=lambda n: (marginal(n), -n))
-        )
-    assert choose(np.array(scores), table, weight, most)[0] == chosen
+        place = max((n for n in range(len(scores)) if n not in chosen), key=lambda n: (marginal(n), -n))
+        values.append(marginal(place))
+        chosen.append(place)
+    assert choose(np.array(scores), table, weight, most) == (chosen, values)
 
 
 @pytest.mark.spec("HX-12")

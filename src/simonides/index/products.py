@@ -8,6 +8,7 @@ engine; below a number of multiplications it uses none. Small parts also stay in
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,19 +26,20 @@ def rows_at_once(terms: int, columns: int) -> int:
 
 
 def products_of(rows: NDArray[Any]) -> NDArray[Any]:
-    """``rows @ rows.T``: one half of it is reckoned, and the other is its mirror.
+    """``rows @ rows.T``, in squares: one half of it is reckoned, and the other is its mirror.
 
     Args:
         rows: float32 or float64, shape (rows, terms).
     """
     count, terms = rows.shape
-    # A transposed view would wake threads much earlier.
-    columns = np.ascontiguousarray(rows.T)
+    # Of all parts that are as large, a square reads the least.
+    side = max(1, math.isqrt(_MULTIPLICATIONS // max(1, terms)))
     found = np.empty((count, count), rows.dtype)
-    start = 0
-    while start < count:
-        stop = min(count, start + rows_at_once(terms, count - start))
-        np.matmul(rows[start:stop], columns[:, start:], out=found[start:stop, start:])
-        found[stop:, start:stop] = found[start:stop, stop:].T
-        start = stop
+    for start in range(0, count, side):
+        stop = start + side
+        # A transposed view would wake threads much earlier.
+        columns = np.ascontiguousarray(rows[start:stop].T)
+        for first in range(0, stop, side):
+            np.matmul(rows[first : first + side], columns, out=found[first : first + side, start:stop])
+        found[start:stop, :start] = found[:start, start:stop].T
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simonides.recall.pipeline import FUSED
+from simonides.records.candidate import FUSED
 from simonides.records.explanation import Explanation, StageVerdict
 
 if TYPE_CHECKING:

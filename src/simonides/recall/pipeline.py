@@ -24,6 +24,7 @@ from simonides.errors import InputError
 from simonides.protocols import Channel, Fuser, Packer, Refiner, Understander
 from simonides.recall.counting import Meter
 from simonides.recall.deadline import Deadline
+from simonides.records.candidate import FUSED
 from simonides.records.recall import Recall
 from simonides.records.trace import StageTrace, Trace
 
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
-
-FUSED = "fused"
-"""The signal that keeps a candidate's fused score, whatever later stages make of its score."""
 
 NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
@@ -239,7 +237,12 @@ def _retrieve(
     deadline.leaves_out(plan.fuser.name)
     start = timer()
     fused = plan.fuser.stage.fuse(view, query, rankings)
-    pool = tuple(each.with_signals(each.score, each.scored_by, {FUSED: each.score}) for each in fused)
+    pool = tuple(
+        each
+        if each.signals.get(FUSED) == each.score
+        else each.with_signals(each.score, each.scored_by, {FUSED: each.score})
+        for each in fused
+    )
     lines.append(_line(plan.fuser, "fuser", timer() - start, len(pool)))
     if recording is not None:
         recording.rankings |= rankings

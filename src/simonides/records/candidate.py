@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FUSED = "fused"
+"""The signal that keeps a candidate's fused score, whatever later stages make of its score."""
+
 
 @dataclass(slots=True)
 class Candidate:

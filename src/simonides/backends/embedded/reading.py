@@ -33,16 +33,22 @@ if TYPE_CHECKING:
     from simonides.index.graph import Graph
 
 _BATCH = 500
+_STEP = 32
+_KINDS = {kind.value: kind for kind in Kind}
+_LAYERS = {layer.value: layer for layer in Layer}
+_PRECISIONS = {precision.value: precision for precision in Precision}
+"""Calling the enumeration takes eight times as long."""
 
 _MEMORY = """
-SELECT m.ordinal, m.id, m.version, m.kind, m.layer, m.text, m.context, m.relation, p.text, j.text, t.names,
-  a.names, m.valid_from, m.valid_to, m.ingested_at, m.expired_at, m.occurred_from, m.occurred_to,
-  m.occurred_precision, m.salience, m.confidence, m.proof_count, m.access_count, m.last_access, m.source,
-  m.metadata, m.expansion, m.superseded_by, e.document, e.session, e.speaker, e.author, e.trust, m.state
+SELECT m.id, m.text, m.kind, m.layer, m.version, m.ordinal, m.valid_from, m.valid_to, m.ingested_at,
+  m.expired_at, m.occurred_from, m.occurred_to, m.occurred_precision, m.context, m.relation, m.expansion,
+  p.text, j.text, t.names, a.names, m.source, m.metadata, m.salience, m.confidence, m.proof_count,
+  m.access_count, m.last_access, e.document, e.session, e.speaker, e.author, e.trust, m.superseded_by, m.state
 FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m.project
   JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl
   JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
 """
+"""In the order of the fields of ``Memory``: names for thirty of them take as long as all the rest."""
 
 _ROW = f"""
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
@@ -72,23 +78,22 @@ ENTITY_SCOPE = (
 def read_memories(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Memory]:
     """Records by ordinal, in the order asked for."""
     found: dict[int, Memory] = {}
-    wanted = [int(ordinal) for ordinal in ordinals]
-    for first in range(0, len(wanted), _BATCH):
-        part = wanted[first : first + _BATCH]
-        marks = ",".join("?" * len(part))
-        for row in _rows(connection, f"{_MEMORY} WHERE m.ordinal IN ({marks})", part):
-            found[int(row[0])] = _memory(row)
-    return [_found(found, ordinal) for ordinal in wanted]
+    for part in _parts(ordinals):
+        for row in _rows(connection, f"{_MEMORY} WHERE m.ordinal IN ({_marks(part)})", part):
+            memory = _memory(row)
+            found[memory.ordinal] = memory
+    return _in_order(found, ordinals)
 
 
-def _found(found: Mapping[int, _Record], ordinal: int) -> _Record:
-    """What was read of a row; a row without its source or labels is damaged, not missing."""
-    if int(ordinal) not in found:
+def _in_order(found: Mapping[int, _Record], ordinals: Sequence[int]) -> list[_Record]:
+    """What was read of rows; a row without its source or labels is damaged, not missing."""
+    try:
+        return [found[ordinal] for ordinal in ordinals]
+    except KeyError as error:
         raise DamagedError(
-            f"memory.db: row {ordinal} of memories, or what it points at, is missing; "
+            f"memory.db: row {error.args[0]} of memories, or what it points at, is missing; "
             "restore the bank from a backup"
-        )
-    return found[int(ordinal)]
+        ) from None
 
 
 def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
@@ -128,30 +133,27 @@ def read_sources(connection: apsw.Connection, ordinals: Sequence[int]) -> list[S
     """Raw sources by ordinal, in the order asked for."""
     found: dict[int, Source] = {}
     for part in _parts(ordinals):
-        marks = ",".join("?" * len(part))
         rows: Iterable[tuple[Any, ...]] = connection.execute(
             "SELECT m.ordinal, e.text, c.start, c.stop, e.document, e.session, e.speaker, e.author, e.trust,"
-            f" e.recorded_at FROM memories m {_WHOLE_SOURCE} WHERE m.ordinal IN ({marks})",
+            f" e.recorded_at FROM memories m {_WHOLE_SOURCE} WHERE m.ordinal IN ({_marks(part)})",
             part,
         )
         for ordinal, text, start, stop, document, session, speaker, author, trust, recorded_at in rows:
             found[int(ordinal)] = Source(
                 text, start, stop, document, session, speaker, author, trust, _moment(recorded_at)
             )
-    return [_found(found, ordinal) for ordinal in ordinals]
+    return _in_order(found, ordinals)
 
 
 def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDArray[np.uint32]:
     """MinHash signatures by ordinal, in the order asked for; shape (len(ordinals), length)."""
     found: dict[int, bytes] = {}
     for part in _parts(ordinals):
-        marks = ",".join("?" * len(part))
-        rows: Iterable[tuple[Any, ...]] = connection.execute(
-            f"SELECT ordinal, signature FROM memories WHERE ordinal IN ({marks})", part
-        )
-        found |= {int(ordinal): bytes(signature) for ordinal, signature in rows}
-    whole = b"".join(_found(found, ordinal) for ordinal in ordinals)
-    return np.frombuffer(whole, "<u4").astype(np.uint32).reshape(len(ordinals), -1 if whole else 0)
+        select = f"SELECT ordinal, signature FROM memories WHERE ordinal IN ({_marks(part)})"
+        found.update(connection.execute(select, part))
+    whole = b"".join(_in_order(found, ordinals))
+    signatures = np.frombuffer(whole, "<u4").astype(np.uint32, copy=False)
+    return signatures.reshape(len(ordinals), -1 if whole else 0)
 
 
 def read_entities_named(connection: apsw.Connection, folded: str, known_at: int) -> list[int]:
@@ -179,8 +181,18 @@ def read_merges(connection: apsw.Connection, known_at: int) -> dict[int, int]:
 
 
 def _parts(ordinals: Sequence[int]) -> Iterator[list[int]]:
+    """Runs of *ordinals*; the last ordinal is said again until their number is one of a few.
+
+    SQLite prepares a statement anew for every number of marks that it has not seen, which takes about as long
+    as to read the rows.
+    """
     for first in range(0, len(ordinals), _BATCH):
-        yield [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
+        part = [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
+        yield part + part[-1:] * (-len(part) % _STEP)
+
+
+def _marks(part: Sequence[int]) -> str:
+    return ",".join("?" * len(part))
 
 
 def _moment(micros: int) -> datetime:
@@ -197,26 +209,20 @@ def _rows(connection: apsw.Connection, statement: str, bindings: Sequence[Any]) 
 
 
 def _memory(row: tuple[Any, ...]) -> Memory:
-    return decoded(_decoded_memory, row, f"memory {row[1]}")
+    return decoded(_decoded_memory, row, f"memory {row[0]}")
 
 
 def _decoded_memory(row: tuple[Any, ...]) -> Memory:
     (
-        ordinal, memory, version, kind, layer, text, context, relation, path, project, tags, acl, valid_from,
-        valid_to, ingested_at, expired_at, occurred_from, occurred_to, precision, salience, confidence, proof,
-        accesses, last_access, source, metadata, expansion, superseded_by, document, session, speaker, author,
-        trust, state,
+        memory, text, kind, layer, version, ordinal, valid_from, valid_to, ingested_at, expired_at,
+        occurred_from, occurred_to, precision, context, relation, expansion, path, project, tags, acl, source,
+        metadata, *others,
     ) = row  # fmt: skip
-    occurred = None if occurred_from is None else Interval(occurred_from, occurred_to, Precision(precision))
+    occurred = None if occurred_from is None else Interval(occurred_from, occurred_to, _PRECISIONS[precision])
     return Memory(
-        id=memory, text=text, kind=Kind(kind), layer=Layer(layer), version=version, ordinal=ordinal,
-        valid_from_micros=valid_from, valid_to_micros=valid_to, ingested_at_micros=ingested_at,
-        expired_at_micros=expired_at, occurred=occurred, context=context, relation=relation, path=path,
-        project=project, tags=stored_names(tags), acl=stored_names(acl), source=source,
-        metadata=read_object(metadata), salience=salience, confidence=confidence, proof_count=proof,
-        access_count=accesses, last_access_micros=last_access, expansion=expansion, document=document,
-        session=session, speaker=speaker, author=author, trust=trust, superseded_by=superseded_by,
-        state=state,
+        memory, text, _KINDS[kind], _LAYERS[layer], version, ordinal, valid_from, valid_to, ingested_at,
+        expired_at, occurred, context, relation, expansion, path, project, stored_names(tags),
+        stored_names(acl), source, read_object(metadata), *others,
     )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.records.candidate import Candidate
+from simonides.recall.rounding import rounded
+from simonides.records.candidate import FUSED, Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,22 +49,25 @@ def fused(
     """
     ranks: dict[int, dict[str, int]] = {}
     scores: dict[int, dict[str, float]] = {}
-    given: dict[int, list[float]] = {}
+    sums: dict[int, float] = {}
+    several: dict[int, list[float]] = {}
     for channel in sorted(rankings):
         ranking = rankings[channel]
         hits = zip(ranking.ordinals.tolist(), ranking.scores.tolist(), points[channel], strict=True)
         for rank, (ordinal, score, point) in enumerate(hits, start=1):
             if ordinal in ranks:
                 ranks[ordinal][channel], scores[ordinal][channel] = rank, score
-                given[ordinal].append(point)
+                several.setdefault(ordinal, [sums[ordinal]]).append(point)
             else:
-                ranks[ordinal], scores[ordinal], given[ordinal] = {channel: rank}, {channel: score}, [point]
-    sums = [round(math.fsum(parts), 9) for parts in given.values()]
-    ordered = view.ranking(np.array(list(ranks), np.int64), np.array(sums, np.float64), None)
-    return tuple(
-        Candidate(ordinal, score, scored_by, ranks[ordinal], scores[ordinal])
+                ranks[ordinal], scores[ordinal], sums[ordinal] = {channel: rank}, {channel: score}, point
+    # Most memories are found by one channel alone.
+    sums.update((ordinal, math.fsum(given)) for ordinal, given in several.items())
+    ordered = view.ranking(np.array(list(sums), np.int64), np.array(rounded(sums.values())), None)
+    pool = [
+        Candidate(ordinal, score, scored_by, ranks[ordinal], scores[ordinal], {FUSED: score})
         for ordinal, score in zip(ordered.ordinals.tolist(), ordered.scores.tolist(), strict=True)
-    )
+    ]
+    return tuple(pool)
 
 
 def candidates(scored: Iterable[tuple[int, float]], scored_by: str, places: Places) -> tuple[Candidate, ...]:

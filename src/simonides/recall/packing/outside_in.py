@@ -53,9 +53,10 @@ class OutsideIn:
     def pack(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Packed:
         """The candidates that fit, in rank order, and the context laid from the outside in."""
         limit = self.most if query.limit is None else min(query.limit, self.most)
-        packed, items = TokenBudget(self.count, self.label).pack_items(
-            view, replace(query, limit=limit), by_score(view, pool), tools
-        )
+        if limit != query.limit:
+            query = replace(query, limit=limit)
+        best_first = by_score(view, pool)
+        packed, items = TokenBudget(self.count, self.label).pack_items(view, query, best_first, tools)
         hits, omitted = list(packed.hits), list(packed.omitted)
         while True:
             context = SEPARATOR.join(outside_in(items))

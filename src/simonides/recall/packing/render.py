@@ -6,9 +6,10 @@ memory's text can open an item of its own.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from simonides.records.interval import Precision, from_micros
+from simonides.records.interval import BEGINNING, FOREVER, Precision, from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ LabelPart = Literal["date", "kind", "id"]
 SEPARATOR = "\n"
 """Between two items."""
 
+_OPEN = frozenset({BEGINNING, FOREVER})
 _DAY_MICROS = 86_400_000_000
 _HALF_A_DAY, _HALF_A_MONTH, _HALF_A_YEAR = _DAY_MICROS // 2, 14 * _DAY_MICROS, 180 * _DAY_MICROS
 # How much of the ISO form is shown, and how far inside the interval it is read. A day, month or year begins
@@ -59,12 +61,18 @@ def render_date(memory: Memory) -> str:
         start, precision = memory.valid_from_micros, Precision.INSTANT
     else:
         start, precision = memory.occurred.start, memory.occurred.precision
-    if from_micros(start) is None:
+    if start in _OPEN:
         return ""
     characters, inside = _SHOWN[precision]
-    moment = from_micros(start + inside)
+    return _day((start + inside) // _DAY_MICROS)[:characters]
+
+
+@lru_cache(4_096)
+def _day(days: int) -> str:
+    """The day so many days after 1970-01-01; a context has many memories of few days."""
+    moment = from_micros(days * _DAY_MICROS)
     assert moment is not None
-    return moment.isoformat()[:characters]
+    return moment.date().isoformat()
 
 
 def _part(memory: Memory, name: LabelPart) -> str:

@@ -28,6 +28,8 @@ from simonides.protocols import Refined
 from simonides.recall.refining.boosting import first_recorded
 from simonides.recall.refining.order import by_score
 from simonides.recall.refining.scaling import min_max
+from simonides.recall.rounding import rounded_sums
+from simonides.records.candidate import FUSED
 from simonides.records.interval import BEGINNING
 from simonides.records.kind import RECALLED, Kind
 
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
 
 SCORED_BY = "blend"
 SIGNALS = ("sim", "recency", "salience", "confidence", "graphprox")
-FUSED, GRAPH = "fused", "graph_proximity"
-"""Signals that are read from candidates: the fuser's score, and what a graph stage left."""
+GRAPH = "graph_proximity"
+"""The signal that a graph stage left."""
 
 _MICROS_PER_HOUR = 3_600_000_000
 
@@ -77,40 +79,40 @@ class Blend:
         if not pool:
             return Refined(pool)
         ordinals = np.array([candidate.ordinal for candidate in pool], np.int64)
-        columns = self._signals(view, query, pool, ordinals)
+        signals = self._signals(view, query, pool, ordinals)
         # What is in quarantine and asked for counts as a plain fact.
         rows = [self.weights.get(kind, self.weights[Kind.SEMANTIC]) for kind in Kind]
         table = np.array([[row[signal] for signal in SIGNALS] for row in rows])
-        weights = table[view.column("kind", ordinals)]
-        signals = np.stack([columns[name] for name in SIGNALS], axis=1)
+        scores = rounded_sums(table[view.column("kind", ordinals)] * signals.T)
         scored = [
             candidate.with_signals(
-                round(math.fsum(parts), 9), SCORED_BY, dict(zip(SIGNALS, values, strict=True))
+                score,
+                SCORED_BY,
+                # Written out: a third of the time of a dictionary made of two lists.
+                {"sim": sim, "recency": used, "salience": salience, "confidence": sure, "graphprox": near},
             )
-            for candidate, parts, values in zip(
-                pool, (weights * signals).tolist(), signals.tolist(), strict=True
+            for candidate, score, sim, used, salience, sure, near in zip(
+                pool, scores, *signals.tolist(), strict=True
             )
         ]
         return Refined(by_score(view, scored))
 
     def _signals(
         self, view: View, query: Query, pool: tuple[Candidate, ...], ordinals: NDArray[np.int64]
-    ) -> dict[str, NDArray[np.float64]]:
-        """Each of ``SIGNALS``, in that order, shape (len(pool),)."""
-        fused = min_max(np.array([candidate.signals.get(FUSED, 0.0) for candidate in pool]))
-        cosines = np.zeros(len(pool)) if query.vector is None else view.cosines(query.vector, ordinals)
+    ) -> NDArray[np.float64]:
+        """Each of ``SIGNALS``, in that order, shape (len(SIGNALS), len(pool))."""
+        columns = np.zeros((len(SIGNALS) + 1, len(pool)))
+        if query.vector is not None:
+            columns[0] = view.cosines(query.vector, ordinals)
+        columns[1] = recency(view, ordinals, self.decay_per_hour)
+        columns[2], columns[3] = view.column("salience", ordinals), view.column("confidence", ordinals)
         # float32 columns are rounded to what was stored: 0.1 is not 0.10000000149.
-        stored = {
-            name: view.column(name, ordinals).astype(np.float64).round(6)
-            for name in ("salience", "confidence")
-        }
-        return {
-            "sim": np.maximum(min_max(cosines), fused),
-            "recency": min_max(recency(view, ordinals, self.decay_per_hour)),
-            "salience": min_max(stored["salience"]),
-            "confidence": min_max(stored["confidence"]),
-            "graphprox": min_max(np.array([candidate.signals.get(GRAPH, 0.0) for candidate in pool])),
-        }
+        columns[2:4].round(6, out=columns[2:4])
+        columns[4] = [candidate.signals.get(GRAPH, 0.0) for candidate in pool]
+        columns[5] = [candidate.signals.get(FUSED, 0.0) for candidate in pool]
+        scaled = min_max(columns)
+        np.maximum(scaled[0], scaled[5], out=scaled[0])
+        return scaled[:5]
 
 
 def recency(view: View, ordinals: NDArray[np.int64], decay_per_hour: float) -> NDArray[np.float64]:

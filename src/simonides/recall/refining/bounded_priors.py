@@ -27,6 +27,7 @@ from simonides.errors import InputError, UnknownNameError
 from simonides.protocols import Refined
 from simonides.recall.refining.boosting import first_recorded
 from simonides.recall.refining.order import by_score
+from simonides.recall.rounding import rounded
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
@@ -78,30 +79,33 @@ class BoundedPriors:
         if not pool:
             return Refined(pool)
         priors = self.priors(view, np.array([candidate.ordinal for candidate in pool], np.int64)).tolist()
-        scored = [
-            candidate.rescored(
+        scores = rounded(
+            [
                 # A negative score is raised by dividing it.
-                round(candidate.score * prior if candidate.score >= 0 else candidate.score / prior, 9),
-                SCORED_BY,
-                **{SIGNAL: prior},
-            )
-            for candidate, prior in zip(pool, priors, strict=True)
+                candidate.score * prior if candidate.score >= 0 else candidate.score / prior
+                for candidate, prior in zip(pool, priors, strict=True)
+            ]
+        )
+        scored = [
+            candidate.with_signals(score, SCORED_BY, {SIGNAL: prior})
+            for candidate, score, prior in zip(pool, scores, priors, strict=True)
         ]
         return Refined(by_score(view, scored))
 
     def priors(self, view: View, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
         """One factor per memory, between band^−½ and band^½, rounded to 1e-9."""
-        signals = {
-            "recency": self._recency(view, ordinals),
-            "salience": view.column("salience", ordinals).astype(np.float64),
-            "confidence": view.column("confidence", ordinals).astype(np.float64),
-            "usage": 1 - 1 / (1 + np.log1p(view.column("access_count", ordinals).astype(np.float64))),
-            "statement": 1.0 - view.column("asks", ordinals).astype(np.float64),
-            "length": np.log1p(view.column("words", ordinals).astype(np.float64)) / _LONG,
-        }
+        signals = np.empty((len(SIGNALS), len(ordinals)))
+        signals[0] = self._recency(view, ordinals)
+        signals[1], signals[2] = view.column("salience", ordinals), view.column("confidence", ordinals)
+        signals[3] = 1 - 1 / (1 + np.log1p(view.column("access_count", ordinals).astype(np.float64)))
+        signals[4] = 1.0 - view.column("asks", ordinals).astype(np.float64)
+        signals[5] = np.log1p(view.column("words", ordinals).astype(np.float64)) / _LONG
+        signals.clip(0, 1, out=signals)
+        signals -= 0.5
         power = np.zeros(len(ordinals))
-        for name in SIGNALS:
-            power += self.weights.get(name, 0.0) * (signals[name].clip(0, 1) - 0.5)
+        # One after the other, in this order: the last bit of a sum depends on it.
+        for name, signal in zip(SIGNALS, signals, strict=True):
+            power += self.weights.get(name, 0.0) * signal
         priors: NDArray[np.float64] = np.power(self.band, power)
         return priors.round(9)
 

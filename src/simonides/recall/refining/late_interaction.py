@@ -74,7 +74,7 @@ class LateInteraction:
         similar[counts == 0] = similar[counts > 0].mean()
         scores = (self.kept * before + self.weight * min_max(similar)).round(9)
         scored = [
-            candidate.rescored(score, SCORED_BY, **{SIGNAL: signal})
+            candidate.with_signals(score, SCORED_BY, {SIGNAL: signal})
             for candidate, score, signal in zip(head, scores.tolist(), similar.round(9).tolist(), strict=True)
         ]
         return Refined(by_score(view, scored) + tail)

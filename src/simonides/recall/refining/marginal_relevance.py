@@ -6,7 +6,8 @@ next = argmax over m not yet chosen of
 The score is the pool's own, on a scale of 0 to 1 such as the blend's; the cosine is between the memories'
 vectors, 0 where one has none; for the first choice the maximum is 0. With relevance_weight = 1 the order of
 the pool stays as it is. Equal values go to the better placed.
-Cost: the pool's vectors once, then most × pool sums: under 2 ms for 160 candidates and 50 choices.
+Cost: the pool's vectors with one another once, then most × pool sums: under 1 ms for 160 candidates and 50
+choices.
 Source: Carbonell and Goldstein, The Use of MMR (1998).
 Weakness: on fused scores, which are far below 0.1, the cosines decide alone; scale the scores first.
 """
@@ -54,7 +55,8 @@ class MarginalRelevance:
         """The chosen ones in the order of choice; scores stay, and each carries what it was chosen by."""
         if not pool:
             return Refined(pool)
-        vectors = view.vectors(np.array([candidate.ordinal for candidate in pool], np.int64))
+        ordinals = [candidate.ordinal for candidate in pool]
+        vectors = view.vectors(np.array(ordinals, np.int64))
         scores = np.array([candidate.score for candidate in pool])
         chosen, values = choose(scores, cosine_table(vectors), self.relevance_weight, self.most)
         kept = tuple(
@@ -62,18 +64,18 @@ class MarginalRelevance:
             for place, value in zip(chosen, values, strict=True)
         )
         remedy = f"{len(chosen)} of {len(pool)} were chosen, the last at {values[-1]:.6f}"
-        left = {candidate.ordinal for candidate in pool} - {candidate.ordinal for candidate in kept}
+        left = set(ordinals).difference([ordinals[place] for place in chosen])
         return Refined(kept, dropped=dict.fromkeys(sorted(left), f"was not chosen: {remedy}"))
 
 
 def cosine_table(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     """Cosine of each row with each, float64, shape (n, n), rounded to 1e-9; 0 beside a zero row."""
     # In place where it can be: new pages for so large arrays cost more than what is reckoned in them.
-    unit = vectors.astype(np.float64)
-    lengths = np.sqrt(np.add.reduce(unit * unit, axis=1, keepdims=True))
+    table: NDArray[np.float64] = products_of(vectors.astype(np.float64))
+    lengths = np.sqrt(table.diagonal())
     lengths[lengths == 0.0] = 1.0
-    unit /= lengths
-    table: NDArray[np.float64] = products_of(unit)
+    table /= lengths
+    table /= lengths[:, np.newaxis]
     return table.round(9, out=table)
 
 
@@ -88,21 +90,22 @@ def choose(
         relevance_weight: 0 to 1.
         most: how many are chosen at most.
     """
+    # Each candidate's value beside each that may be chosen before it. Rounding keeps the order of numbers, so
+    # the least of rounded values is what the greatest cosine gives.
+    values = np.multiply(cosines, 1 - relevance_weight)
+    np.subtract(relevance_weight * scores, values, out=values)
+    values.round(9, out=values)
+    marginal = (relevance_weight * scores).round(9)
     chosen: list[int] = []
-    values: list[float] = []
-    nearest, marginal = np.zeros(len(scores)), np.empty(len(scores))
-    relevance = relevance_weight * scores
+    given: list[float] = []
     for _ in range(min(most, len(scores))):
-        np.multiply(nearest, 1 - relevance_weight, out=marginal)
-        np.subtract(relevance, marginal, out=marginal)
-        marginal.round(9, out=marginal)
         # The first of equal ones: the pool is in a total order.
         place = int(marginal.argmax())
+        given.append(float(marginal[place]))
         if chosen:
-            np.maximum(nearest, cosines[place], out=nearest)
+            np.minimum(marginal, values[place], out=marginal)
         else:
-            nearest[:] = cosines[place]
+            marginal = values[place].copy()
         chosen.append(place)
-        values.append(float(marginal[place]))
-        relevance[place] = -np.inf
-    return chosen, values
+        marginal[place] = -np.inf
+    return chosen, given

@@ -20,8 +20,9 @@ import numpy as np
 from simonides.errors import InputError, UnknownNameError
 from simonides.protocols import Refined
 from simonides.recall.refining.order import by_score
+from simonides.recall.rounding import rounded
 from simonides.records.candidate import Candidate
-from simonides.records.edges import LINK_CODES, LINK_KINDS
+from simonides.records.edges import LINK_KINDS
 
 if TYPE_CHECKING:
     from simonides.protocols import Tools, View
@@ -62,7 +63,8 @@ class Neighbours:
             return Refined(pool)
         scores = {candidate.ordinal: candidate.score for candidate in pool}
         links = view.links(np.array(list(scores), np.int64))
-        links = links.keep(np.isin(links.kinds, [LINK_CODES[kind] for kind in self.kinds]))
+        wanted = np.array([kind in self.kinds for kind in LINK_KINDS])
+        links = links.keep(wanted[links.kinds])
         head = {candidate.ordinal for candidate in pool[: self.adds]}
         best: dict[int, float] = {}
         added: dict[int, None] = {}
@@ -70,12 +72,11 @@ class Neighbours:
             best[second] = max(best.get(second, 0.0), scores[first])
             if second not in scores and first in head and view.eligible[second]:
                 added[second] = None
+        pool += tuple([Candidate(row, 0.0, SCORED_BY) for row in added])
+        nearest = [best.get(candidate.ordinal, 0.0) for candidate in pool]
+        raised = rounded([each.score + self.factor * near for each, near in zip(pool, nearest, strict=True)])
         scored = [
-            candidate.with_signals(
-                round(candidate.score + self.factor * best.get(candidate.ordinal, 0.0), 9),
-                SCORED_BY,
-                {SIGNAL: best.get(candidate.ordinal, 0.0)},
-            )
-            for candidate in (*pool, *(Candidate(row, 0.0, SCORED_BY) for row in added))
+            each.with_signals(score, SCORED_BY, {SIGNAL: near})
+            for each, score, near in zip(pool, raised, nearest, strict=True)
         ]
         return Refined(by_score(view, scored))

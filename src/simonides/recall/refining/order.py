@@ -24,7 +24,7 @@ def by_score(view: View, pool: Sequence[Candidate]) -> tuple[Candidate, ...]:
         None,
     )
     by_ordinal = {candidate.ordinal: candidate for candidate in pool}
-    return tuple(by_ordinal[ordinal] for ordinal in ranking.ordinals.tolist())
+    return tuple([by_ordinal[ordinal] for ordinal in ranking.ordinals.tolist()])
 
 
 def split(

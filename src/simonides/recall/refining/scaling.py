@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -14,13 +13,14 @@ def min_max(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(v − min) / (max − min) for each value, in [0, 1], rounded to 1e-9; a constant column is all 0.
 
     Args:
-        values: finite float64, shape (n,).
+        values: finite float64, shape (n,), or several columns at once, shape (columns, n).
     """
-    if not len(values):
+    if not values.size:
         return values
-    lowest, highest = values.min(), values.max()
-    if lowest == highest:
-        return np.zeros(len(values))
     # Halved first: the difference of two huge values of different signs would overflow.
-    scaled: NDArray[np.float64] = (values / 2 - lowest / 2) / (highest / 2 - lowest / 2)
-    return scaled.round(9)
+    halves = values / 2
+    scaled: NDArray[np.float64] = halves - halves.min(axis=-1, keepdims=True)
+    spans = scaled.max(axis=-1, keepdims=True)
+    spans[spans == 0.0] = 1.0
+    scaled /= spans
+    return scaled.round(9, out=scaled)

@@ -8,7 +8,7 @@ import pytest
 from simonides.backends.embedded.reading import read_index_rows, read_memories, read_versions
 from simonides.errors import DamagedError
 from simonides.index.columns import COLUMNS
-from simonides.records.interval import BEGINNING, FOREVER
+from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 
 if TYPE_CHECKING:
@@ -31,6 +31,68 @@ def test_more_records_than_one_statement_takes_are_read(desk: Desk) -> None:
     wanted = list(reversed(range(1_203)))
     with bank.reading() as reading:
         assert [m.ordinal for m in read_memories(reading.connection, wanted)] == wanted
+
+
+def test_every_value_of_a_record_stands_in_its_field(desk: Desk) -> None:
+    bank = desk.open()
+    desk.retain(bank, "fuse")
+    texts = ("text", "context", "relation", "expansion", "source", "superseded_by")
+    numbers = (
+        "version",
+        "valid_from",
+        "valid_to",
+        "ingested_at",
+        "expired_at",
+        "proof_count",
+        "access_count",
+    )
+    plain = {name: f"the {name}" for name in texts} | {name: n for n, name in enumerate(numbers, 1)}
+    others = {"salience": 0.25, "confidence": 0.75, "last_access": 90, "state": 3, "kind": "code"}
+    dates = {"occurred_from": 70, "occurred_to": 80, "occurred_precision": "week"}
+    changed = {**plain, **others, **dates, "layer": "codebase", "metadata": '{"a": 1}'}
+    desk.sql(f"UPDATE memories SET {', '.join(f'{name} = ?' for name in changed)}", *changed.values())
+    sources = {name: f"the {name}" for name in ("document", "session", "speaker", "author")}
+    desk.sql(f"UPDATE episodes SET trust = 0.5, {', '.join(f'{n} = ?' for n in sources)}", *sources.values())
+    desk.sql("INSERT INTO labels(number, text) VALUES(101, 'the path'), (102, 'the project')")
+    desk.sql("INSERT INTO label_sets(number, names) VALUES(101, '[\"a tag\"]'), (102, '[\"a reader\"]')")
+    desk.sql("UPDATE memories SET path = 101, project = 102, tags = 101, acl = 102")
+    with bank.reading() as reading:
+        (found,) = read_memories(reading.connection, [0])
+    assert {name: getattr(found, name) for name in (*texts, *sources)} == {
+        name: f"the {name}" for name in (*texts, *sources)
+    }
+    times = [
+        found.valid_from_micros,
+        found.valid_to_micros,
+        found.ingested_at_micros,
+        found.expired_at_micros,
+    ]
+    assert [found.version, *times, found.proof_count, found.access_count] == [1, 2, 3, 4, 5, 6, 7]
+    assert (found.ordinal, len(found.id), found.metadata) == (0, 16, {"a": 1})
+    assert (found.path, found.project, found.tags, found.acl) == (
+        "the path",
+        "the project",
+        ("a tag",),
+        ("a reader",),
+    )
+    assert (found.salience, found.confidence, found.trust) == (0.25, 0.75, 0.5)
+    assert (found.last_access_micros, found.state) == (90, 3)
+    assert (found.kind, found.layer) == (Kind.CODE, Layer.CODEBASE)
+    assert found.occurred == Interval(70, 80, Precision.WEEK)
+
+
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 70])
+def test_any_number_of_rows_is_read(desk: Desk, count: int) -> None:
+    bank = desk.open()
+    desk.embedder = None
+    desk.retain(bank, *(f"fuse {n}" for n in range(70)))
+    wanted = [(n * 11) % 70 for n in range(count)]
+    with bank.reading() as reading:
+        assert [m.text for m in reading.memories(wanted)] == [f"fuse {n}" for n in wanted]
+        assert [source.text for source in reading.sources(wanted)] == [f"fuse {n}" for n in wanted]
+        signatures = reading.signatures(wanted)
+        assert signatures.dtype == np.uint32
+        assert [row.tolist() for row in signatures] == [reading.signatures([n])[0].tolist() for n in wanted]
 
 
 def test_what_is_gone_is_an_error_and_not_a_shorter_list(desk: Desk) -> None:

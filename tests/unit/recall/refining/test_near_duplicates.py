@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.near_duplicates import NearDuplicates, banded_pairs, jaccard
+from simonides.recall.refining.near_duplicates import (
+    NearDuplicates,
+    _one_number_each,
+    banded_pairs,
+    jaccard,
+)
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
@@ -72,7 +77,7 @@ def test_only_memories_that_share_a_band_are_read() -> None:
     signatures = view.signatures([0, 1, 2])
     view.fetched.clear()
     pairs = banded_pairs(signatures, 32, 4)
-    assert pairs == {0: set(), 1: {0}, 2: set()}
+    assert pairs == {1: {0}}
     stage().refine(view, fake_query("q"), pool, fake_tools())
     # Once for the signatures, which the fake makes of the texts, and once for those that share a band.
     assert view.fetched == [0, 1, 2, 0, 1]
@@ -80,7 +85,14 @@ def test_only_memories_that_share_a_band_are_read() -> None:
 
 def test_a_band_is_shared_only_as_a_whole() -> None:
     signatures = np.array([[1, 2, 3, 4], [1, 2, 9, 4], [9, 2, 3, 4]], np.uint32)
-    assert banded_pairs(signatures, 2, 2) == {0: set(), 1: {0}, 2: {0}}
+    assert banded_pairs(signatures, 2, 2) == {1: {0}, 2: {0}}
+
+
+def test_bands_that_differ_may_have_the_same_number() -> None:
+    signatures = np.array([[2_971_215_073, 50_920_843], [0, 0], [0, 0]], np.uint32)
+    first, second, _ = _one_number_each(signatures.reshape(3, 1, 2))[0].tolist()
+    assert first == second
+    assert banded_pairs(signatures, 1, 2) == {2: {1}}
 
 
 @pytest.mark.parametrize(

@@ -24,3 +24,9 @@ def test_the_order_of_the_values_stays() -> None:
 
 def test_huge_values_stay_finite() -> None:
     assert min_max(np.array([-1.7e308, 0.0, 1.7e308])).tolist() == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.spec("HX-07")
+def test_several_columns_are_scaled_each_by_its_own() -> None:
+    columns = np.array([[3.0, 1.0, 2.0], [5.0, 5.0, 5.0], [-1e9, 1 / 3, 0.1]])
+    assert min_max(columns).tolist() == [min_max(column).tolist() for column in columns]
