@@ -160,7 +160,7 @@ def read_generation(
         number: of the generation.
         check: also compare every checksum (reads every file whole, about 0.3 s of CPU per GB).
         known: a generation of the same bank and epoch that was opened and compared before: what both have is
-            taken as it is, with what was found out about it, and its checksums are not compared again.
+            taken as it is, with what was found out about it, and its files are not opened again.
 
     Raises:
         DamagedError: a file is not what was written.
@@ -169,18 +169,19 @@ def read_generation(
     place = folder / str(number)
     origin, listed, graph_at = _manifest(files, place / "manifest.json", number)
     had = dict(zip(known.files, known.blocks, strict=True)) if known else {}
-    opened = [_block(files, folder, file, origin, check=check and file not in had) for file in listed]
-    blocks = tuple(had.get(file, block) for file, block in zip(listed, opened, strict=True))
+    blocks = tuple(
+        had[file] if file in had else _block(files, folder, file, origin, check=check) for file in listed
+    )
     path = place / "expired.arr"
     stamps, about = read_arrays(files, path, check=check)
     if about != asdict(origin) or stamps.keys() != {"ordinals", "stamps"}:
         raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
     expired = dict(zip(stamps["ordinals"].tolist(), stamps["stamps"].tolist(), strict=True))
-    same = known is not None and known.graph_at == graph_at
-    edges = _edges(
-        files, folder / str(graph_at) / _GRAPH, origin, own=graph_at == number, check=check and not same
-    )
-    graph = known.graph if known is not None and same else edges
+    if known is not None and known.graph_at == graph_at:
+        graph = known.graph
+    else:
+        path = folder / str(graph_at) / _GRAPH
+        graph = _edges(files, path, origin, own=graph_at == number, check=check)
     return Generation(number, origin, listed, blocks, expired, graph, graph_at)
 
 
