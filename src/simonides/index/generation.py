@@ -11,7 +11,9 @@ generation; a folder that lost that race is deleted by its writer. Everything ca
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import zlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -160,7 +162,7 @@ def read_generation(
         number: of the generation.
         check: also compare every checksum (reads every file whole, about 0.3 s of CPU per GB).
         known: a generation of the same bank and epoch that was opened and compared before: what both have is
-            taken as it is, with what was found out about it, and its files are not opened again.
+            taken as it is, with what was found out about it, and its files only have to be there.
 
     Raises:
         DamagedError: a file is not what was written.
@@ -169,6 +171,10 @@ def read_generation(
     place = folder / str(number)
     origin, listed, graph_at = _manifest(files, place / "manifest.json", number)
     had = dict(zip(known.files, known.blocks, strict=True)) if known else {}
+    kept = [folder / str(file.generation) / file.name for file in listed if file in had]
+    if known is not None and known.graph_at == graph_at:
+        kept.append(folder / str(graph_at) / _GRAPH)
+    _find(files, kept)
     blocks = tuple(
         had[file] if file in had else _block(files, folder, file, origin, check=check) for file in listed
     )
@@ -183,6 +189,13 @@ def read_generation(
         path = folder / str(graph_at) / _GRAPH
         graph = _edges(files, path, origin, own=graph_at == number, check=check)
     return Generation(number, origin, listed, blocks, expired, graph, graph_at)
+
+
+def _find(files: FileLayer, paths: Sequence[Path]) -> None:
+    names = {place: set(files.names(place)) for place in {path.parent for path in paths}}
+    for path in paths:
+        if path.name not in names[path.parent]:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
 def _edges(files: FileLayer, path: Path, origin: Origin, *, own: bool, check: bool) -> Graph:

@@ -299,7 +299,9 @@ def test_a_graph_may_stay_where_it_is(folder: Path, block: Block) -> None:
     opened = read_generation(FILES, folder, 2, check=True)
     assert (opened.number, opened.graph_at, earlier.graph_at) == (2, 1, 1)
     assert arrays_of(opened.graph) == arrays_of(GRAPH)
-    assert read_generation(FILES, folder, 2, check=True, known=earlier).graph is earlier.graph
+    again = read_generation(FILES, folder, 2, check=True, known=earlier)
+    assert again.graph is earlier.graph
+    assert again.blocks[0] is earlier.blocks[0]
     write_generation(FILES, folder, 3, origin, [block], {}, 1)
     remove_unused(FILES, folder, read_generation(FILES, folder, 3))
     assert (FILES.names(folder), FILES.names(folder / "1")) == (["1", "3"], ["graph.arr"])
@@ -325,3 +327,12 @@ def test_replaced_files_go_from_folders_that_stay(
     assert replaced_files(FILES, folder, third) == []
     assert (FILES.names(folder), FILES.names(folder / "2")) == (["2", "3"], ["block-0.arr"])
     assert read_generation(FILES, folder, 3, check=True).rows == 7
+
+
+@pytest.mark.parametrize("name", ["block-0.arr", "graph.arr"])
+def test_what_is_known_has_to_be_there_all_the_same(folder: Path, name: str) -> None:
+    earlier = read_generation(FILES, folder, 1)
+    write_generation(FILES, folder, 2, ORIGIN, earlier.files, {}, 1)
+    (folder / "1" / name).unlink()
+    with pytest.raises(FileNotFoundError, match=name):
+        read_generation(FILES, folder, 2, known=earlier)
