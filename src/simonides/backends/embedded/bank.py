@@ -7,7 +7,6 @@ never waits for a writer.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import threading
 import uuid
@@ -74,6 +73,7 @@ from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
+from simonides.backends.embedded.uncollected import uncollected
 from simonides.backends.embedded.verification import VerifyReport, verify
 from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
 from simonides.index.block import join_blocks
@@ -466,15 +466,11 @@ class EmbeddedBank:
         # What undoes a single statement; in a file it would be several pages for every row.
         undone_in = connection.pragma("temp_store")
         connection.pragma("temp_store", "MEMORY")
-        # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
-        collecting = gc.isenabled()
-        gc.disable()
         try:
-            with self.writing(now, actor, parts) as transaction:
+            # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
+            with uncollected(), self.writing(now, actor, parts) as transaction:
                 yield transaction
         finally:
-            if collecting:
-                gc.enable()
             connection.pragma("temp_store", undone_in)
             connection.pragma("cache_size", usual)
 

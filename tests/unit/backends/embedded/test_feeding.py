@@ -17,6 +17,8 @@ from simonides.testing.embedder import StubTokenEmbedder
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import apsw
+
     from simonides.bank import Bank
     from simonides.index.snapshot import IndexSnapshot
 
@@ -143,6 +145,36 @@ def test_repeats_pieces_of_documents_and_statements_are_read(
         assert bank.verify().ok
     read = _read(tmp_path / "s")
     assert all(np.array_equal(held[name], read[name]) for name in held)
+
+
+def test_the_rows_are_the_same_whether_a_block_is_published_or_not(
+    tmp_path: Path, given: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(tmp_path / "published", embedder=StubTokenEmbedder(), clock=_clock) as store:
+        store.bank().retain("earlier")
+    shutil.copytree(tmp_path / "published", tmp_path / "waiting")
+    dumps = []
+    for name, smallest in (("published", 256), ("waiting", 10_000)):
+        monkeypatch.setattr("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", smallest)
+        with open_store(tmp_path / name, embedder=StubTokenEmbedder(), clock=_clock) as store:
+            _load(store.bank(), _items(600))
+            with store.bank()._rows.reading() as reading:
+                dumps.append(_dump(reading.connection))
+                assert reading.meta.generation == (name == "published")
+    assert given == [("disk", 600), ("memory", 600)]
+    assert dumps[0] == dumps[1]
+    assert len(dumps[0]["memories"]) == 601
+
+
+def _dump(connection: apsw.Connection) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table, but for the generation of the index and the seal over it."""
+    tables = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    ).fetchall()
+    found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in tables}
+    columns = [str(column[1]) for column in connection.execute("PRAGMA table_info(meta)").fetchall()]
+    shown = ", ".join(name for name in columns if name not in {"generation", "digest"})
+    return found | {"meta": connection.execute(f"SELECT {shown} FROM meta").fetchall()}
 
 
 def _clock() -> datetime:
