@@ -106,6 +106,16 @@ def test_a_batch_below_the_size_is_left_to_the_tail(stores: tuple[Bank, Bank]) -
     assert current(loading).rows == 511, "with what waited"
 
 
+def test_a_bank_with_a_key_publishes_nothing(
+    stores: tuple[Bank, Bank], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading, _ = stores
+    monkeypatch.setattr(loading._rows, "_key", object())
+    load(loading, 0, BATCH)
+    assert folders(loading) == []
+    assert loading.stats()["memories"] == BATCH
+
+
 def test_a_reader_keeps_the_answer_of_its_own_moment(stores: tuple[Bank, Bank]) -> None:
     loading, reading = stores
     load(loading, 0, BATCH)
