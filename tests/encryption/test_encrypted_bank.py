@@ -466,3 +466,12 @@ def test_rebuilt_arrays_are_those_that_were_sealed(
     store.close_bank("diary")
     with store.bank("diary")._rows.reading() as reading:
         assert np.array_equal(reading.snapshot.column("expired_at"), before)
+
+
+def test_a_load_writes_nothing_of_the_index(bank: Bank) -> None:
+    texts = [f"{CANARY} {number}" for number in range(300)]
+    bank.load(texts, StubEmbedder(32).encode(texts))
+    assert len(bank.recall(CANARY, profile="lexical", limit=10).hits) == 10
+    assert not (bank._rows.folder / "index").exists()
+    assert traces(bank._rows.folder) == []
+    assert bank.verify().ok

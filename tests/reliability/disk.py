@@ -270,6 +270,13 @@ class FaultyFiles(FileLayer):
             self._step(path)
         return super().map(path)
 
+    def remove_file(self, path: Path) -> None:
+        if self.disk.step():
+            return
+        super().remove_file(path)
+        self.disk.synced.pop(str(path), None)
+        self.disk.later.pop(str(path), None)
+
     def remove_folder(self, folder: Path) -> None:
         """A removal that was not synced can come back."""
         if self.disk.step() or not folder.exists():

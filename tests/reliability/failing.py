@@ -6,6 +6,7 @@ import errno
 import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from tests.reliability.disk import Disk, FaultyFiles, faulty_system
 
@@ -95,7 +96,8 @@ def fail_each_call(
         first, step: which calls fail: first, first + step, …
     """
     failures = Failures()
-    with faulty_system() as system:
+    # Every load publishes what it stores.
+    with faulty_system() as system, patch("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", 1):
         system.checkpoint_pages = 20
         for code, for_good, reads in modes:
             at, reached = first, True
@@ -142,6 +144,9 @@ def _run(folder: Path, disk: Disk, run: Run) -> None:
             else:
                 run.perhaps_gone.add(memory)
         run.attempt(lambda: bank[0]._rows.merge_if_due(force=True))
+        for number in (3, 4):
+            clock.advance(seconds=1)
+            _load(bank[0], run, tuple(f"Keeper {number} read gauge {number}{i}." for i in range(3)))
         run.attempt(lambda: bank[0].recall("gauge 21"))
         if disk.failed and not disk.for_good:
             # It failed once and is well again: so must the bank be, without being opened anew.
@@ -150,6 +155,15 @@ def _run(folder: Path, disk: Disk, run: Run) -> None:
             if len(run.texts) == before:
                 run.failures.stuck += 1
                 run.failures.problems.append(f"{run.where}: retain still refused after the disk was well")
+
+
+def _load(bank: Bank, run: Run, texts: tuple[str, ...]) -> None:
+    ids: list[str] = []
+    vectors = StubEmbedder(dimension=8).encode(list(texts))
+    if run.attempt(lambda: ids.extend(bank.load(texts, vectors))):
+        run.texts |= zip(ids, texts, strict=True)
+    else:
+        run.unsure.append(texts)
 
 
 def _retain(bank: Bank, run: Run, texts: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Power cuts during retain, invalidate, forget and merge, and what is found when the power is back."""
+"""Power cuts during retain, load, invalidate, forget and merge, and what is found when the power is back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import apsw
 from tests.reliability.disk import Disk, FaultyFiles, faulty_system
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from simonides.bank import Bank
 
 CUTS_PER_BANK = 25
-FURTHEST_CALL = 250
+FURTHEST_CALL = 400
 """A trial of five changes makes about as many calls of the disk."""
 
 
@@ -97,7 +98,8 @@ def cut_power(
         store.bank().retain("The first memory of the bank.")
         with store.bank()._rows.reading() as reading:
             first = dict(reading.connection.execute("SELECT id, text FROM memories"))
-    with faulty_system() as system:
+    # Every load publishes what it stores.
+    with faulty_system() as system, patch("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", 1):
         while cuts.trials < trials:
             system.checkpoint_pages = chance.choice((16, 100, 1000))
             folder = place / f"store{cuts.trials}"
@@ -172,17 +174,20 @@ def _looked_at(folder: Path, disk: Disk, promises: Promises, cuts: Cuts) -> None
 
 
 def _change(bank: Bank, promises: Promises, chance: random.Random) -> None:
-    what = chance.choices(("retain", "forget", "invalidate", "merge"), (6, 2, 1, 1))[0]
+    what = chance.choices(("retain", "load", "forget", "invalidate", "merge"), (4, 3, 2, 1, 1))[0]
     known = sorted(promises.texts)
     promises.clock.advance(seconds=1)
-    if what == "retain" or not known:
+    if what in {"retain", "load"} or not known:
         size = chance.randint(1, 3)
         texts = tuple(
             f"Keeper {promises.number + i} read gauge {chance.randint(1, 99)}." for i in range(size)
         )
         promises.number += size
         promises.retaining = texts
-        ids = bank.retain(list(texts), deduplicate=False)
+        if what == "load":
+            ids = bank.load(texts, StubEmbedder(dimension=8).encode(list(texts)))
+        else:
+            ids = bank.retain(list(texts), deduplicate=False)
         promises.texts |= zip(ids, texts, strict=True)
         promises.retaining = ()
     elif what == "forget":

@@ -70,6 +70,21 @@ def merged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.fault("W4")
 @pytest.mark.usefixtures("merged")
+def test_a_purge_leaves_no_byte_in_a_folder_that_another_block_still_needs(bank: Bank) -> None:
+    others = bank.retain(OTHERS)
+    (secret,) = bank.retain(SECRET[0])
+    bank.forget(others[:1])
+    index = bank._rows._index
+    assert {path.name for path in index.rglob("block-*")} == {"block-0.arr", "block-40.arr"}
+    assert traces(index) == ["block-40.arr"]
+    assert bank.forget_where(secret, purge=True).status == COMPLETE
+    assert traces(bank._rows.folder) == []
+    assert len({path.parent for path in index.rglob("block-*")}) == 2
+    assert bank.verify().ok
+
+
+@pytest.mark.fault("W4")
+@pytest.mark.usefixtures("merged")
 def test_a_purge_leaves_no_byte_in_any_file(store: Store, bank: Bank) -> None:
     ids = fill(bank)
     bank._rows.merge_if_due(force=True)

@@ -73,7 +73,8 @@ def _deadly(number: int) -> FileLayer:
 
         return call
 
-    for name in ("make_folder", "write", "sync_folder", "read", "map", "names", "remove_folder"):
+    calls_of = ("make_folder", "write", "sync_folder", "read", "map", "names", "remove_file", "remove_folder")
+    for name in calls_of:
         setattr(layer, name, guarded(getattr(layer, name)))
     return layer
 

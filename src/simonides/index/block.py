@@ -78,6 +78,12 @@ class Block:
     def stop(self) -> int:
         return self.start + self.rows
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether it can go to a file as it is; else ``join_blocks`` seals it."""
+        postings = (*self.postings.values(),)
+        return isinstance(self.sparse, SealedSparse) and all(isinstance(p, SealedPostings) for p in postings)
+
 
 class Tail:
     """The newest rows, in memory. Appending leaves earlier frozen blocks as they were."""

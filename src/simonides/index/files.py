@@ -60,6 +60,11 @@ class FileLayer:
         except FileNotFoundError:
             return []
 
+    def remove_file(self, path: Path) -> None:
+        """Delete a file that nobody needs; what cannot be deleted now is left for later."""
+        with contextlib.suppress(OSError):
+            path.unlink()
+
     def remove_folder(self, folder: Path) -> None:
         """Delete a folder of files that nobody needs; what cannot be deleted now is left for later."""
         with contextlib.suppress(OSError):

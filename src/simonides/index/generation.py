@@ -2,7 +2,7 @@
 
     index/<generation>/manifest.json   what the index is made of, and of which bank at which change
     index/<generation>/block-0.arr     blocks this generation wrote, by first row; older ones stay in place
-    index/<generation>/graph.arr       mentions and links
+    index/<generation>/graph.arr       mentions and links; an older one may stay in place, too
     index/<generation>/expired.arr     expiry stamps newer than the blocks
 
 Nothing here is ever written twice or renamed. A folder counts only once the bank's ``meta`` names its
@@ -11,7 +11,9 @@ generation; a folder that lost that race is deleted by its writer. Everything ca
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import zlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,7 @@ import numpy as np
 from simonides.errors import DamagedError
 from simonides.index.block import Block, block_arrays, block_of_arrays
 from simonides.index.container import read_arrays, write_arrays
-from simonides.index.graph import graph_arrays, graph_of_arrays
+from simonides.index.graph import Graph, graph_arrays, graph_of_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,10 +32,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.index.files import FileLayer
-    from simonides.index.graph import Graph
 
 FORMAT = 4
 """Of the files; a generation of another format is rebuilt."""
+
+_GRAPH = "graph.arr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,16 @@ class BlockFile:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """An opened generation."""
+    """An opened generation.
+
+    Attributes:
+        number: its own.
+        origin: what it was made from.
+        files, blocks: where the blocks lie, and what is in them.
+        expired: stamps newer than the blocks, by ordinal.
+        graph: mentions and links; perhaps fewer than the rows have, never others.
+        graph_at: number of the generation that wrote the graph.
+    """
 
     number: int
     origin: Origin
@@ -78,6 +90,7 @@ class Generation:
     blocks: tuple[Block, ...]
     expired: Mapping[int, int]
     graph: Graph
+    graph_at: int
 
     @property
     def rows(self) -> int:
@@ -91,7 +104,7 @@ def write_generation(
     origin: Origin,
     parts: Sequence[BlockFile | Block],
     expired: Mapping[int, int],
-    graph: Graph,
+    graph: Graph | int,
 ) -> None:
     """Write generation *number* whole and make it durable; it counts only once ``meta`` names it.
 
@@ -102,7 +115,7 @@ def write_generation(
         origin: what it was made from.
         parts: what the index is made of, ascending: files of earlier generations, and new sealed blocks.
         expired: stamps newer than those files.
-        graph: sealed.
+        graph: sealed; or the number of the generation whose graph stays, and newer edges are read from rows.
     """
     place = folder / str(number)
     files.make_folder(place)
@@ -120,8 +133,11 @@ def write_generation(
         "stamps": np.array([expired[ordinal] for ordinal in ordinals], np.int64),
     }
     write_arrays(files, place / "expired.arr", stamps, asdict(origin))
-    write_arrays(files, place / "graph.arr", graph_arrays(graph), asdict(origin))
     body = {"format": FORMAT, "origin": asdict(origin), "blocks": [asdict(file) for file in written]}
+    if isinstance(graph, Graph):
+        write_arrays(files, place / _GRAPH, graph_arrays(graph), asdict(origin))
+    else:
+        body["graph"] = graph
     text = json.dumps(body, sort_keys=True)
     files.write(
         place / "manifest.json",
@@ -136,7 +152,7 @@ def read_generation(
     number: int,
     *,
     check: bool = False,
-    known: Mapping[BlockFile, Block] | None = None,
+    known: Generation | None = None,
 ) -> Generation:
     """Open generation *number*; its blocks are mapped.
 
@@ -145,28 +161,57 @@ def read_generation(
         folder: the bank's ``index`` folder.
         number: of the generation.
         check: also compare every checksum (reads every file whole, about 0.3 s of CPU per GB).
-        known: blocks of the same bank and epoch that were opened and compared before: they are taken as they
-            are, with what was found out about them, and their checksums are not compared again.
+        known: a generation of the same bank and epoch that was opened and compared before: what both have is
+            taken as it is, with what was found out about it, and its files only have to be there.
 
     Raises:
         DamagedError: a file is not what was written.
         FileNotFoundError: a file is gone.
     """
     place = folder / str(number)
-    origin, listed = _manifest(files, place / "manifest.json")
-    known = known or {}
-    opened = [_block(files, folder, file, origin, check=check and file not in known) for file in listed]
-    blocks = tuple(known.get(file, block) for file, block in zip(listed, opened, strict=True))
+    origin, listed, graph_at = _manifest(files, place / "manifest.json", number)
+    had = dict(zip(known.files, known.blocks, strict=True)) if known else {}
+    kept = [folder / str(file.generation) / file.name for file in listed if file in had]
+    if known is not None and known.graph_at == graph_at:
+        kept.append(folder / str(graph_at) / _GRAPH)
+    _find(files, kept)
+    blocks = tuple(
+        had[file] if file in had else _block(files, folder, file, origin, check=check) for file in listed
+    )
     path = place / "expired.arr"
     stamps, about = read_arrays(files, path, check=check)
     if about != asdict(origin) or stamps.keys() != {"ordinals", "stamps"}:
         raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
     expired = dict(zip(stamps["ordinals"].tolist(), stamps["stamps"].tolist(), strict=True))
-    path = place / "graph.arr"
-    edges, about = read_arrays(files, path, check=check)
-    if about != asdict(origin):
+    if known is not None and known.graph_at == graph_at:
+        graph = known.graph
+    else:
+        path = folder / str(graph_at) / _GRAPH
+        graph = _edges(files, path, origin, own=graph_at == number, check=check)
+    return Generation(number, origin, listed, blocks, expired, graph, graph_at)
+
+
+def _find(files: FileLayer, paths: Sequence[Path]) -> None:
+    names = {place: set(files.names(place)) for place in {path.parent for path in paths}}
+    for path in paths:
+        if path.name not in names[path.parent]:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+def _edges(files: FileLayer, path: Path, origin: Origin, *, own: bool, check: bool) -> Graph:
+    arrays, about = read_arrays(files, path, check=check)
+    if about != asdict(origin) if own else not _matches(about, _lasting(origin)):
         raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
-    return Generation(number, origin, listed, blocks, expired, _graph(edges, path))
+    return _graph(arrays, path)
+
+
+def _lasting(origin: Origin) -> dict[str, Any]:
+    """What an older file of a generation has in common with it: of the same rows, vectors and terms."""
+    return {name: value for name, value in asdict(origin).items() if name not in {"sequence", "log_hash"}}
+
+
+def _matches(about: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return {name: about.get(name) for name in wanted} == wanted
 
 
 def _graph(arrays: Mapping[str, NDArray[Any]], path: Path) -> Graph:
@@ -176,18 +221,20 @@ def _graph(arrays: Mapping[str, NDArray[Any]], path: Path) -> Graph:
         raise DamagedError(f"{path}: {error}; delete the index folder, it will be rebuilt") from error
 
 
-def _manifest(files: FileLayer, path: Path) -> tuple[Origin, tuple[BlockFile, ...]]:
+def _manifest(files: FileLayer, path: Path, number: int) -> tuple[Origin, tuple[BlockFile, ...], int]:
+    """What it was made from, its blocks, and the generation that wrote its graph."""
     try:
         outer = json.loads(files.read(path))
         body: dict[str, Any] = json.loads(outer["body"])
         sound = outer["crc32"] == zlib.crc32(outer["body"].encode()) and body["format"] == FORMAT
         origin = Origin(**body["origin"])
         listed = tuple(BlockFile(**entry) for entry in body["blocks"])
+        graph_at = int(body.get("graph", number))
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{path}: {error}; delete the index folder, it will be rebuilt") from error
     if not sound:
         raise DamagedError(f"{path}: wrong checksum or format; delete the index folder, it will be rebuilt")
-    return origin, listed
+    return origin, listed, graph_at
 
 
 def _block(files: FileLayer, folder: Path, file: BlockFile, origin: Origin, *, check: bool) -> Block:
@@ -197,22 +244,32 @@ def _block(files: FileLayer, folder: Path, file: BlockFile, origin: Origin, *, c
         block = block_of_arrays(file.start, arrays)
     except KeyError as error:
         raise DamagedError(f"{path}: lacks {error}; delete the index folder, it will be rebuilt") from error
-    # A block may be older than its generation, but of the same rows, vectors and terms.
-    ours = {name: value for name, value in asdict(origin).items() if name not in {"sequence", "log_hash"}}
-    found = {name: about.get(name) for name in (*ours, "start")}
-    if found != {**ours, "start": file.start} or block.rows != file.rows:
+    if not _matches(about, {**_lasting(origin), "start": file.start}) or block.rows != file.rows:
         raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
     return block
 
 
 def used_generations(current: Generation) -> set[int]:
     """Numbers of the folders that *current* is made of."""
-    return {current.number} | {file.generation for file in current.files}
+    return {current.number, current.graph_at} | {file.generation for file in current.files}
+
+
+def replaced_files(files: FileLayer, folder: Path, current: Generation) -> list[Path]:
+    """What lies in folders that *current* is made of, and is used no more.
+
+    Another block of such a folder, or its graph, still is. What was erased since may stand in those listed.
+    """
+    used = {folder / str(file.generation) / file.name for file in current.files}
+    used.add(folder / str(current.graph_at) / _GRAPH)
+    older = [folder / str(number) for number in sorted(used_generations(current)) if number != current.number]
+    return [place / name for place in older for name in files.names(place) if place / name not in used]
 
 
 def remove_unused(files: FileLayer, folder: Path, current: Generation) -> None:
-    """Delete generations older than *current* that it does not use; newer folders belong to other writers."""
+    """Delete what is older than *current* and not used by it; newer folders belong to other writers."""
     used = used_generations(current)
     for name in files.names(folder):
         if name.isdecimal() and int(name) < current.number and int(name) not in used:
             files.remove_folder(folder / name)
+    for path in replaced_files(files, folder, current):
+        files.remove_file(path)

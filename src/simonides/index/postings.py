@@ -379,7 +379,7 @@ def merge_postings(
     joined = sorted({term for vocabulary in vocabularies for term in vocabulary})
     place = {term: i for i, term in enumerate(joined)}
     renamed = [
-        np.array([place[t] for t in vocabulary], np.int64)[term]
+        np.fromiter(map(place.__getitem__, vocabulary), np.int64, len(vocabulary))[term]
         for vocabulary, term in zip(vocabularies, terms, strict=True)
     ]
     term, row, frequency = np.concatenate(renamed), np.concatenate(rows), np.concatenate(frequencies)

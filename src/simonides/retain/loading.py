@@ -24,6 +24,7 @@ import numpy as np
 
 from simonides.backends.embedded.bulk_rows import encode_terms
 from simonides.backends.embedded.digest import content_key
+from simonides.backends.embedded.uncollected import uncollected
 from simonides.errors import InputError
 from simonides.index.part import IndexPart, part_of
 from simonides.index.quantise import quantise_rows
@@ -94,6 +95,10 @@ class Preparing:
         Raises:
             InputError: an item or a vector is wrong; its number is named.
         """
+        with uncollected():
+            return self._prepared(part)
+
+    def _prepared(self, part: Part) -> PreparedPart:
         drafts, found = screen(read_items(part.items, {}, zone=self.zone, first=part.first), self.redact)
         codes, scales = _quantised(part)
         terms = [field_terms(searched_fields(draft, ""), draft.occurred, self.analyser) for draft in drafts]
@@ -241,7 +246,8 @@ def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers
     ahead = 2 * workers + batch // _PART
     with _beside(_check_count(workers, "workers", _MOST_WORKERS)) as executor:
         for part in _prepared(parts, prepare, executor, ahead):
-            waiting += part.rows()
+            with uncollected():
+                waiting += part.rows()
             indexed.append(part.index)
             masked += part.masked
             while len(waiting) >= batch:

@@ -74,6 +74,14 @@ def test_removing_takes_everything_and_forgives_what_is_gone(tmp_path: Path) -> 
     FILES.remove_folder(folder)
 
 
+def test_removing_a_file_leaves_the_others_and_forgives_what_is_gone(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        FILES.write(tmp_path / name, [b"x"])
+    FILES.remove_file(tmp_path / "a")
+    FILES.remove_file(tmp_path / "a")
+    assert FILES.names(tmp_path) == ["b"]
+
+
 def test_what_is_missing_is_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         FILES.read(tmp_path / "a")

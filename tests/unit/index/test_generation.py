@@ -20,6 +20,7 @@ from simonides.index.generation import (
     Origin,
     read_generation,
     remove_unused,
+    replaced_files,
     write_generation,
 )
 from simonides.index.graph import LINK_CODES, Graph, edges_of, graph_arrays
@@ -286,5 +287,52 @@ def test_only_older_folders_that_nobody_uses_are_removed(tmp_path: Path) -> None
     for name in ("1", "2", "3", "4", "5", "6", "10", "notes"):
         (tmp_path / name).mkdir()
     files = (BlockFile(2, "block-0.arr", 0, 1), BlockFile(5, "block-1.arr", 1, 1))
-    remove_unused(FILES, tmp_path, Generation(5, ORIGIN, files, (), {}, Graph.empty()))
-    assert FILES.names(tmp_path) == ["10", "2", "5", "6", "notes"]
+    remove_unused(FILES, tmp_path, Generation(5, ORIGIN, files, (), {}, Graph.empty(), 4))
+    assert FILES.names(tmp_path) == ["10", "2", "4", "5", "6", "notes"]
+
+
+def test_a_graph_may_stay_where_it_is(folder: Path, block: Block) -> None:
+    earlier = read_generation(FILES, folder, 1)
+    origin = replace(ORIGIN, sequence=9, log_hash="cd" * 16)
+    write_generation(FILES, folder, 2, origin, earlier.files, {}, 1)
+    assert FILES.names(folder / "2") == ["expired.arr", "manifest.json"]
+    opened = read_generation(FILES, folder, 2, check=True)
+    assert (opened.number, opened.graph_at, earlier.graph_at) == (2, 1, 1)
+    assert arrays_of(opened.graph) == arrays_of(GRAPH)
+    again = read_generation(FILES, folder, 2, check=True, known=earlier)
+    assert again.graph is earlier.graph
+    assert again.blocks[0] is earlier.blocks[0]
+    write_generation(FILES, folder, 3, origin, [block], {}, 1)
+    remove_unused(FILES, folder, read_generation(FILES, folder, 3))
+    assert (FILES.names(folder), FILES.names(folder / "1")) == (["1", "3"], ["graph.arr"])
+    assert arrays_of(read_generation(FILES, folder, 3, check=True).graph) == arrays_of(GRAPH)
+    write_generation(FILES, folder, 4, replace(origin, embedder="another"), [], {}, 1)
+    with pytest.raises(DamagedError, match=r"graph\.arr: belongs elsewhere"):
+        read_generation(FILES, folder, 4)
+
+
+def test_replaced_files_go_from_folders_that_stay(
+    folder: Path, make_row: MakeRow, make_block: MakeBlock
+) -> None:
+    first = read_generation(FILES, folder, 1)
+    newer = join_blocks([make_block([make_row(6, "lamp", [1, 1, 1])], start=6)], {}, 3)
+    write_generation(FILES, folder, 2, ORIGIN, [*first.blocks, newer], {}, GRAPH)
+    second = read_generation(FILES, folder, 2)
+    write_generation(FILES, folder, 3, ORIGIN, [second.files[0], newer], {}, GRAPH)
+    third = read_generation(FILES, folder, 3, check=True)
+    assert {path.name for path in replaced_files(FILES, folder, third)} == {
+        "block-6.arr", "expired.arr", "graph.arr", "manifest.json"
+    }  # fmt: skip
+    remove_unused(FILES, folder, third)
+    assert replaced_files(FILES, folder, third) == []
+    assert (FILES.names(folder), FILES.names(folder / "2")) == (["2", "3"], ["block-0.arr"])
+    assert read_generation(FILES, folder, 3, check=True).rows == 7
+
+
+@pytest.mark.parametrize("name", ["block-0.arr", "graph.arr"])
+def test_what_is_known_has_to_be_there_all_the_same(folder: Path, name: str) -> None:
+    earlier = read_generation(FILES, folder, 1)
+    write_generation(FILES, folder, 2, ORIGIN, earlier.files, {}, 1)
+    (folder / "1" / name).unlink()
+    with pytest.raises(FileNotFoundError, match=name):
+        read_generation(FILES, folder, 2, known=earlier)

@@ -7,7 +7,6 @@ never waits for a writer.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import threading
 import uuid
@@ -34,7 +33,7 @@ from simonides.backends.embedded.change_log import DELETED, create_meta, read_me
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.encryption import check_room, engine
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
-from simonides.backends.embedded.feeding import fed_block, feed
+from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
     Selection,
     blot_out_names,
@@ -74,6 +73,7 @@ from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
+from simonides.backends.embedded.uncollected import uncollected
 from simonides.backends.embedded.verification import VerifyReport, verify
 from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
 from simonides.index.block import join_blocks
@@ -81,6 +81,7 @@ from simonides.index.files import FileLayer
 from simonides.index.generation import (
     read_generation,
     remove_unused,
+    replaced_files,
     used_generations,
     write_generation,
 )
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.change_log import Meta
     from simonides.backends.embedded.encryption import Key
+    from simonides.index.block import Block
     from simonides.index.part import IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
@@ -377,42 +379,76 @@ class EmbeddedBank:
             now: the clock, microseconds UTC.
             actor: principal who writes, for the audit log; empty = the owner.
             parts: what the index keeps of the rows that will be stored, if they are new and stored at once;
-                the index then takes it instead of reading the rows.
+                the index then takes it instead of reading the rows, and the commit names the generation that
+                holds it.
 
         Raises:
             UnavailableError: the bank cannot be written; nothing was stored.
         """
-        with write_transaction(self._connections) as connection:
-            meta = read_meta(connection)
-            snapshot: IndexSnapshot | DamagedError
-            try:
-                with self._lock:
-                    snapshot = self._catch_up(connection, meta)
-            except DamagedError as error:
-                # A row that makes no arrays can still be forgotten; whoever compares with it is told.
-                snapshot = error
-            auditor = self._auditor()
-            transaction = WriteTransaction(
-                connection, meta, snapshot, now, self._analyser, auditor=auditor, actor=actor
-            )
-            yield transaction
-            transaction.finish()
-            if self._key is not None and transaction.rows_added:
-                check_room(connection, self._connections.path)
-        if parts and self._key is None:
-            self._feed(transaction, meta, parts)
+        block: Block | None = None
+        generation = 0
+        try:
+            with write_transaction(self._connections) as connection:
+                meta = read_meta(connection)
+                snapshot: IndexSnapshot | DamagedError
+                try:
+                    with self._lock:
+                        snapshot = self._catch_up(connection, meta)
+                        position = self._position
+                except DamagedError as error:
+                    # A row that makes no arrays can still be forgotten; whoever compares with it is told.
+                    snapshot, position = error, None
+                auditor = self._auditor()
+                transaction = WriteTransaction(
+                    connection, meta, snapshot, now, self._analyser, auditor=auditor, actor=actor
+                )
+                yield transaction
+                transaction.finish()
+                if self._key is not None and transaction.rows_added:
+                    check_room(connection, self._connections.path)
+                block = self._loaded(transaction, parts)
+                if block is not None and position is not None:
+                    generation = self._publish(transaction, position, block)
+        except BaseException:
+            if generation:
+                self._take_back(generation)
+            raise
+        if generation:
+            self._remove_unused(generation)
+        elif block is not None:
+            with self._lock:
+                self._position = feed(self._position, transaction.meta, block) or self._position
         self.merge_if_due()
 
-    def _feed(self, transaction: WriteTransaction, before: Meta, parts: Sequence[IndexPart]) -> None:
-        """Give the index what a transaction has committed, where it was nothing but *parts*."""
+    def _loaded(self, transaction: WriteTransaction, parts: Sequence[IndexPart]) -> Block | None:
+        """The block of what a transaction has added, where that is nothing but *parts*."""
         values = transaction.added_at_once
-        if not values or len(values) != sum(part.rows for part in parts):
-            return
-        block = fed_block(values, parts)
-        with self._lock:
-            fed = feed(self._position, before, transaction.meta, block)
-            if fed is not None:
-                self._position = fed
+        if self._key is not None or not values or len(values) != sum(part.rows for part in parts):
+            return None
+        return fed_block(values, parts)
+
+    def _publish(self, transaction: WriteTransaction, position: Position, block: Block) -> int:
+        """Write a load's block and name it before the commit; the new generation, 0 = there is none.
+
+        The rows are what counts: a failure is remembered (see ``problems``) and fails nothing.
+        """
+        connection, snapshot, after = transaction.connection, transaction.snapshot, transaction.meta
+        try:
+            return publish(connection, position, snapshot, after, block, self._files, self._index)
+        except OSError as error:
+            self._merge_problem = f"the index could not be written: {error}"
+            return 0
+
+    def _take_back(self, generation: int) -> None:
+        """Delete a generation whose transaction failed, unless its commit came through all the same."""
+        with contextlib.suppress(SimonidesError, apsw.Error):
+            if read_meta(self._connections.get()).generation != generation:
+                self._files.remove_folder(self._index / str(generation))
+
+    def _remove_unused(self, number: int) -> None:
+        """Delete generations that *number*, the bank's own, does not use, unless someone was faster."""
+        with contextlib.suppress(FileNotFoundError, DamagedError):
+            remove_unused(self._files, self._index, read_generation(self._files, self._index, number))
 
     @contextlib.contextmanager
     def loading(
@@ -430,15 +466,11 @@ class EmbeddedBank:
         # What undoes a single statement; in a file it would be several pages for every row.
         undone_in = connection.pragma("temp_store")
         connection.pragma("temp_store", "MEMORY")
-        # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
-        collecting = gc.isenabled()
-        gc.disable()
         try:
-            with self.writing(now, actor, parts) as transaction:
+            # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
+            with uncollected(), self.writing(now, actor, parts) as transaction:
                 yield transaction
         finally:
-            if collecting:
-                gc.enable()
             connection.pragma("temp_store", undone_in)
             connection.pragma("cache_size", usual)
 
@@ -726,8 +758,7 @@ class EmbeddedBank:
         self._following = None
         with translated(self._connections.path):
             number = read_meta(self._connections.get()).generation
-        with contextlib.suppress(FileNotFoundError, DamagedError):
-            remove_unused(self._files, self._index, read_generation(self._files, self._index, number))
+        self._remove_unused(number)
 
     # -- forgetting
 
@@ -784,21 +815,23 @@ class EmbeddedBank:
             if not self._files.names(self._index):
                 return True
             self.merge_if_due(force=True)
-            with translated(self._connections.path):
-                meta = read_meta(self._connections.get())
-            try:
-                current = read_generation(self._files, self._index, meta.generation)
-            except (FileNotFoundError, DamagedError):
-                continue
-            if current.origin.epoch != meta.epoch or current.origin.sequence < meta.sequence:
-                continue
-            used = used_generations(current)
-            for name in self._files.names(self._index):
-                if not name.isdecimal() or int(name) not in used:
-                    self._files.remove_folder(self._index / name)
-            left = {int(name) for name in self._files.names(self._index) if name.isdecimal()}
-            if left <= used:
-                return True
+            # A load writes the generation that its commit names inside its own transaction: not now.
+            with write_transaction(self._connections) as connection:
+                meta = read_meta(connection)
+                try:
+                    current = read_generation(self._files, self._index, meta.generation)
+                except (FileNotFoundError, DamagedError):
+                    continue
+                if current.origin.epoch != meta.epoch or current.origin.sequence < meta.sequence:
+                    continue
+                used = used_generations(current)
+                for name in self._files.names(self._index):
+                    if not name.isdecimal() or int(name) not in used:
+                        self._files.remove_folder(self._index / name)
+                remove_unused(self._files, self._index, current)
+                left = {int(name) for name in self._files.names(self._index) if name.isdecimal()}
+                if left <= used and not replaced_files(self._files, self._index, current):
+                    return True
         return False
 
     # -- backup

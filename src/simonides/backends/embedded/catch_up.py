@@ -37,14 +37,13 @@ from simonides.index.snapshot import IndexSnapshot
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     import apsw
 
     from simonides.index.columns import Row
     from simonides.index.files import FileLayer
-    from simonides.index.generation import BlockFile
 
 _CHUNK = 4_096
 
@@ -101,12 +100,11 @@ def catch_up(
             the transaction began: begin a new one and try again.
     """
     if position is None or _outdated(position, meta):
-        position = _open(connection, meta, files, index, missing, _known(position, meta))
+        position = _open(connection, meta, files, index, missing, position)
     snapshot = position.snapshot
     if snapshot.sequence == meta.sequence:
         return position
-    position.labels += read_labels(connection, len(position.labels))
-    position.label_sets += read_label_sets(connection, len(position.label_sets))
+    _name(connection, position)
     expired = dict(snapshot.expired)
     for operation, ordinal, stamp in read_changes(connection, meta, snapshot.sequence):
         if operation in {EXPIRE, ERASE}:
@@ -128,11 +126,21 @@ def _outdated(position: Position, meta: Meta) -> bool:
     )
 
 
-def _known(position: Position | None, meta: Meta) -> Mapping[BlockFile, Block]:
-    """The blocks of *position*, where those of another generation may be the same: a merge leaves most."""
-    if position is None or position.generation is None or position.epoch != meta.epoch:
-        return {}
-    return dict(zip(position.generation.files, position.generation.blocks, strict=True))
+def _known(position: Position | None, meta: Meta) -> Generation | None:
+    """The generation of *position*, where one that came after may be made of the same files."""
+    return position.generation if position is not None and position.epoch == meta.epoch else None
+
+
+def _goes_on(position: Position | None, meta: Meta, generation: Generation | None) -> Position | None:
+    """*position*, where *generation* only has blocks more: a load leaves the graph and all older rows."""
+    if position is None or position.generation is None or generation is None:
+        return None
+    same = (position.epoch, position.analyser, position.embedder) == (
+        meta.epoch,
+        meta.analyser,
+        meta.embedder,
+    )
+    return position if same and position.generation.graph_at == generation.graph_at else None
 
 
 def _snapshot(position: Position, meta: Meta, expired: dict[int, int]) -> IndexSnapshot:
@@ -157,9 +165,11 @@ def _open(
     files: FileLayer,
     index: Path,
     missing: int | None,
-    known: Mapping[BlockFile, Block],
+    before: Position | None,
 ) -> Position:
+    known = _known(before, meta)
     generation, problem = _opened_generation(connection, meta, files, index, missing, known)
+    before = _goes_on(before, meta, generation)
     dimension, _ = embedder_identity(connection, meta)
     rebuilt = () if generation else rebuild_blocks(connection, meta, dimension)
     sealed = generation.blocks if generation else rebuilt
@@ -183,13 +193,21 @@ def _open(
         graph=generation.graph if generation else Graph.empty(),
         accesses=Accesses.empty(),
         problem=problem,
-        labels=read_labels(connection, 0),
-        label_sets=read_label_sets(connection, 0),
     )
+    if before is not None:
+        position.graph, position.accesses = before.graph, before.accesses
+        position.labels, position.label_sets = before.labels, before.label_sets
+    _name(connection, position)
     if generation is None or position.snapshot.sequence == meta.sequence:
         _extend(connection, meta, position)
         position.snapshot = _snapshot(position, meta, dict(position.snapshot.expired))
     return position
+
+
+def _name(connection: apsw.Connection, position: Position) -> None:
+    """Names behind the codes that came since."""
+    position.labels += read_labels(connection, len(position.labels))
+    position.label_sets += read_label_sets(connection, len(position.label_sets))
 
 
 def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None:
@@ -213,7 +231,7 @@ def _opened_generation(
     files: FileLayer,
     index: Path,
     missing: int | None,
-    known: Mapping[BlockFile, Block],
+    known: Generation | None,
 ) -> tuple[Generation | None, str]:
     if meta.generation == 0:
         return None, ""

@@ -71,7 +71,7 @@ def read_meta(connection: apsw.Connection, *, checked: bool = True) -> Meta:
 
 
 def write_counters(connection: apsw.Connection, meta: Meta) -> None:
-    """Store the counters that a write moves on (never the generation: that is the merge's)."""
+    """Store the counters that a write moves on (never the generation: that is the index's)."""
     connection.execute(
         "UPDATE meta SET sequence=?, log_hash=?, next_ordinal=?, last_ingested=?, embedder=?,"
         f" numbers={NUMBERS}",

@@ -1,9 +1,12 @@
-"""Give the index what a load has just stored, in place of a second look at the stored rows.
+"""Give the index what a load stores, in place of a second look at the stored rows.
 
-    values of the rows + index parts ─► block ─► behind the blocks of the position in memory
+    values of the rows + index parts ─► block ─► generation on disk, named by the commit that stores the rows
+                                              └► few rows: behind the blocks of the position in memory
 
-The block holds what ``catch_up`` would read of the same rows. Where anything stands between, another writer's
-rows or another embedder, nothing is given: the next catch-up reads the rows.
+The block holds what ``catch_up`` would read of the same rows. A reader in any process finds the rows and
+their block together, or neither. A crash before the commit leaves a folder that nothing names; whoever
+publishes next deletes it. Where anything stands between, another writer's rows, another embedder or an
+erasure that waits for its merge, the block goes to the position, or nowhere, and then rows are read.
 """
 
 from __future__ import annotations
@@ -13,19 +16,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.backends.embedded.catch_up import origin_of
 from simonides.backends.embedded.digest import IMMUTABLE
-from simonides.index.block import Block, Tail
+from simonides.backends.embedded.merge import (
+    allowed_tail,
+    erased_rows,
+    free_number,
+    sealed_parts,
+    stamps_beside,
+)
+from simonides.index.block import LARGEST_BLOCK, Block, Tail
 from simonides.index.columns import COLUMNS
+from simonides.index.generation import write_generation
 from simonides.index.part import block_of_parts
 from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.kind import KIND_CODES, LAYER_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    import apsw
 
     from simonides.backends.embedded.catch_up import Position
     from simonides.backends.embedded.change_log import Meta
+    from simonides.index.files import FileLayer
     from simonides.index.part import IndexPart
+    from simonides.index.snapshot import IndexSnapshot
+
+SMALLEST_PUBLISHED = 256
+"""Rows from which a load writes its block itself: to read fewer costs a reader no more than a recall does."""
 
 _READ: Mapping[str, tuple[str, Callable[[Any], int | float] | None]] = {
     "kind": ("kind", KIND_CODES.__getitem__),
@@ -56,22 +76,97 @@ def fed_block(values: Sequence[Sequence[Any]], parts: Sequence[IndexPart]) -> Bl
     return block_of_parts(int(stored["ordinal"][0]), columns, parts)
 
 
-def feed(position: Position | None, before: Meta, after: Meta, block: Block) -> Position | None:
+def publish(
+    connection: apsw.Connection,
+    position: Position,
+    snapshot: IndexSnapshot,
+    after: Meta,
+    block: Block,
+    files: FileLayer,
+    index: Path,
+) -> int:
+    """Write the generation that ends with *block*, and name it in the transaction that stores its rows.
+
+    What no generation holds yet of older rows goes to disk with it; newer mentions and links do not.
+
+    Args:
+        connection: in that transaction, after everything else was written.
+        position: of this process, caught up inside it.
+        snapshot: the position's, before the rows of the block.
+        after: counters as the transaction leaves them.
+        block: of all rows that it added.
+        files: the file layer.
+        index: the bank's index folder.
+
+    Returns:
+        the generation's number; 0 = it is not to be written like this, and nothing was.
+
+    Raises:
+        OSError: it could not be written; nothing of it is left.
+    """
+    generation = position.generation
+    dimension = _dimension(position, after, block)
+    if dimension is None or snapshot.rows != block.start or not _is_small(position, snapshot, block):
+        return 0
+    whole = replace(snapshot, blocks=(*snapshot.blocks, block), dimension=dimension)
+    parts = sealed_parts(whole, generation)
+    erased = np.array(erased_rows(snapshot), np.int64)
+    graph = generation.graph_at if generation else snapshot.graph.sealed(erased)
+    origin = origin_of(connection, after, sequence=after.sequence)
+    number = free_number(files, index, after.generation)
+    try:
+        write_generation(files, index, number, origin, parts, stamps_beside(parts, whole), graph)
+        connection.execute("UPDATE meta SET generation=?", (number,))
+    except FileExistsError:
+        # A merge elsewhere took the number a moment earlier: the folder is theirs.
+        return 0
+    except BaseException:
+        files.remove_folder(index / str(number))
+        raise
+    return number
+
+
+def _is_small(position: Position, snapshot: IndexSnapshot, block: Block) -> bool:
+    """Whether a block is worth a generation, and that one no more work than other writers can wait for.
+
+    To write older blocks anew, without what was erased or with what has ended, is for a merge, which holds up
+    nobody.
+    """
+    sealed = position.generation.rows if position.generation else 0
+    return (
+        block.rows >= SMALLEST_PUBLISHED
+        and snapshot.rows - sealed <= LARGEST_BLOCK
+        and len(snapshot.expired) <= allowed_tail(snapshot)
+        and all(ordinal >= sealed for ordinal in erased_rows(snapshot))
+    )
+
+
+def _dimension(position: Position, after: Meta, block: Block) -> int | None:
+    """The dimension of an index that the block can stand behind; ``None`` = it cannot.
+
+    The very first vectors say of which dimension an index is.
+    """
+    dimension = block.vectors.codes.shape[1]
+    if (position.epoch, position.analyser) != (after.epoch, after.analyser):
+        return None
+    if position.embedder == after.embedder:
+        return dimension if position.tail.dimension == dimension else None
+    fresh = position.embedder is None and not position.snapshot.rows and not block.start
+    return dimension if fresh else None
+
+
+def feed(position: Position | None, after: Meta, block: Block) -> Position | None:
     """The position with the block behind its rows; ``None`` = it does not follow them.
 
     Args:
         position: of this process; may be moved on.
-        before: counters as the transaction found them.
-        after: as it left them.
+        after: counters as the transaction left them.
         block: of all rows that it added.
     """
-    if position is None or position.epoch != after.epoch or position.analyser != after.analyser:
+    dimension = None if position is None else _dimension(position, after, block)
+    if position is None or dimension is None:
         return None
     if position.embedder != after.embedder:
-        if before.next_ordinal or block.start or position.snapshot.rows or position.embedder is not None:
-            return None
-        # The very first vectors say of which dimension the index is.
-        dimension = block.vectors.codes.shape[1]
         position = replace(
             position,
             snapshot=replace(position.snapshot, dimension=dimension),
@@ -79,7 +174,7 @@ def feed(position: Position | None, before: Meta, after: Meta, block: Block) -> 
             tail=Tail(0, dimension),
         )
     tail = position.tail
-    if tail.dimension != block.vectors.codes.shape[1] or tail.start + tail.rows != block.start:
+    if tail.start + tail.rows != block.start:
         return None
     position.rebuilt += ((tail.frozen(),) if tail.rows else ()) + (block,)
     position.tail = Tail(block.stop, tail.dimension)

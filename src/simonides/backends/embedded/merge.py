@@ -51,7 +51,7 @@ def merge_due(position: Position) -> bool:
     if _newer_edges(snapshot.graph) > max(SMALLEST_EDGE_MERGE, _sealed_edges(snapshot.graph) // 10):
         return True
     sealed = position.generation.rows if position.generation else 0
-    return any(ordinal < sealed for ordinal in _erased(snapshot))
+    return any(ordinal < sealed for ordinal in erased_rows(snapshot))
 
 
 def _newer_edges(graph: Graph) -> int:
@@ -91,11 +91,9 @@ def merge(
     Returns:
         whether this merge won; the loser's files are deleted.
     """
-    parts = _parts(snapshot, generation)
-    sealed = [part for part in parts if isinstance(part, Block)]
-    inside = {o for block in sealed for o in snapshot.expired if block.start <= o < block.stop}
-    expired = {o: stamp for o, stamp in snapshot.expired.items() if o not in inside}
-    graph = snapshot.graph.sealed(np.array(_erased(snapshot), np.int64))
+    parts = sealed_parts(snapshot, generation)
+    expired = stamps_beside(parts, snapshot)
+    graph = snapshot.graph.sealed(np.array(erased_rows(snapshot), np.int64))
     origin = origin_of(connection, meta, sequence=snapshot.sequence)
     connection.execute("COMMIT")
     number = free_number(files, index, meta.generation)
@@ -121,26 +119,45 @@ def merge(
     return True
 
 
-def _parts(snapshot: IndexSnapshot, generation: Generation | None) -> list[BlockFile | Block]:
+def sealed_parts(snapshot: IndexSnapshot, generation: Generation | None) -> list[BlockFile | Block]:
     """What the new generation is made of, ascending: files that stay, and newly sealed blocks."""
     if generation is None or len(snapshot.expired) > allowed_tail(snapshot):
-        return [join_blocks([block], snapshot.expired, snapshot.dimension) for block in snapshot.blocks]
+        return [_joined([block], snapshot) for block in snapshot.blocks]
     files, blocks = list(generation.files), list(generation.blocks)
     group = list(snapshot.blocks[len(blocks) :])
     while blocks and blocks[-1].rows <= _rows(group) and blocks[-1].rows + _rows(group) <= LARGEST_BLOCK:
         group = [blocks.pop(), *group]
         files.pop()
-    erased = _erased(snapshot)
+    erased = erased_rows(snapshot)
     parts: list[BlockFile | Block] = [
-        join_blocks([block], snapshot.expired, snapshot.dimension)
-        if any(block.start <= ordinal < block.stop for ordinal in erased)
-        else file
+        _joined([block], snapshot) if any(block.start <= ordinal < block.stop for ordinal in erased) else file
         for file, block in zip(files, blocks, strict=True)
     ]
-    return parts + ([join_blocks(group, snapshot.expired, snapshot.dimension)] if group else [])
+    return parts + ([_joined(group, snapshot)] if group else [])
 
 
-def _erased(snapshot: IndexSnapshot) -> list[int]:
+def _joined(blocks: Sequence[Block], snapshot: IndexSnapshot) -> Block:
+    """One sealed block of *blocks*; what a load made is one already, where nothing in it has ended since."""
+    first = blocks[0]
+    ended = any(first.start <= ordinal < first.stop for ordinal in snapshot.expired)
+    if (
+        len(blocks) == 1
+        and first.is_sealed
+        and first.vectors.codes.shape[1] == snapshot.dimension
+        and not ended
+    ):
+        return first
+    return join_blocks(blocks, snapshot.expired, snapshot.dimension)
+
+
+def stamps_beside(parts: Sequence[BlockFile | Block], snapshot: IndexSnapshot) -> dict[int, int]:
+    """The stamps that newly sealed blocks have not taken in."""
+    sealed = [part for part in parts if isinstance(part, Block)]
+    inside = {o for block in sealed for o in snapshot.expired if block.start <= o < block.stop}
+    return {o: stamp for o, stamp in snapshot.expired.items() if o not in inside}
+
+
+def erased_rows(snapshot: IndexSnapshot) -> list[int]:
     """Rows that were erased and whose terms and vectors may still lie in a file."""
     return [ordinal for ordinal, stamp in snapshot.expired.items() if stamp == BEGINNING]
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from simonides.backends.embedded.feeding import feed
+from simonides.backends.embedded.feeding import feed, publish
 from simonides.index.block import block_arrays, join_blocks
 from simonides.store import open_store
 from simonides.testing.embedder import StubTokenEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import apsw
 
     from simonides.bank import Bank
     from simonides.index.snapshot import IndexSnapshot
@@ -54,22 +57,42 @@ def _arrays(folder: Path) -> dict[str, Any]:
         return _whole(reading.snapshot)
 
 
-@pytest.fixture
-def fed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Rows of each block that was given to the index."""
-    given: list[int] = []
+def _read(folder: Path) -> dict[str, Any]:
+    """What a look at the stored rows makes, without any file of the index."""
+    shutil.rmtree(folder / "bank-default" / "index", ignore_errors=True)
+    return _arrays(folder)
 
-    def counting(position: Any, before: Any, after: Any, block: Any) -> Any:
-        found = feed(position, before, after, block)
-        given.append(0 if found is None else block.rows)
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Where each block of a load went, and its rows."""
+    given: list[tuple[str, int]] = []
+
+    def publishing(connection: Any, position: Any, snapshot: Any, after: Any, block: Any, *rest: Any) -> int:
+        number = publish(connection, position, snapshot, after, block, *rest)
+        given.extend([("disk", block.rows)] if number else [])
+        return number
+
+    def feeding(position: Any, after: Any, block: Any) -> Any:
+        found = feed(position, after, block)
+        given.extend([("memory", block.rows)] if found else [])
         return found
 
-    monkeypatch.setattr("simonides.backends.embedded.bank.feed", counting)
+    monkeypatch.setattr("simonides.backends.embedded.bank.publish", publishing)
+    monkeypatch.setattr("simonides.backends.embedded.bank.feed", feeding)
     return given
 
 
+@pytest.mark.parametrize("smallest", [256, 1_024, 10_000])
 @pytest.mark.parametrize("before", [0, 3])
-def test_a_load_gives_the_index_what_the_rows_say(tmp_path: Path, fed: list[int], before: int) -> None:
+def test_a_load_gives_the_index_what_the_rows_say(
+    tmp_path: Path,
+    given: list[tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
+    before: int,
+    smallest: int,
+) -> None:
+    monkeypatch.setattr("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", smallest)
     with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
         bank = store.bank()
         if before:
@@ -79,8 +102,8 @@ def test_a_load_gives_the_index_what_the_rows_say(tmp_path: Path, fed: list[int]
             held = _whole(reading.snapshot)
         assert bank.verify().ok
 
-    assert fed == [1_024, 476]
-    read = _arrays(tmp_path / "s")
+    assert given == [("disk" if rows >= smallest else "memory", rows) for rows in (1_024, 476)]
+    read = _read(tmp_path / "s")
     assert held.keys() == read.keys()
     for name, array in held.items():
         assert array.dtype == read[name].dtype, name
@@ -93,33 +116,65 @@ def test_a_load_gives_the_index_what_the_rows_say(tmp_path: Path, fed: list[int]
     ids=["batches end inside parts", "the last batch is as long as the last parts"],
 )
 def test_batches_that_end_inside_parts_are_read(
-    tmp_path: Path, fed: list[int], options: dict[str, int]
+    tmp_path: Path, given: list[tuple[str, int]], options: dict[str, int]
 ) -> None:
     with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
         _load(store.bank(), _items(1_100), **options)
         with store.bank()._rows.reading() as reading:
             assert reading.snapshot.rows == 1_100
-    assert fed == []
+    assert given == []
 
 
-def test_repeats_pieces_of_documents_and_statements_are_read(tmp_path: Path, fed: list[int]) -> None:
+def test_repeats_pieces_of_documents_and_statements_are_read(
+    tmp_path: Path, given: list[tuple[str, int]]
+) -> None:
     with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
         bank = store.bank()
-        items = _items(50)
+        items = _items(300)
         _load(bank, [*items, items[3]])
-        _load(bank, [{"text": f"paragraph {number}", "document_id": "d"} for number in range(9)])
+        _load(bank, [{"text": f"paragraph {number}", "document_id": "d"} for number in range(300)])
         stated = {
             "text": "Ines lives in Norrhav",
             "subject": "Ines",
             "relation": "lives in",
             "object": "Norrhav",
         }
-        _load(bank, [stated])
+        _load(bank, [stated, *_items(300, seed=4)])
         with bank._rows.reading() as reading:
             held = _whole(reading.snapshot)
         assert bank.verify().ok
-    read = _arrays(tmp_path / "s")
+    read = _read(tmp_path / "s")
     assert all(np.array_equal(held[name], read[name]) for name in held)
+
+
+def test_the_rows_are_the_same_whether_a_block_is_published_or_not(
+    tmp_path: Path, given: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(tmp_path / "published", embedder=StubTokenEmbedder(), clock=_clock) as store:
+        store.bank().retain("earlier")
+    shutil.copytree(tmp_path / "published", tmp_path / "waiting")
+    dumps = []
+    for name, smallest in (("published", 256), ("waiting", 10_000)):
+        monkeypatch.setattr("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", smallest)
+        with open_store(tmp_path / name, embedder=StubTokenEmbedder(), clock=_clock) as store:
+            _load(store.bank(), _items(600))
+            with store.bank()._rows.reading() as reading:
+                dumps.append(_dump(reading.connection))
+                assert reading.meta.generation == (name == "published")
+    assert given == [("disk", 600), ("memory", 600)]
+    assert dumps[0] == dumps[1]
+    assert len(dumps[0]["memories"]) == 601
+
+
+def _dump(connection: apsw.Connection) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table, but for the generation of the index and the seal over it."""
+    tables = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    ).fetchall()
+    found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in tables}
+    columns = [str(column[1]) for column in connection.execute("PRAGMA table_info(meta)").fetchall()]
+    shown = ", ".join(name for name in columns if name not in {"generation", "digest"})
+    return found | {"meta": connection.execute(f"SELECT {shown} FROM meta").fetchall()}
 
 
 def _clock() -> datetime:
