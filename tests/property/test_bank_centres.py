@@ -52,8 +52,8 @@ STEPS = st.lists(
 def by_definition(view: BankView, sampled: int) -> tuple[Vectors, Vectors, dict[int, int]]:
     """The centres as the formula states them, made anew; projects by the codes of their labels, ascending."""
     rows = np.flatnonzero(view.visible)
-    if len(rows) > sampled:
-        rows = rows[np.linspace(0, len(rows) - 1, sampled).astype(np.int64)] if sampled else rows[:0]
+    steps = (step for step in (2**power for power in range(20)) if len(rows[::step]) <= sampled)
+    rows = rows[:: next(steps)] if sampled else rows[:0]
     if not len(rows):
         return {}, {}, {}
     codes, scales = view.snapshot.codes(rows)
