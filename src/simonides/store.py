@@ -147,8 +147,9 @@ def open_store(
         heavy_reranker: reads up to 100 candidates again in the async tier alone: like *reranker*.
         warm: whether each bank is warmed when it is first opened, see ``Bank.warm``.
         channel_threads: threads that run the channels of a recall side by side, 0 to 64; the answers are the
-            same. 0 = one channel after the other, which mostly takes less CPU, and less time on busy cores, because the
-            built-in ones compute rather than wait; worth trying with channels of your own that ask a service.
+            same. 0 = one channel after the other, which mostly takes less CPU, and less time on busy cores,
+            because the built-in ones compute rather than wait; worth trying with channels of your own that
+            ask a service.
 
     Raises:
         UnavailableError: the folder cannot be made, or is missing and *create* is false.
