@@ -78,8 +78,8 @@ ENTITY_SCOPE = (
 def read_memories(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Memory]:
     """Records by ordinal, in the order asked for."""
     found: dict[int, Memory] = {}
-    for part in _parts(ordinals):
-        for row in _rows(connection, f"{_MEMORY} WHERE m.ordinal IN ({_marks(part)})", part):
+    for part in parts_of(ordinals):
+        for row in read_rows(connection, f"{_MEMORY} WHERE m.ordinal IN ({marks_for(part)})", part):
             memory = _memory(row)
             found[memory.ordinal] = memory
     return _in_order(found, ordinals)
@@ -98,7 +98,7 @@ def _in_order(found: Mapping[int, _Record], ordinals: Sequence[int]) -> list[_Re
 
 def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
     """Every version of one memory, oldest first; empty when there is none."""
-    rows = _rows(connection, f"{_MEMORY} WHERE m.id = ? ORDER BY m.version", (memory,))
+    rows = read_rows(connection, f"{_MEMORY} WHERE m.id = ? ORDER BY m.version", (memory,))
     return [_memory(row) for row in rows]
 
 
@@ -132,10 +132,10 @@ def read_source(connection: apsw.Connection, memory: str) -> Source | None:
 def read_sources(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Source]:
     """Raw sources by ordinal, in the order asked for."""
     found: dict[int, Source] = {}
-    for part in _parts(ordinals):
+    for part in parts_of(ordinals):
         rows: Iterable[tuple[Any, ...]] = connection.execute(
             "SELECT m.ordinal, e.text, c.start, c.stop, e.document, e.session, e.speaker, e.author, e.trust,"
-            f" e.recorded_at FROM memories m {_WHOLE_SOURCE} WHERE m.ordinal IN ({_marks(part)})",
+            f" e.recorded_at FROM memories m {_WHOLE_SOURCE} WHERE m.ordinal IN ({marks_for(part)})",
             part,
         )
         for ordinal, text, start, stop, document, session, speaker, author, trust, recorded_at in rows:
@@ -148,8 +148,8 @@ def read_sources(connection: apsw.Connection, ordinals: Sequence[int]) -> list[S
 def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDArray[np.uint32]:
     """MinHash signatures by ordinal, in the order asked for; shape (len(ordinals), length)."""
     found: dict[int, bytes] = {}
-    for part in _parts(ordinals):
-        select = f"SELECT ordinal, signature FROM memories WHERE ordinal IN ({_marks(part)})"
+    for part in parts_of(ordinals):
+        select = f"SELECT ordinal, signature FROM memories WHERE ordinal IN ({marks_for(part)})"
         found.update(connection.execute(select, part))
     whole = b"".join(_in_order(found, ordinals))
     signatures = np.frombuffer(whole, "<u4").astype(np.uint32, copy=False)
@@ -180,7 +180,7 @@ def read_merges(connection: apsw.Connection, known_at: int) -> dict[int, int]:
     }
 
 
-def _parts(ordinals: Sequence[int]) -> Iterator[list[int]]:
+def parts_of(ordinals: Sequence[int]) -> Iterator[list[int]]:
     """Runs of *ordinals*; the last ordinal is said again until their number is one of a few.
 
     SQLite prepares a statement anew for every number of marks that it has not seen, which takes about as long
@@ -191,7 +191,8 @@ def _parts(ordinals: Sequence[int]) -> Iterator[list[int]]:
         yield part + part[-1:] * (-len(part) % _STEP)
 
 
-def _marks(part: Sequence[int]) -> str:
+def marks_for(part: Sequence[int]) -> str:
+    """A question mark for each of *part*."""
     return ",".join("?" * len(part))
 
 
@@ -199,7 +200,10 @@ def _moment(micros: int) -> datetime:
     return decoded(lambda value: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value), micros)
 
 
-def _rows(connection: apsw.Connection, statement: str, bindings: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+def read_rows(
+    connection: apsw.Connection, statement: str, bindings: Sequence[Any]
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a statement; bytes where a text should be raise ``DamagedError``."""
     try:
         yield from connection.execute(statement, bindings)
     except UnicodeDecodeError as error:
@@ -232,7 +236,7 @@ def read_index_rows(
     """Index rows with ordinals from *start* up to *stop*; erased ones come as rows without values."""
     expected = start
     sparse = read_sparse_terms(connection, start, stop)
-    for row in _rows(connection, _ROW, (embedder, start, stop)):
+    for row in read_rows(connection, _ROW, (embedder, start, stop)):
         for gap in range(expected, row[0]):
             yield Row(gap, None, {}, None, 0.0)
         expected = row[0] + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.digest import IMMUTABLE
+from simonides.backends.embedded.reading import marks_for, parts_of, read_rows
 from simonides.backends.embedded.seals import SEALS, Seal, check_memory, check_seal
 from simonides.errors import DamagedError
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import apsw
-
-_BATCH = 500
 
 
 def _seal(table: str, digest: str = "digest") -> Seal:
@@ -61,23 +60,16 @@ def check_rows(connection: apsw.Connection, ordinals: Sequence[int], embedder: i
     Raises:
         DamagedError: one of them is not what was written, or points at something that is missing.
     """
-    for first in range(0, len(ordinals), _BATCH):
-        part = [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
-        marks = ",".join("?" * len(part))
+    for part in parts_of(ordinals):
         labels: set[int] = set()
         sets: set[int] = set()
-        try:
-            for row in connection.execute(_CHECK % marks, (embedder, *part)):
-                _check(row)
-                labels |= {row[_PLACE["path"]], row[_PLACE["project"]]}
-                sets |= {row[_PLACE["tags"]], row[_PLACE["acl"]]}
-            # Most rows share their labels, so each of these is compared once.
-            _check_labels(connection, "labels", labels)
-            _check_labels(connection, "label_sets", sets)
-        except UnicodeDecodeError as error:
-            raise DamagedError(
-                f"memory.db: a row holds bytes that are no text ({error.reason}); verify names it"
-            ) from error
+        for row in read_rows(connection, _CHECK % marks_for(part), (embedder, *part)):
+            _check(row)
+            labels |= {row[_PLACE["path"]], row[_PLACE["project"]]}
+            sets |= {row[_PLACE["tags"]], row[_PLACE["acl"]]}
+        # Most rows share their labels, so each of these is compared once.
+        _check_labels(connection, "labels", labels)
+        _check_labels(connection, "label_sets", sets)
 
 
 def _check(row: tuple[Any, ...]) -> None:
@@ -96,7 +88,7 @@ def _check(row: tuple[Any, ...]) -> None:
 
 def _check_labels(connection: apsw.Connection, table: str, numbers: Iterable[int]) -> None:
     for number in sorted(numbers):
-        for text, digest in connection.execute(_LABEL[table], (number,)):
+        for text, digest in read_rows(connection, _LABEL[table], (number,)):
             check_seal(table, digest, number, text)
             break
         else:
