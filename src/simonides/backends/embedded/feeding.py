@@ -23,6 +23,7 @@ from simonides.backends.embedded.merge import (
     erased_rows,
     free_number,
     sealed_parts,
+    sealed_rows,
     stamps_beside,
 )
 from simonides.index.block import LARGEST_BLOCK, Block, Tail
@@ -132,7 +133,7 @@ def _is_small(position: Position, snapshot: IndexSnapshot, block: Block) -> bool
     To write older blocks anew, without what was erased or with what has ended, is for a merge, which holds up
     nobody.
     """
-    sealed = position.generation.rows if position.generation else 0
+    sealed = sealed_rows(position)
     return (
         block.rows >= SMALLEST_PUBLISHED
         and snapshot.rows - sealed <= LARGEST_BLOCK

@@ -50,8 +50,13 @@ def merge_due(position: Position) -> bool:
         return True
     if _newer_edges(snapshot.graph) > max(SMALLEST_EDGE_MERGE, _sealed_edges(snapshot.graph) // 10):
         return True
-    sealed = position.generation.rows if position.generation else 0
+    sealed = sealed_rows(position)
     return any(ordinal < sealed for ordinal in erased_rows(snapshot))
+
+
+def sealed_rows(position: Position) -> int:
+    """How many rows the files of its generation hold."""
+    return position.generation.rows if position.generation else 0
 
 
 def _newer_edges(graph: Graph) -> int:
