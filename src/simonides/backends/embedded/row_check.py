@@ -14,7 +14,7 @@ from simonides.backends.embedded.seals import SEALS, Seal, check_memory, check_s
 from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     import apsw
 
@@ -39,7 +39,7 @@ WHERE m.ordinal IN (%s)
 """
 
 _LABEL = {
-    table: f"SELECT {column}, digest FROM {table} WHERE number = ?"
+    table: f"SELECT number, {column}, digest FROM {table} WHERE number IN (%s)"
     for table, (column,) in (("labels", _seal("labels").columns), ("label_sets", _seal("label_sets").columns))
 }
 _PLACE = {name: IMMUTABLE.index(name) for name in ("ordinal", "id", "path", "project", "tags", "acl")}
@@ -86,13 +86,14 @@ def _check(row: tuple[Any, ...]) -> None:
     check_seal("episodes", row[-1], *row[_EPISODE:-1])
 
 
-def _check_labels(connection: apsw.Connection, table: str, numbers: Iterable[int]) -> None:
-    for number in sorted(numbers):
-        for text, digest in read_rows(connection, _LABEL[table], (number,)):
+def _check_labels(connection: apsw.Connection, table: str, numbers: Collection[int]) -> None:
+    missing = set(numbers)
+    for part in parts_of(sorted(numbers)):
+        for number, text, digest in read_rows(connection, _LABEL[table] % marks_for(part), part):
             check_seal(table, digest, number, text)
-            break
-        else:
-            raise DamagedError(
-                f"memory.db: {table}: row {number}, which a memory points at, is missing; "
-                "restore the bank from a backup"
-            )
+            missing.discard(number)
+    if missing:
+        raise DamagedError(
+            f"memory.db: {table}: row {min(missing)}, which a memory points at, is missing; "
+            "restore the bank from a backup"
+        )

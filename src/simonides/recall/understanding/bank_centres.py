@@ -4,7 +4,7 @@
 
 They depend on the rows of the sample alone, so they are kept with the snapshot by these rows: whoever sees
 the same rows gets the same centres, and who sees others gets others.
-Cost: about 1 ms for 1,024 rows of any number of projects, 0.05 ms where the same rows were looked at before.
+Cost: about 0.7 ms for 1,024 rows of any number of projects, 0.05 ms where the same rows were looked at before.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class BankCentres:
     """Centres of the visible memories.
 
     Attributes:
-        kinds: by the name of the kind; a kind that the sample does not show has none.
+        kinds: by the name of the kind; a kind of which the sample shows no vector has none.
         projects: one row for each, by the code of the label, ascending; float64, shape (projects, dimension).
         members: of each project, the ordinal of one memory.
     """
@@ -85,30 +85,31 @@ def _made(view: View, rows: NDArray[np.int64]) -> BankCentres:
     # By project, so that each project's rows stand together; within one in the order of time.
     rows = rows[np.argsort(view.column("project", rows), kind="stable")]
     vectors = view.vectors(rows)
-    there = vectors.any(axis=1)
-    if not there.all():
-        rows, vectors = rows[there], vectors[there]
     if not len(rows):
         return BankCentres({}, np.empty((0, vectors.shape[1])), ())
-    kinds = view.column("kind", rows)
-    shown = set(kinds.tolist())
+    # One product for all kinds: rows that stand apart would have to be copied first.
+    members = (view.column("kind", rows) == _CODES).astype(np.float32)
+    kinds, has_kind = _directions(members @ vectors)
     _, begins = np.unique(view.column("project", rows), return_index=True)
+    projects, has_project = _directions(np.add.reduceat(vectors, begins, axis=0))
     return BankCentres(
-        {
-            kind.value: centre_of(vectors[kinds == KIND_CODES[kind]])
-            for kind in RECALLED
-            if KIND_CODES[kind] in shown
-        },
-        _centres_of_runs(vectors, begins),
-        tuple(rows[begins].tolist()),
+        {kind.value: kinds[place] for place, kind in enumerate(RECALLED) if has_kind[place]},
+        projects[has_project],
+        tuple(rows[begins[has_project]].tolist()),
     )
 
 
-def _centres_of_runs(vectors: NDArray[np.float32], begins: NDArray[np.intp]) -> NDArray[np.float64]:
-    """``centre_of`` each run of rows, to float32: one call after the other takes several times as long."""
-    # Summed in float32, because a copy in float64 has to get new pages, which cost more than all the rest.
-    centres: NDArray[np.float64] = np.add.reduceat(vectors, begins, axis=0).astype(np.float64)
-    lengths = np.sqrt(np.add.reduce(centres * centres, axis=1, keepdims=True))
-    lengths[lengths == 0.0] = 1.0
-    centres /= lengths
-    return centres
+_CODES = np.array([[KIND_CODES[kind]] for kind in RECALLED])
+
+
+def _directions(sums: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Rows scaled to length 1, and which of them have a length; a row without a vector adds nothing to them.
+
+    They were summed in float32, because a copy of all vectors in float64 has to get new pages, which cost
+    more than all the rest.
+    """
+    directions = sums.astype(np.float64)
+    lengths = np.sqrt(np.add.reduce(directions * directions, axis=1, keepdims=True))
+    there = lengths > 0.0
+    directions /= np.where(there, lengths, 1.0)
+    return directions, there[:, 0]
