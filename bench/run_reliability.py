@@ -65,6 +65,7 @@ _PROPERTIES = (
 _TENANTS = (
     "tests/surfaces/rest/test_isolation.py",
     "tests/surfaces/mcp/test_isolation.py",
+    f"{P}/test_principals.py",
     f"{P}/test_profiles_see_nothing_else.py",
     f"{P}/test_graph_times.py",
     f"{P}/index/test_view.py",

@@ -2,10 +2,10 @@
 
 Names meet by their folded form or an alias, never by likeness (G1). Two bearers of one name are told apart by
 a qualifier, which today is the employer: "Li Na works at Norrhav" and "Li Na works at Quillstad" are two
-people, unless the text says that something changed ("now", "moved", "joined"). A name that a memory with
-other readers brought in is not used, and a memory that others cannot read tells them nothing about a name
-they know (SPEC, general settlement 3). Merged entities stay what they are and only count as one, so that a
-merge can be undone.
+people, unless the text says that something changed ("now", "moved", "joined"), or whoever states the relation
+says that its subject has one object at a time. A name that a memory with other readers brought in is not
+used, and a memory that others cannot read tells them nothing about a name they know (SPEC, general settlement
+3). Merged entities stay what they are and only count as one, so that a merge can be undone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def resolve(
     mentions: Sequence[Mention],
     relations: Iterable[Relation],
     readers: Sequence[str],
+    *,
+    of_one_object: str = "",
 ) -> dict[str, int]:
     """Entity numbers by folded name, for every name that a new memory speaks of.
 
@@ -47,6 +49,7 @@ def resolve(
         mentions: names found in it.
         relations: what it states of them.
         readers: of the memory; empty = everyone in the bank.
+        of_one_object: a subject that was said to have one object at a time: another object is a change.
     """
     stated = list(relations)
     kinds = {fold_name(mention.name): (mention.name, mention.kind.value) for mention in mentions}
@@ -60,12 +63,13 @@ def resolve(
     if not kinds:
         return {}
     changed = _CHANGED.search(text) is not None
+    closing = fold_name(of_one_object)
     numbers: dict[str, int] = {}
     for folded, (name, kind) in kinds.items():
         if folded:
             qualifier = qualifiers.get(folded, "")
             known = [e for e in transaction.named(folded) if all_may_read(readers, e.readers)]
-            chosen = _choose(known, qualifier, changed=changed)
+            chosen = _choose(known, qualifier, changed=changed or folded == closing)
             if chosen is None:
                 numbers[folded] = transaction.add_entity(name, folded, kind, readers, qualifier)
                 continue

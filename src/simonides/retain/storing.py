@@ -235,7 +235,15 @@ class Storing:
     def _write(self, item: Prepared, place: Placement) -> Stored:
         draft, found = item.draft, item.extraction
         stated = (*found.relations, *((draft.statement,) if draft.statement else ()))
-        entities = resolve(self._transaction, draft.text, found.mentions, stated, draft.acl)
+        said = draft.statement
+        entities = resolve(
+            self._transaction,
+            draft.text,
+            found.mentions,
+            stated,
+            draft.acl,
+            of_one_object=said.subject if said and said.single_valued else "",
+        )
         closing: list[int] = []
         corrected: list[int] = []
         if draft.deduplicate and place.kind is not Kind.QUARANTINE:

@@ -80,8 +80,11 @@ def succeed(
     """
     closing: list[int] = []
     corrected: list[int] = []
-    for known in transaction.stated(subject, relation):
-        if known.object == obj or known.id in beside or place.trust < known.trust:
+    stated = transaction.stated(subject, relation)
+    # A memory may state several objects: what its words say, and what its writer said they mean.
+    agreeing = {known.ordinal for known in stated if known.object == obj}
+    for known in {known.ordinal: known for known in stated}.values():
+        if known.ordinal in agreeing or known.id in beside or place.trust < known.trust:
             continue
         if not (known.valid_from < place.valid_to.start and place.valid_from.start < known.valid_to):
             continue

@@ -31,12 +31,13 @@ class People:
         text: str = "",
         readers: Sequence[str] = (),
         kind: EntityKind = EntityKind.PERSON,
+        of_one_object: str = "",
     ) -> list[int]:
         """Numbers of *names* in a text; the first one works *at* somewhere."""
         mentions = [Mention(name, kind, 0, len(name)) for name in names]
         works = [Relation("works at", names[0], at, single_valued=True)] if at else []
         with self.desk.bank._rows.writing(self.now) as transaction:
-            found = resolve(transaction, text, mentions, works, readers)
+            found = resolve(transaction, text, mentions, works, readers, of_one_object=of_one_object)
         return [found[fold_name(name)] for name in names]
 
     def qualifier(self, number: int) -> str:
@@ -98,6 +99,15 @@ def test_words_of_change_let_the_one_bearer_change_employers(people: People, tex
     (number,) = people.speak(LI_NA, at="Norrhav")
     assert people.speak(LI_NA, at="Quillstad", text=text) == [number]
     assert people.qualifier(number) == "quillstad"
+
+
+def test_a_subject_of_one_object_at_a_time_changes_employers(people: People) -> None:
+    (before,) = people.speak(LI_NA, at="Norrhav")
+    (after,) = people.speak(LI_NA, at="Quillstad", of_one_object="li na")
+    assert after == before
+    assert people.qualifier(before) == "quillstad"
+    (other,) = people.speak(LI_NA, at="Norrhav", of_one_object="Tove Lund")
+    assert other != before
 
 
 def test_a_word_that_only_contains_one_of_change_changes_nothing(people: People) -> None:

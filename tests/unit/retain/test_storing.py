@@ -257,6 +257,37 @@ def test_statements_of_merged_entities_close_each_other(desk: OpenDesk) -> None:
         bank.undo_merge(merge)
 
 
+@pytest.mark.parametrize("relation", ["works at", "lives in", "reports to", "keeps"])
+def test_what_has_one_object_at_a_time_closes_the_older_statement(desk: OpenDesk, relation: str) -> None:
+    open_desk = desk({})
+    for place in ("Norrhav", "Quillstad"):
+        open_desk.clock.advance(days=1)
+        open_desk.bank.retain(
+            f"{relation} {place}", relation=relation, subject="Odalys", object=place, single_valued=True
+        )
+    assert texts(open_desk) == [f"{relation} Quillstad"]
+    assert [one.name for one in open_desk.bank.entities()].count("Odalys") == 1
+
+
+def test_words_and_statement_that_name_other_objects_are_one_statement(desk: OpenDesk) -> None:
+    def words(place: str) -> str:
+        return f"Odalys lives in {place}, says the rota."
+
+    found = {
+        words(place): Extraction(relations=(Relation("lives in", "Odalys", place, single_valued=True),))
+        for place in ("Norrhav", "Malvern")
+    }
+    open_desk = desk(found)
+    for place, told in (("Norrhav", "Norrhav Hill"), ("Malvern", "Malvern Hill"), ("Malvern", "Malvern")):
+        open_desk.clock.advance(days=1)
+        open_desk.bank.retain(
+            words(place), subject="Odalys", relation="lives in", object=told, single_valued=True, salience=0.5
+        )
+    # The second closed the first, once; the third agrees with what the words of the second say.
+    versions = open_desk.rows("SELECT max(version) FROM memories GROUP BY id ORDER BY min(ordinal)")
+    assert [version for (version,) in versions] == [2, 1, 1]
+
+
 # -- documents
 
 

@@ -4,7 +4,8 @@
 
 They depend on the rows of the sample alone, so they are kept with the snapshot by these rows: whoever sees
 the same rows gets the same centres, and who sees others gets others.
-Cost: about 0.7 ms for 1,024 rows of any number of projects, 0.05 ms where the same rows were looked at before.
+Cost: about 0.7 ms for 1,024 rows of any number of projects, 0.05 ms where the same rows were looked at
+before.
 """
 
 from __future__ import annotations
