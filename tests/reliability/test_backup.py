@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 import simonides
-from simonides.errors import DamagedError, InputError
+from simonides.errors import DamagedError, InputError, NewerSchemaError
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from tests.reliability.conftest import Record, Stored
 
     from simonides.bank import Bank
+    from simonides.errors import StoreError
     from simonides.store import Store
 
 
@@ -135,3 +139,114 @@ def test_a_damaged_or_missing_backup_changes_nothing(bank: Bank, tmp_path: Path)
     assert bank.get(memory).text.startswith("The lamp")
     assert bank.verify().ok
     assert not list(bank._rows.folder.glob(".restoring-*"))
+
+
+def _without_tables(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("VACUUM")
+    connection.pragma("user_version", 1)
+    connection.close()
+
+
+def _without_meta(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("DELETE FROM meta")
+    connection.close()
+
+
+def _of_another_program(path: Path) -> None:
+    path.unlink()
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE meta(one)")
+    connection.execute("INSERT INTO meta VALUES (1)")
+    connection.close()
+
+
+def _newer(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.pragma("user_version", 99)
+    connection.close()
+
+
+def _text(path: Path) -> None:
+    path.write_text("A list of what to buy: lamps.\n" * 50)
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5_000])
+
+
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _bare(path: Path) -> None:
+    path.unlink()
+    _without_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        (_emptied, DamagedError),
+        (_bare, DamagedError),
+        (_without_meta, DamagedError),
+        (_of_another_program, DamagedError),
+        (_text, DamagedError),
+        (_cut, DamagedError),
+        (_newer, NewerSchemaError),
+    ],
+)
+def test_what_is_no_backup_of_a_bank_is_refused_by_its_name(
+    bank: Bank, tmp_path: Path, spoil: Callable[[Path], None], error: type[StoreError]
+) -> None:
+    [memory] = bank.retain("The lamp is green and was bought in Lund.")
+    bank.start_audit()
+    path = tmp_path / "copy.db"
+    bank.backup(path)
+    spoil(path)
+    before = path.read_bytes()
+    with pytest.raises(error, match=f"^{re.escape(str(path))}: .*nothing was restored") as refused:
+        bank.restore(path)
+    assert ".restoring-" not in str(refused.value)
+    assert path.read_bytes() == before
+    assert bank.get(memory).text.startswith("The lamp")
+    assert bank.verify().ok
+    assert not bank.audit_verify().problems
+
+
+@pytest.mark.parametrize("spoil", [_emptied, _bare, Path.unlink])
+@pytest.mark.parametrize("left", ["index", "audit.key", "recall-audit.db"])
+def test_a_bank_that_lost_its_rows_is_no_new_bank(
+    tmp_path: Path, spoil: Callable[[Path], None], left: str
+) -> None:
+    folder = tmp_path / "s"
+    with simonides.open(folder, embedder=StubEmbedder(8)) as store:
+        bank = store.bank()
+        bank.retain("The lamp is green and was bought in Lund.")
+        bank.backup(tmp_path / "copy.db")
+        if left == "index":
+            bank.repair()
+        else:
+            bank.start_audit()
+            bank.audit_recalls(on=left == "recall-audit.db")
+    home = folder / "bank-default"
+    database = home / "memory.db"
+    spoil(database)
+    names = sorted(home.rglob("*"))
+    with simonides.open(folder, embedder=StubEmbedder(8)) as store:
+        with pytest.raises(DamagedError, match=r"memory\.db: is missing or empty, while .* restore the bank"):
+            store.bank()
+        assert sorted(home.rglob("*")) == names
+        home.rename(tmp_path / "away")
+        assert store.bank().restore(tmp_path / "copy.db").memories == 1
+        assert store.bank().verify().ok
+
+
+def test_a_bank_whose_making_was_broken_off_is_made(tmp_path: Path) -> None:
+    home = tmp_path / "s" / "bank-default"
+    home.mkdir(parents=True)
+    (home / "memory.db").touch()
+    with simonides.open(tmp_path / "s", embedder=StubEmbedder(8)) as store:
+        store.bank().retain("The lamp is green.")
+        assert store.bank().verify().ok

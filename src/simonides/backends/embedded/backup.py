@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import make_private, open_file
-from simonides.errors import DamagedError, InputError, UnavailableError
+from simonides.backends.embedded.encryption import explained, make_private, open_file
+from simonides.backends.embedded.migrations import APPLICATION_ID
+from simonides.errors import DamagedError, EncryptionError, InputError, NewerSchemaError, UnavailableError
 from simonides.index.files import FileLayer
 from simonides.records.receipt import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import IO
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.verification import VerifyReport
 
 _TRIES = 5
+_UNTOUCHED = "nothing was restored; name another file that `simonides backup` wrote"
 
 
 def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) -> Saved:
@@ -105,7 +107,9 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
 
     Raises:
         InputError: there is no such file.
-        DamagedError: the backup is damaged; the bank was left untouched.
+        DamagedError: it is damaged or no backup of a bank; the bank was left untouched.
+        EncryptionError: the bank's key does not open it; likewise.
+        NewerSchemaError: a newer version of simonides made it; likewise.
         UnavailableError: the bank is in use by other writers, or cannot be written.
     """
     if not path.is_file():
@@ -116,9 +120,11 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
         copied = work / "memory.db"
         shutil.copyfile(path, copied)
         copied.chmod(0o600)
-        report = prepare(work)
+        with _speaking_of(path, copied):
+            _check_holds_bank(path, copied, connections.key)
+            report = prepare(work)
         if not report.ok:
-            raise DamagedError(f"{path}: is damaged ({report.problems[0]}); nothing was restored")
+            raise DamagedError(f"{path}: is damaged ({report.problems[0]}); {_UNTOUCHED}")
         with translated(connections.path):
             source = open_file(copied, connections.key)
             try:
@@ -129,6 +135,45 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return saved
+
+
+def _check_holds_bank(path: Path, copied: Path, key: Key | None) -> None:
+    """Refuse what an opened bank would take for a new one: an empty file, or a database without a bank."""
+    try:
+        connection = open_file(copied, key)
+        try:
+            owner, tables = connection.execute(
+                "SELECT application_id, (SELECT count(*) FROM sqlite_schema WHERE name = 'meta')"
+                " FROM pragma_application_id"
+            ).get
+            holds = owner == APPLICATION_ID and tables and connection.execute("SELECT count(*) FROM meta").get
+        finally:
+            connection.close()
+    except apsw.NotADBError as error:
+        if key is None:
+            raise DamagedError(
+                f"{path}: is no backup of a bank, or damaged, or encrypted; {_UNTOUCHED}"
+            ) from error
+        raise EncryptionError(f"{path}: {explained(copied, key)}; {_UNTOUCHED}") from error
+    except (apsw.CorruptError, apsw.SQLError) as error:
+        raise DamagedError(f"{path}: is damaged ({error}); {_UNTOUCHED}") from error
+    if not holds:
+        raise DamagedError(f"{path}: holds no bank; {_UNTOUCHED}")
+
+
+@contextlib.contextmanager
+def _speaking_of(path: Path, copied: Path) -> Iterator[None]:
+    """What goes wrong with the copy is told of the file that the user named."""
+    try:
+        yield
+    except (DamagedError, EncryptionError, NewerSchemaError) as error:
+        reason = str(error)
+        if reason.startswith(f"{path}: "):
+            raise
+        reason = reason.removeprefix(f"{copied}: ")
+        if isinstance(error, DamagedError):
+            raise DamagedError(f"{path}: is damaged ({reason}); {_UNTOUCHED}") from error
+        raise type(error)(f"{path}: {reason}; nothing was restored") from error
 
 
 def _replace(source: apsw.Connection, connections: Connections) -> None:

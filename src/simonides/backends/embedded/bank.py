@@ -32,6 +32,7 @@ from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta, write_numbers
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.encryption import check_room, engine
+from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
@@ -297,6 +298,7 @@ class EmbeddedBank:
         self._impressions: deque[Impression] = deque(maxlen=MOST_IMPRESSIONS)
         database = folder / "memory.db"
         if not database.is_file():
+            check_not_emptied(database)
             if not create:
                 raise UnavailableError(f"{folder}: holds no bank; retain something first, or check --store")
             _make_private(folder)

@@ -182,12 +182,13 @@ def explained(path: Path, key: Key | None) -> str:
     except OSError:
         plain = False
     if key is None and plain:
-        return "is damaged or no database; restore it from a backup"
+        return "is damaged or no database; move the folder of the bank away and restore it from a backup"
     if key is None:
         needed = "" if encrypts() else f" (which needs another SQLite: {_INSTALL})"
         return (
             "is damaged or no database, or it is encrypted: open it with its key, by "
-            f"{KEY_FILE_VARIABLE} or simonides.open(key=…){needed}, or restore it from a backup"
+            f"{KEY_FILE_VARIABLE} or simonides.open(key=…){needed}, or move the folder of the bank away and "
+            "restore it from a backup"
         )
     if plain:
         return "is not encrypted; open it without a key, and to encrypt it export it into a new store"

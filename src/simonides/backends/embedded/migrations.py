@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from simonides.backends.embedded.connection import translated, write_transaction
+from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.seals import add_functions, triggers
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
@@ -371,7 +372,7 @@ def migrate(connections: Connections) -> None:
 
     Raises:
         NewerSchemaError: the bank is newer than this library; nothing was written.
-        DamagedError: the file belongs to another program.
+        DamagedError: the file belongs to another program, or lost all that a bank had in it.
     """
     with translated(connections.path):
         connection = connections.get()
@@ -383,6 +384,8 @@ def migrate(connections: Connections) -> None:
     newest = MIGRATIONS[-1].number
     if (owner != APPLICATION_ID and tables) or (owner == APPLICATION_ID and version < 1):
         raise DamagedError(f"{connections.path}: is a database of another program; choose another folder")
+    if not tables:
+        check_not_emptied(connections.path)
     if version > newest:
         raise NewerSchemaError(
             f"{connections.path}: has schema {version}, this version of simonides knows {newest}; "
