@@ -1672,11 +1672,11 @@ class Bank:
         self._owners_only("repair")
         return self._rows.repair(self._now())
 
-    def start_audit(self) -> Path:
+    def start_audit(self) -> Path | None:
         """Audit every change from now on, with a new key beside the bank; the owner's only.
 
         Returns:
-            the key's file (mode 0600). With ``simonides.open(audit_key=…)`` there is none.
+            the key's file (mode 0600); ``None`` with ``simonides.open(audit_key=…)``, whose key it is then.
         """
         self._owners_only("start_audit")
         return self._rows.start_audit(self._now())

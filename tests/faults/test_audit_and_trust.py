@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import apsw
+import numpy as np
 import pytest
 
 import simonides
@@ -13,6 +14,7 @@ from simonides.backends.embedded.seals import add_functions
 from simonides.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from simonides.bank import Bank
@@ -97,6 +99,77 @@ def test_a_tail_cut_with_its_changes_needs_a_head_that_was_kept(audited: Bank) -
     assert "head that was kept" in audited.audit_verify(anchor=head).problems[0]
     with pytest.raises(InputError, match="anchor"):
         audited.audit_verify(anchor="12:abc")
+
+
+WRITES: dict[str, Callable[[Bank, Path], object]] = {
+    "retain": lambda bank, _: bank.retain("Written after the cut."),
+    "forget": lambda bank, _: bank.forget([hit.id for hit in bank.recall("memory Ravi", limit=1)]),
+    "purge": lambda bank, _: bank.forget_where(everything=True, purge=True),
+    "load": lambda bank, _: bank.load(
+        [{"text": "Loaded after the cut."}], np.eye(1, bank.stats()["dimension"], dtype=np.float32)
+    ),
+    "used": lambda bank, _: bank.used([hit.id for hit in bank.recall("memory Ravi", limit=1)]),
+    "import": lambda bank, path: bank.import_bank(path / "bank.jsonl"),
+    "repair": lambda bank, _: bank.repair(),
+    "start": lambda bank, _: bank.start_audit(),
+    "recalls": lambda bank, _: bank.audit_recalls(),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("cut", ["number > 7", "number = 12", "number > 0", "number < 5"])
+def test_a_cut_is_found_though_the_bank_is_written_after_it(
+    audited: Bank, tmp_path: Path, stub_embedder: StubEmbedder, cut: str, write: str
+) -> None:
+    with simonides.open(tmp_path / "other", embedder=stub_embedder, environ={}) as other:
+        other.bank().retain("From another bank.")
+        other.bank().export(tmp_path / "bank.jsonl")
+    assert audited.verify().ok
+    change(audited, f"DELETE FROM audit WHERE {cut}")
+    assert not audited.verify().ok
+    for _ in range(2):
+        if write == "start" and cut == "number > 0":
+            break  # whoever begins the log anew says so in it
+        WRITES[write](audited, tmp_path)
+        assert not audited.audit_verify().ok
+        assert not audited.verify().ok
+
+
+def test_what_is_written_without_the_key_is_never_taken_in(
+    tmp_path: Path, stub_embedder: StubEmbedder
+) -> None:
+    def opened(key: bytes | None) -> Store:
+        return simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key)
+
+    key = bytes(range(32))
+    with opened(key) as store:
+        store.bank().retain("With the key.")
+    with opened(None) as store:
+        store.bank().retain(["Without it.", "Nor this."])
+        assert "unchecked" in store.bank().verify().notes[0]
+    with opened(key) as store:
+        bank = store.bank()
+        assert not bank.verify().ok
+        bank.retain("With the key again.")
+        assert bank.audit_verify().problems == (
+            "audit: no row told of the changes 2 to 3 when row 2 was written",
+        )
+        assert [entry.verb for entry in bank.audit_entries()] == ["write", "gap", "write"]
+
+
+def test_a_key_that_is_handed_in_begins_the_log_without_a_file(
+    tmp_path: Path, stub_embedder: StubEmbedder
+) -> None:
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}) as store:
+        store.bank().retain("Before the audit.")
+    key = bytes(range(32))
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        bank = store.bank()
+        assert bank.start_audit() is None
+        assert not list(tmp_path.rglob("audit.key"))
+        bank.retain("Since it began.")
+        assert bank.verify().ok
+        assert [entry.verb for entry in bank.audit_entries()] == ["write", "start"]
 
 
 def test_a_key_that_is_handed_in_lies_nowhere(tmp_path: Path, stub_embedder: StubEmbedder) -> None:

@@ -324,7 +324,14 @@ class _Reembedding:
                         switch(going.connection, going.meta, going.run.number, generation if usable else 0)
                         if going.auditor is not None:
                             after = read_meta(going.connection)
-                            going.auditor.append(going.connection, after, "", "reembed", self._now())
+                            going.auditor.append(
+                                going.connection,
+                                after,
+                                "",
+                                "reembed",
+                                self._now(),
+                                began=going.meta.sequence,
+                            )
                         return
                 if going is None:
                     self._encode()

@@ -39,6 +39,9 @@ SHORTEST_KEY = 16
 FIRST_SEAL = bytes(32)
 """What stands before the first row of a log."""
 
+START, RESTORE, GAP = "start", "restore", "gap"
+"""Verbs: a log begins, perhaps with changes before it; a backup replaced the rows; changes nobody audited."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -150,13 +153,41 @@ class Auditor:
             return ""
         return hmac.new(self._key, b"actor\0" + principal.encode(), hashlib.sha256).hexdigest()[:32]
 
-    def append(self, connection: apsw.Connection, meta: Meta, principal: str, verb: str, now: int) -> None:
-        """Add a row about all changes since the last one, inside the transaction that made them."""
-        row = connection.execute(
-            "SELECT number, last, seal FROM audit ORDER BY number DESC LIMIT 1"
-        ).fetchone()
-        number, done, before = row or (0, 0, FIRST_SEAL)
-        fields = (number + 1, now, self.hash_of(principal), verb, done + 1, meta.sequence, meta.log_hash)
+    def append(
+        self, connection: apsw.Connection, meta: Meta, principal: str, verb: str, now: int, *, began: int
+    ) -> None:
+        """Add a row about the changes of a transaction, inside it.
+
+        Changes before it that no row tells of were made without the key, or their rows were cut: they get a
+        row of their own, which stays a problem.
+
+        Args:
+            connection: in the transaction.
+            meta: as the transaction leaves it.
+            principal: who writes; empty = the owner.
+            verb: what was done.
+            now: the clock, microseconds UTC.
+            began: the last change before the transaction.
+        """
+        row = connection.execute("SELECT number, last FROM audit ORDER BY number DESC LIMIT 1").fetchone()
+        number, done = row or (0, 0)
+        begins = not number and verb in {START, RESTORE}
+        if done != began and not begins:
+            self._add(connection, now, "", GAP, (done + 1, began, hash_at(connection, began)))
+            done = began
+        self._add(connection, now, principal, verb, (done + 1, meta.sequence, meta.log_hash))
+
+    def _add(
+        self,
+        connection: apsw.Connection,
+        now: int,
+        principal: str,
+        verb: str,
+        changes: tuple[int, int, bytes | None],
+    ) -> None:
+        row = connection.execute("SELECT number, seal FROM audit ORDER BY number DESC LIMIT 1").fetchone()
+        number, before = row or (0, FIRST_SEAL)
+        fields = (number + 1, now, self.hash_of(principal), verb, *changes)
         seal = self.seal(before, fields)
         connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, seal))
 
@@ -229,13 +260,15 @@ def check_chain(
 def _changes_problems(connection: apsw.Connection) -> Iterator[str]:
     """Where rows of the audit log tell of other changes than the change log."""
     next_change = 1
-    rows = connection.execute("SELECT number, first, last, log_hash FROM audit ORDER BY number")
-    for number, first, last, log_hash in rows:
+    rows = connection.execute("SELECT number, verb, first, last, log_hash FROM audit ORDER BY number")
+    for number, verb, first, last, log_hash in rows:
         if not isinstance(last, int):
             yield f"audit: row {number} is not what was written"
             continue
         if first != next_change or hash_at(connection, last) != log_hash:
             yield f"audit: the change log up to {last} is not the one of row {number}"
+        if verb == GAP:
+            yield f"audit: no row told of the changes {first} to {last} when row {number} was written"
         next_change = last + 1
 
 

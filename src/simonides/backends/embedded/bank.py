@@ -20,6 +20,7 @@ import numpy as np
 from simonides.backends.embedded.accesses import read_samples, read_used
 from simonides.backends.embedded.auditing import (
     KEY_FILE,
+    RESTORE,
     Auditor,
     AuditReport,
     Entry,
@@ -27,12 +28,13 @@ from simonides.backends.embedded.auditing import (
     make_key,
     read_entries,
 )
+from simonides.backends.embedded.auditing import START as AUDIT_START
 from simonides.backends.embedded.backup import put_back, send_backup, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta, write_numbers
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
-from simonides.backends.embedded.encryption import check_room, engine
 from simonides.backends.embedded.emptied import check_not_emptied
+from simonides.backends.embedded.encryption import check_room, engine
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
@@ -676,10 +678,9 @@ class EmbeddedBank:
         try:
             with self._rows_only() as connection:
                 rows = connection.execute("SELECT count(*) FROM audit").get
-            if not rows:
-                return (), ()
             if self._auditor() is None:
-                return (), (f"{rows} rows of the audit log are unchecked: its key is not here",)
+                note = f"{rows} rows of the audit log are unchecked: its key is not here"
+                return (), (note,) if rows else ()
             return self.audit_verify().problems, ()
         except StoreError as error:
             return (f"audit: cannot be checked ({error})",), ()
@@ -858,7 +859,7 @@ class EmbeddedBank:
                 report = copied.verify()
                 with write_transaction(copied._connections) as connection:
                     connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
-                    self._audit(connection, read_meta(connection), "restore", now)
+                    self._audit(connection, read_meta(connection), RESTORE, now)
                 return report
             finally:
                 copied.close()
@@ -874,14 +875,19 @@ class EmbeddedBank:
 
     # -- audit
 
-    def start_audit(self, now: int) -> Path:
-        """Make the key beside the bank, if there is none; from now on every change is audited."""
-        make_key(self.folder)
+    def start_audit(self, now: int) -> Path | None:
+        """Audit every change from now on, by the key that was handed in, or else one beside the bank.
+
+        Returns:
+            the key's file, made where it was missing; ``None`` = the key was handed in.
+        """
+        if self._audit_key is None:
+            make_key(self.folder)
         with write_transaction(self._connections) as connection:
             meta = read_meta(connection)
             if not connection.execute("SELECT count(*) FROM audit").get:
-                self._audit(connection, meta, "start", now)
-        return self.folder / KEY_FILE
+                self._audit(connection, meta, AUDIT_START, now)
+        return self.folder / KEY_FILE if self._audit_key is None else None
 
     def audit_recalls(self, now: int, *, on: bool) -> bool:
         """Begin or end the log of recalls; false when it was so before.
@@ -894,7 +900,8 @@ class EmbeddedBank:
             meta = read_meta(connection)
             switched = self._recall_log.switch(auditor, Told(START if on else STOP, "", now, meta.sequence))
             if switched:
-                auditor.append(connection, meta, "", RECALLS_ON if on else RECALLS_OFF, now)
+                verb = RECALLS_ON if on else RECALLS_OFF
+                auditor.append(connection, meta, "", verb, now, began=meta.sequence)
         return switched
 
     @property
@@ -951,9 +958,10 @@ class EmbeddedBank:
         return None if key is None else Auditor(key)
 
     def _audit(self, connection: apsw.Connection, meta: Meta, verb: str, now: int) -> None:
+        """A row about a transaction that makes no change of the log."""
         auditor = self._auditor()
         if auditor is not None:
-            auditor.append(connection, meta, "", verb, now)
+            auditor.append(connection, meta, "", verb, now, began=meta.sequence)
 
     @contextlib.contextmanager
     def _rows_only(self) -> Iterator[apsw.Connection]:

@@ -121,9 +121,10 @@ def restore(
     batches = _batches(_units(read_records(path))) if lines > _HEADER_AND_END else iter([[]])
     for batch in batches:
         with write_transaction(connections) as connection:
+            began = read_meta(connection).sequence
             run.store(connection, batch)
             if auditor is not None:
-                auditor.append(connection, read_meta(connection), "", "import", now)
+                auditor.append(connection, read_meta(connection), "", "import", now, began=began)
             if connections.key is not None:
                 check_room(connection, connections.path)
         after_batch(batch[-1][0] if batch else lines, lines)

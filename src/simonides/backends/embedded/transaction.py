@@ -256,7 +256,9 @@ class WriteTransaction:
         write_counters(self._connection, self._meta)
         if self._auditor is not None and self._meta.sequence > self._began_at:
             verb = "forget" if self._erased else "write"
-            self._auditor.append(self._connection, self._meta, self._actor, verb, self.now)
+            self._auditor.append(
+                self._connection, self._meta, self._actor, verb, self.now, began=self._began_at
+            )
 
     def _log(self, operation: str, ordinal: int, stamp: int, **counters: Any) -> None:
         """Count a change, with other *counters* that it moves on."""
