@@ -1918,6 +1918,7 @@ class Bank:
             view = look(reading.snapshot, Filters(), self._now(), self._reader(reading))
             current = _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
         found = find_dead_references(current, folder)
+        self._tell("check", reading, [reference.memory for reference in found])
         if not dry_run:
             with self._rows.writing(self._now()) as transaction:
                 note_stale(transaction, [memory.id for memory in current], found)

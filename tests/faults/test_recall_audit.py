@@ -14,6 +14,7 @@ import simonides
 from simonides.errors import InputError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from simonides.bank import Bank
@@ -104,6 +105,10 @@ def test_every_way_to_words_is_audited(watched: Bank, tmp_path: Path) -> None:
         "start", "recall", "recall", "recall", "brief", "read", "why_not", "read", "read", "list", "diff",
         "export", "backup",
     ]  # fmt: skip
+    watched.retain("The recipe is in notes/gone.md.")
+    [dead] = watched.check_references(tmp_path)
+    [entry] = watched.audit_entries(1, recalls=True)
+    assert (entry.verb, entry.ids) == ("check", (dead.memory,))
     job = watched.recall("kettle", tier="async").job
     assert watched.job(job, wait_seconds=30).recall is not None
     assert [entry.verb for entry in watched.audit_entries(2, recalls=True)] == ["recall", "recall"]
@@ -196,3 +201,80 @@ def test_a_busy_writer_keeps_no_audited_recall_waiting(watched: Bank) -> None:
     # Another thread, because a thread's connection is in one transaction at a time.
     with watched._rows.writing(watched._now()), ThreadPoolExecutor(1) as thread:
         assert thread.submit(watched.recall, "kettle").result(timeout=30).hits
+
+
+def _deleted(path: Path, older: Path) -> None:
+    for name in path.parent.glob("recall-audit.db*"):
+        name.unlink()
+
+
+def _emptied(path: Path, older: Path) -> None:
+    _deleted(path, older)
+    path.touch()
+
+
+def _of_before(path: Path, older: Path) -> None:
+    _deleted(path, older)
+    shutil.copy(older, path)
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+@pytest.mark.parametrize("spoil", [_deleted, _emptied, _of_before])
+def test_a_log_that_is_gone_or_another_stops_every_answer(
+    tmp_path: Path, stub_embedder: StubEmbedder, spoil: Callable[[Path, Path], None], *, reopened: bool
+) -> None:
+    def opened() -> Store:
+        return simonides.open(tmp_path / "s", embedder=stub_embedder, environ={})
+
+    with opened() as store:
+        bank = store.bank()
+        bank.start_audit()
+        [memory] = bank.retain("The kettle boils.")
+        # An older log, of a time when it was on and off again.
+        bank.audit_recalls()
+        bank.audit_recalls(on=False)
+    older = tmp_path / "older.db"
+    path = log(bank)
+    shutil.copy(path, older)
+    store = opened()
+    bank = store.bank()
+    bank.retain("Time goes by.")
+    bank.audit_recalls()
+    assert bank.recall("kettle").hits
+    spoil(path, older)
+    if reopened:
+        store.close()
+        store = opened()
+        bank = store.bank()
+    with store:
+        for ask in (lambda: bank.recall("kettle"), lambda: bank.get(memory), bank.memories):
+            with pytest.raises(UnavailableError, match="was deleted or replaced; nothing is handed out"):
+                ask()
+        assert any("recalls: was switched" in problem for problem in bank.audit_verify().problems)
+        assert not bank.verify().ok
+        # Begun anew it answers again, and what was lost stays a problem.
+        assert bank.audit_recalls(on=False)
+        assert bank.recall("kettle").hits
+        assert bank.audit_recalls()
+        assert bank.recall("kettle").hits
+        assert bank.audit_entries(1, recalls=True)[0].verb == "recall"
+        assert not bank.audit_verify().ok
+
+
+def test_another_process_switches_it(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+    with (
+        simonides.open(tmp_path, embedder=stub_embedder, environ={}) as one,
+        simonides.open(tmp_path, embedder=stub_embedder, environ={}) as other,
+    ):
+        ours, theirs = one.bank(), other.bank()
+        ours.start_audit()
+        ours.retain("The kettle boils.")
+        rows = 0
+        for on in (True, False, True, False):
+            assert theirs.audit_recalls(on=on)
+            rows += 1
+            for _ in range(2):
+                assert ours.recall("kettle").hits
+                rows += on
+            assert len(ours.audit_entries(recalls=True)) == rows
+        assert ours.audit_verify().ok

@@ -68,7 +68,7 @@ from simonides.backends.embedded.reading import (
     read_versions,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
-from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Told
+from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Switches, Told
 from simonides.backends.embedded.recall_jobs import RecallJobs
 from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
 from simonides.backends.embedded.restoring import restore
@@ -286,7 +286,7 @@ class EmbeddedBank:
         self.folder = folder
         self._key = key
         self.recall_jobs = RecallJobs(folder, key)
-        self._recall_log = RecallLog(folder, key)
+        self._recall_log = RecallLog(folder, self._read_switches, key)
         self._audit_key = audit_key
         self._analyser = analyser
         self._files = files or FileLayer()
@@ -909,6 +909,19 @@ class EmbeddedBank:
         """Whether what is handed out is to be told first."""
         return self._recall_log.is_on
 
+    def _read_switches(self) -> Switches:
+        """What came back with a backup says nothing of the file that is here. Also inside a transaction."""
+        with translated(self._connections.path):
+            connection = self._connections.get()
+            count = connection.execute(
+                "SELECT count(*) FROM audit WHERE verb IN (?, ?)", (RECALLS_ON, RECALLS_OFF)
+            ).get
+            verb, at = connection.execute(
+                "SELECT verb, at FROM audit WHERE verb IN (?, ?, ?) ORDER BY number DESC LIMIT 1",
+                (RECALLS_ON, RECALLS_OFF, RESTORE),
+            ).fetchone() or ("", None)
+        return Switches(int(count), at if verb == RECALLS_ON else None)
+
     def tell(self, told: Told) -> None:
         """Audit what is about to be handed out.
 
@@ -931,10 +944,7 @@ class EmbeddedBank:
         auditor = self._audited()
         with self._rows_only() as connection:
             report = auditor.verify(connection, read_meta(connection, checked=False), anchor)
-            switches = connection.execute(
-                "SELECT count(*) FROM audit WHERE verb IN (?, ?)", (RECALLS_ON, RECALLS_OFF)
-            ).get
-        recalls = self._recall_log.verify(auditor, switches, recalls_anchor)
+        recalls = self._recall_log.verify(auditor, self._read_switches().count, recalls_anchor)
         problems = (*report.problems, *recalls.problems)
         return AuditReport(report.entries, report.head, problems, recalls.entries, recalls.head)
 

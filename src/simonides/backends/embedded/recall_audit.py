@@ -6,9 +6,10 @@ A row names the moment, the actor, the ids of the memories, and keyed hashes of 
 id, salted by what the first row says; no text is in it, so forgetting leaves nothing here. It lies in a file
 of its own beside the bank, so that a recall waits for no writer of memories; whoever asks gets no answer
 before its row is on the disk. Switching it on and off are rows, too, here and in the log of changes: where
-this file is deleted, ``audit verify`` misses it.
-Cost: one synced write a recall. Weakness: who may write the files can put an older state of this one back;
-keep the head elsewhere.
+this file is deleted, or another one put in its place that knows less of them, nothing is handed out, and
+``audit verify`` says so.
+Cost: one synced write a recall; where it is off, one look for a file. Weakness: who may write the files can
+put an older state of this one back; keep the head elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from simonides.backends.embedded.encryption import make_private
 from simonides.errors import DamagedError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import apsw
@@ -51,6 +52,7 @@ CREATE TABLE IF NOT EXISTS recalls(
 CREATE INDEX IF NOT EXISTS recalls_switched ON recalls(number) WHERE verb IN ('start', 'stop');
 """
 _SWITCH = "SELECT verb FROM recalls WHERE verb IN ('start', 'stop') ORDER BY number DESC LIMIT 1"
+_ON_SINCE = "SELECT at FROM recalls WHERE verb = 'start' ORDER BY number DESC LIMIT 1"
 _SWITCHES = "SELECT count(*) FROM recalls WHERE verb IN ('start', 'stop')"
 
 
@@ -59,7 +61,7 @@ class Told:
     """What is about to be handed out.
 
     Attributes:
-        verb: what was asked for: recall, why_not, read, list, diff, brief, export or backup.
+        verb: what was asked for: recall, why_not, read, list, diff, brief, check, export or backup.
         principal: who asked; empty = the owner.
         at: the clock, microseconds UTC.
         sequence: the last change that the answer sees.
@@ -76,27 +78,49 @@ class Told:
     recall: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What the log of changes says of this one.
+
+    Attributes:
+        count: how often it was switched on or off.
+        on_since: the moment at which it was switched on, microseconds UTC; ``None`` = it is off.
+    """
+
+    count: int
+    on_since: int | None
+
+
 class RecallLog:
     """The log of one bank.
 
     Args:
         folder: of the bank.
+        read_switches: reads what the log of changes says; its cost grows with that log.
         key: that encrypts the bank; ``None`` = it is plain.
     """
 
-    def __init__(self, folder: Path, key: Key | None = None) -> None:
+    def __init__(self, folder: Path, read_switches: Callable[[], Switches], key: Key | None = None) -> None:
         self._path = folder / FILE
+        self._read_switches = read_switches
         self._key = key
         self._connections: Connections | None = None
+        # Which file was opened; another in its place is another log.
+        self._opened_file: tuple[int, int] | None = None
+        self._said: Switches | None = None
 
     @property
     def is_on(self) -> bool:
-        """Whether what is handed out is audited. Cost where it never was: one look for a file."""
+        """Whether what is handed out is audited: the file says so, or the log of changes does."""
         connections = self._opened()
-        if connections is None:
-            return False
-        with translated(self._path):
-            return bool(_has_table(connections.get()) and connections.get().execute(_SWITCH).get == START)
+        if connections is not None:
+            with translated(self._path):
+                if _has_table(connections.get()) and connections.get().execute(_SWITCH).get == START:
+                    return True
+        if self._said is None or self._said.on_since is not None:
+            # Another process may have switched it off since it was asked.
+            self._said = self._read_switches()
+        return self._said.on_since is not None
 
     def switch(self, auditor: Auditor, told: Told) -> bool:
         """Begin or end the audit by a row (*told* has the verb ``start`` or ``stop``); false = it was so."""
@@ -113,6 +137,7 @@ class RecallLog:
         with write_transaction(connections) as connection:
             connection.execute(_SCHEMA)
             self._write(connection, auditor, told)
+        self._said = None
         return True
 
     def append(self, auditor: Auditor, told: Told) -> None:
@@ -122,10 +147,22 @@ class RecallLog:
             UnavailableError: it cannot be written, so nothing may be handed out.
         """
         connections = self._opened()
-        if connections is None:
-            raise UnavailableError(f"{self._path}: was deleted meanwhile; nothing is handed out")
+        if connections is None or not self._is_the_one(connections):
+            raise UnavailableError(
+                f"{self._path}: was deleted or replaced; nothing is handed out: put it back, or begin anew "
+                "by `simonides audit recalls --off`, then without --off; `audit verify` will tell of it"
+            )
         with write_transaction(connections) as connection:
             self._write(connection, auditor, told)
+
+    def _is_the_one(self, connections: Connections) -> bool:
+        """Whether the file holds the row that the log of changes says switched it on."""
+        with translated(self._path):
+            known = _has_table(connections.get())
+            since = connections.get().execute(_ON_SINCE).get if known else None
+        if self._said is None or self._said.on_since not in {None, since}:
+            self._said = self._read_switches()
+        return known and self._said.on_since in {None, since}
 
     def _write(self, connection: apsw.Connection, auditor: Auditor, told: Told) -> None:
         row = connection.execute("SELECT number, seal FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
@@ -190,10 +227,16 @@ class RecallLog:
 
     def _opened(self) -> Connections | None:
         """Connections to the file; ``None`` while there is none."""
-        if not self._path.is_file():
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
             return None
-        if self._connections is None:
-            self._connections = Connections(self._path, self._key)
+        file = (found.st_dev, found.st_ino)
+        if self._connections is None or self._opened_file != file:
+            self.close()
+            # Of another file the log of changes is asked again.
+            self._said = None
+            self._connections, self._opened_file = Connections(self._path, self._key), file
         return self._connections
 
 
