@@ -46,6 +46,11 @@ def quiet_errors(policy: Policy, *values: object) -> Iterator[None]:
         raise
 
 
+def hidden(message: str, *values: object) -> str:
+    """*message* with placeholders for the secrets of *values*, whole or cut off, and for any other."""
+    return masked(without(message, _secrets(values)))
+
+
 def hush(error: BaseException, *values: object) -> None:
     """Mask the messages of an error, and of those that it came from, in place.
 
@@ -53,9 +58,7 @@ def hush(error: BaseException, *values: object) -> None:
         error: that is being raised, or was.
         values: what the caller gave.
     """
-    secrets = {
-        text[start:end] for value in values for text in _texts(value) for start, end, _ in find_secrets(text)
-    }
+    secrets = _secrets(values)
     chain: list[BaseException] = [error]
     for one in chain:
         one.args = tuple(_hidden(argument, secrets) for argument in one.args)
@@ -74,6 +77,12 @@ def without(text: str, secrets: Iterable[str]) -> str:
             while beginning := _beginning(written, text):
                 text = text.replace(beginning, placeholder("secret"))
     return text
+
+
+def _secrets(values: Iterable[object]) -> set[str]:
+    return {
+        text[start:end] for value in values for text in _texts(value) for start, end, _ in find_secrets(text)
+    }
 
 
 def _hidden(value: object, secrets: AbstractSet[str]) -> object:

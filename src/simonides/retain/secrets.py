@@ -106,21 +106,15 @@ GUESSABLE = frozenset({"url_password", "bearer_token"})
 """Kinds that people choose themselves, too; ``Basic …`` is a name and a password."""
 
 
-def read_policy(given: object, environ: Mapping[str, str]) -> Policy:
-    """What is to become of secrets: as *given*, else by ``SIMONIDES_REDACT``, else nothing.
+def read_policy(given: object, environ: Mapping[str, str], place: str = "redact") -> Policy:
+    """What is to become of secrets: as *given* (in *place*), else by ``SIMONIDES_REDACT``, else nothing.
 
     Raises:
         InputError: neither off, mask nor refuse; the message names who says so.
     """
-    written = environ.get(VARIABLE, "").strip() if given is None else given
-    return cast(
-        "Policy",
-        clean_choice(
-            "off" if written == "" and given is None else written,
-            VARIABLE if given is None else "redact",
-            POLICIES,
-        ),
-    )
+    if given is None:
+        given, place = environ.get(VARIABLE, "").strip() or "off", VARIABLE
+    return cast("Policy", clean_choice(given, place, POLICIES))
 
 
 def find_secrets(text: str) -> list[tuple[int, int, str]]:
