@@ -68,6 +68,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             "SIMONIDES_TRACEBACK",
             "SIMONIDES_KEY",
             "SIMONIDES_KEY_FILE",
+            "SIMONIDES_REDACT",
             *NAMES,
         ):
             patch.delenv(name, raising=False)

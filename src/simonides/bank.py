@@ -8,6 +8,7 @@ import os
 import random
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key
+from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.recall_audit import Told
@@ -83,14 +85,16 @@ from simonides.retain.importing.pieces import gather
 from simonides.retain.items import read_items
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
+from simonides.retain.quiet_errors import quiet, quiet_errors
 from simonides.retain.readers import all_may_read
-from simonides.retain.secrets import screen
+from simonides.retain.screening import Screen, secrets_in
+from simonides.retain.secrets import masked_apart
 from simonides.retain.storing import Storing, close, settle
 from simonides.text.query_dsl.clauses import read_clauses
 from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
     from datetime import tzinfo
     from typing import IO
@@ -253,6 +257,7 @@ class Surroundings:
     jobs: JobRunner = field(default_factory=JobRunner)
 
 
+@quiet(lambda bank: bank._around.redact)  # noqa: SLF001 the decorator is of this class
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
@@ -377,9 +382,12 @@ class Bank:
             "single_valued": single_valued,
             "deduplicate": deduplicate,
         }
-        drafts = self._screened(read_items(items, shared, zone=self._around.zone))
+        drafts = self._read(items, shared)
         self._check_recorded(drafts)
         key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
+        if key is not None:
+            # Refused, where it is to be, before anything is encoded.
+            Screen(self._around.redact).apart(key, "idempotency_key")
         if not drafts:
             return []
         return self._prepare_and_store(drafts, lambda opened, ready: self._store(opened, ready, key))
@@ -486,6 +494,10 @@ class Bank:
         """
         when = shared.get("event_time")
         date = None if when is None else parse_time(when, "event_time", zone=self._around.zone)
+        # Before it is cut into paragraphs, one of which might hold half a secret.
+        screen = Screen(self._around.redact)
+        text, title = screen.words(text, "text"), screen.words(title, "title")
+        self._warn_of_secrets(screen.found)
         items = document_items(text, document_id=document_id, title=title or "", date=date)
         return self.retain(items, **{"role": "document", **shared})
 
@@ -509,7 +521,11 @@ class Bank:
         Raises:
             the same as ``retain``.
         """
-        return self.retain(conversation_items(turns, session=session, before=window, after=window), **shared)
+        # Read here, so that a message about one does not repeat what it holds.
+        turns = list(turns) if isinstance(turns, Iterator) else turns
+        with quiet_errors(self._around.redact, turns):
+            items = conversation_items(turns, session=session, before=window, after=window)
+        return self.retain(items, **shared)
 
     def source(self, memory: str) -> Source:
         """The raw text that a memory comes from, and the part of it that the memory tells.
@@ -524,9 +540,15 @@ class Bank:
             raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
         return found
 
-    def _screened(self, drafts: list[Draft]) -> list[Draft]:
-        drafts, found = screen(drafts, self._around.redact)
-        self._warn_of_secrets(found)
+    def _read(self, items: object, shared: Mapping[str, object]) -> list[Draft]:
+        """What is to be stored, checked and without secrets, as far as the store is to redact."""
+        # An iterator is read here, so that a message about an item does not repeat what it holds.
+        items = list(items) if isinstance(items, Iterator) else items
+        with quiet_errors(self._around.redact, items):
+            drafts = read_items(items, shared, zone=self._around.zone)
+        screen = Screen(self._around.redact)
+        drafts = screen.drafts(drafts)
+        self._warn_of_secrets(screen.found)
         return drafts
 
     def _warn_of_secrets(self, found: Mapping[str, int]) -> None:
@@ -594,7 +616,12 @@ class Bank:
             return self._write(transaction, items)
         body = b"".join(content_key(item.draft) for item in items)
         body = hashlib.blake2b(body, digest_size=16).digest()
-        claimed = transaction.claimed(self._own_key(key))
+        # Under either form: the policy may have been another when the key was first used.
+        forms = dict.fromkeys(
+            (Screen(self._around.redact).apart(key, "idempotency_key"), masked_apart(key), key)
+        )
+        kept, *_ = forms
+        claimed = next(filter(None, (transaction.claimed(self._own_key(form)) for form in forms)), None)
         if claimed is not None:
             if claimed[0] != body:
                 raise ConflictError(
@@ -602,7 +629,7 @@ class Bank:
                 )
             return claimed[1]
         ids = self._write(transaction, items)
-        transaction.claim(self._own_key(key), body, ids)
+        transaction.claim(self._own_key(kept), body, ids)
         return ids
 
     def _write(
@@ -637,7 +664,7 @@ class Bank:
         Raises:
             the same as ``retain``; an InputError names the item by its position in *items*.
         """
-        drafts = self._screened(read_items(items, {}, zone=self._around.zone))
+        drafts = self._read(items, {})
         self._check_recorded(drafts)
         pieces = gather(drafts, self.principal or "")
         known = self._rows.claimed([piece.key for piece in pieces])
@@ -697,7 +724,22 @@ class Bank:
         """
         self._owners_only("import_bank")
         file = clean_text(os.fspath(path), "path", _LONGEST_PATH)
+        self._check_export(Path(file))
         return self._rows.restore(Path(file), self._around.analyser, self._now(), progress=progress)
+
+    def _check_export(self, path: Path) -> None:
+        """That an export, which is taken over as it is, holds no secret where the store redacts."""
+        if self._around.redact == "off":
+            return
+        check_file(path)
+        for number, record in read_records(path):
+            kind = next(secrets_in(record), None)
+            if kind is not None:
+                raise InputError(
+                    "path",
+                    f"line {number:,} of {path} holds a secret ({kind}), and an export is read in unchanged; "
+                    "forget that memory where it comes from and export anew, or import with redact='off'",
+                )
 
     def _known_names(self, drafts: Sequence[Draft]) -> dict[tuple[str, ...], KnownNames]:
         """The names of the bank by readers, for what is retained."""
@@ -870,12 +912,15 @@ class Bank:
                 "confidence": confidence,
             }
         )
+        screen = Screen(self._around.redact)
+        changes = screen.changes(changes)
         self.get(memory)
         with self._rows.writing(self._now()) as transaction:
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
             edit(transaction, ordinal, changes)
+        self._warn_of_secrets(screen.found)
         return self.get(memory)
 
     def memories(
@@ -982,7 +1027,7 @@ class Bank:
 
     def add_alias(self, entity: int, name: str) -> None:
         """Let another name stand for an entity from now on."""
-        clean_label(name, "name")
+        Screen(self._around.redact).name(clean_label(name, "name"), "name")
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             self._entity(transaction, entity)
             transaction.add_alias(entity, name, fold_name(name))
@@ -1141,8 +1186,10 @@ class Bank:
         request = JobRequest(query, str(profile), helpers, asked).at(plain.trace)
         job = request.identity(plain.id)
         try:
-            self._rows.recall_jobs.add(job, self.principal or "", request.to_json())
-        except StoreError as error:
+            # The query is kept until the job is done, so what is to be masked is masked there.
+            kept = Screen(self._around.redact).json_text(request.to_json(), "query")
+            self._rows.recall_jobs.add(job, self.principal or "", kept)
+        except (StoreError, InputError) as error:
             return degraded(plain, f"async: {error}")
         # Where there is no room now, whoever asks for the job begins it.
         self._around.jobs.start(self._job_key(job), lambda: self._work(job))
@@ -1778,8 +1825,11 @@ class Bank:
         )
 
     def _writer(self, model: Enricher) -> Writer:
+        # A memory from before may hold a secret, and nobody is there to take it out of what is said of it.
+        screen = Screen("off" if self._around.redact == "off" else "mask")
+
         def prepared(text: str) -> Prepared:
-            return self._prepare(read_items([text], {}, zone=self._around.zone))[0]
+            return self._prepare(screen.drafts(read_items([text], {}, zone=self._around.zone)))[0]
 
         return Writer(model, self._around.analyser, prepared, self._fit)
 

@@ -33,12 +33,14 @@ from simonides.models.onnx_encoder import checked_dimension
 from simonides.models.resolve import load_embedder, load_reranker, load_sparse, sparse_choice
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
-from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
+from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.records.interval import to_micros
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
-from simonides.retain.secrets import POLICIES
+from simonides.retain.quiet_errors import quiet
+from simonides.retain.screening import Screen
+from simonides.retain.secrets import read_policy
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_times
 
@@ -90,7 +92,7 @@ def open_store(
     create: bool = True,
     progress: Progress | None = None,
     environ: Mapping[str, str] | None = None,
-    redact: Policy = "off",
+    redact: Policy | None = None,
     audit_key: bytes | None = None,
     answerer: Answerer | None = None,
     timer: Callable[[], float] = time.perf_counter,
@@ -131,10 +133,13 @@ def open_store(
         create: whether missing folders and banks are made.
         progress: told (stage, done, total or None) while a model is fetched.
         environ: variables ``SIMONIDES_RECALL_BUDGET_…`` and ``SIMONIDES_RERANKER_MAX_CANDIDATES`` that change
-            numbers of a profile, and ``SIMONIDES_KEY`` or ``SIMONIDES_KEY_FILE`` where no *key* is given,
-            read now and once; default: ``os.environ``; ``{}`` = none.
-        redact: what becomes of secrets (keys, tokens, passwords in URLs …) in what is retained: ``"off"``,
-            ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or ``"refuse"``.
+            numbers of a profile, ``SIMONIDES_KEY`` or ``SIMONIDES_KEY_FILE`` where no *key* is given, and
+            ``SIMONIDES_REDACT`` where no *redact* is, read now and once; default: ``os.environ``; ``{}`` =
+            none.
+        redact: what becomes of secrets (keys, tokens, passwords in URLs …) in what is written, by whichever
+            verb: ``"off"``, ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or
+            ``"refuse"``. With either of the last two no message repeats one. ``None`` = the variable
+            ``SIMONIDES_REDACT``, or off where it is not set.
         audit_key: seals the audit log of every bank, at least 16 bytes; it is stored nowhere. ``None`` = a
             bank is audited if ``Bank.start_audit`` has made a key beside it.
         answerer: language model that ``Bank.reflect`` asks, such as ``models.llm.LanguageModel``; helpers of
@@ -167,12 +172,13 @@ def open_store(
         answerer=answerer,
         heavy_reranker=heavy_reranker,
     )
-    _check_values(redact, audit_key, zone, channel_threads)
+    variables = os.environ if environ is None else environ
+    policy = read_policy(redact, variables)
+    _check_values(audit_key, zone, channel_threads)
     # Before anything is made: a wrong argument changes nothing.
     _check_models(embedder, dimension, (reranker, heavy_reranker), sparse)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
-    variables = os.environ if environ is None else environ
     settings = environment_overrides(variables)
     secret = read_key(key, variables)
     return Store(
@@ -192,7 +198,7 @@ def open_store(
         create=create,
         progress=progress,
         settings=settings,
-        redact=redact,
+        redact=policy,
         audit_key=audit_key,
         answerer=answerer,
         timer=timer,
@@ -227,8 +233,7 @@ def _check_parts(*, tokens: object, expander: object, **others: object) -> None:
         raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
 
 
-def _check_values(redact: object, audit_key: object, zone: object, channel_threads: object) -> None:
-    clean_choice(redact, "redact", POLICIES)
+def _check_values(audit_key: object, zone: object, channel_threads: object) -> None:
     if audit_key is not None:
         if not isinstance(audit_key, bytes):
             raise InputError("audit_key", f"expected bytes, got {type(audit_key).__name__}")
@@ -282,6 +287,7 @@ def _check_models(
         checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
 
 
+@quiet(lambda store: store.redact)
 class Store:
     """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
 
@@ -360,8 +366,11 @@ class Store:
             InputError: the name cannot be a bank's.
             UnavailableError: it is missing and the store was opened with ``create=False``.
         """
+        screen = Screen(self.redact)
         if principal is not None:
-            clean_label(principal, "principal")
+            screen.name(clean_label(principal, "principal"), "principal")
+        # Its folder bears the name.
+        screen.name(name, "bank")
         folder = self.folder / folder_name(name)
         with self._lock:
             if self._closed:
@@ -427,6 +436,11 @@ class Store:
         with suppress(SimonidesError, TypeError):
             rows.flush(to_micros(self._around.clock()))
         rows.close()
+
+    @property
+    def redact(self) -> Policy:
+        """What becomes of secrets in what is written: off, mask or refuse."""
+        return self._around.redact
 
     @property
     def encrypted(self) -> bool:

@@ -34,7 +34,8 @@ from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import searched_fields
-from simonides.retain.secrets import screen
+from simonides.retain.quiet_errors import quiet_errors
+from simonides.retain.screening import Screen
 from simonides.retain.signature import sign
 from simonides.text.field_terms import field_terms
 from simonides.text.speech import asks, count_words, label_of, speaker_key
@@ -95,11 +96,12 @@ class Preparing:
         Raises:
             InputError: an item or a vector is wrong; its number is named.
         """
-        with uncollected():
+        with uncollected(), quiet_errors(self.redact, part.items):
             return self._prepared(part)
 
     def _prepared(self, part: Part) -> PreparedPart:
-        drafts, found = screen(read_items(part.items, {}, zone=self.zone, first=part.first), self.redact)
+        screen = Screen(self.redact)
+        drafts = screen.drafts(read_items(part.items, {}, zone=self.zone, first=part.first))
         codes, scales = _quantised(part)
         terms = [field_terms(searched_fields(draft, ""), draft.occurred, self.analyser) for draft in drafts]
         tokens = [b"" if part.tokens is None else _packed(part, place) for place in range(len(drafts))]
@@ -117,7 +119,7 @@ class Preparing:
             tokens=tokens,
             model=self.model,
             index=part_of(columns, codes, scales, terms, tokens),
-            masked=Counter(found),
+            masked=screen.found,
         )
 
 

@@ -1,53 +1,51 @@
-"""Find secrets in what is retained, before it is stored: leave them, mask them, or refuse the item.
+"""Find secrets in texts by their shape, and put placeholders in their place.
 
 Known shapes are matched by their own prefixes and lengths, so that a word such as "password" alone is none.
 What has no known shape is taken for a secret only where it is named as one (``api_key = …``) and looks
 random: Shannon entropy of at least 3.5 bits a character over at least 20 characters with both letters and
-digits. Every part of an item that is stored is looked at: text, context, source, path, tags, metadata
-and the rest.
-Readers (acl) are not: they are names that a credential is compared with.
-Cost: one pass per shape, about 0.2 ms of CPU for a text of 500 characters. Not found: secrets without a
-shape and a name, split over several items, or written out in words.
+digits. ``screening`` says which words of a caller are looked at, and what becomes of them.
+Cost: one pass per shape, about 0.2 ms of CPU for a text of 500 characters, and linear in its length: what a
+pattern repeats is bounded, or ends where the pattern may begin anew. Not found: secrets without a shape and a
+name, split over several items, or written out in words. Of an address that holds a password and further on
+another ``@``, all between is taken for the password: ``https://u:pw@host/@name`` loses its host.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from simonides.errors import InputError
-from simonides.records.extraction import Relation
-from simonides.retain.metadata import canonical_json
+from simonides.records.hygiene import clean_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from simonides.records.draft import Draft
+    from collections.abc import Mapping, Sequence
 
 Policy: TypeAlias = Literal["off", "mask", "refuse"]
 POLICIES = ("off", "mask", "refuse")
+VARIABLE = "SIMONIDES_REDACT"
 
 _LEAST_ENTROPY_BITS = 3.5
-_FIELDS = (
-    "text",
-    "context",
-    "relation",
-    "expansion",
-    "path",
-    "project",
-    "source",
-    "document",
-    "session",
-    "speaker",
-)
 
 _NO_MORE = r"(?![A-Za-z0-9_-])"
 _START = r"(?<![A-Za-z0-9_])"
+
+
+_PEM_NAME = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+_PEM_BEGIN = r"-----BEGIN " + _PEM_NAME
+# Without its end: headers such as "Proc-Type: 4,ENCRYPTED", then what a body consists of.
+_PEM_CUT_OFF = r"(?:\s*[A-Z][A-Za-z-]{2,20}: [^\n]*+\n)*[A-Za-z0-9+/=\\\s]*+"
+
+# Of a file, what follows a colon is a folder.
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]{1,20}(?<!file)(?<!FILE)://"
+# "host:8080/path" has a port; so has "host:${PORT}/path", "host:{port}/path" and "host:<port>/path".
+_PORT = r"(?:[0-9]{1,5}|\$?\{[^{}\s]{0,64}\}|<[^<>\s]{0,64}>|(?i:port))(?![^/?#,;|)\]}\"'<>`\\])"
+# To the last @ of the address: a password may hold / and @.
+_ANY_PASSWORD = r"(?!" + _PORT + r")(?:(?!://)[^\s\"'<>`]){3,2048}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +63,17 @@ def _shape(kind: str, pattern: str) -> Shape:
 SHAPES = (
     _shape(
         "private_key",
-        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:(?:[^-]|-(?!----)){0,20000}-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-        r"|[A-Za-z0-9+/=\s]{0,20000})",
+        _PEM_BEGIN + r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END " + _PEM_NAME + r"|" + _PEM_CUT_OFF + r")",
     ),
-    _shape("jwt", _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    # The header is bounded, because the next one may begin inside it.
+    _shape("jwt", _START + r"eyJ[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+"),
     _shape("aws_key", _START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}" + _NO_MORE),
     _shape("google_key", _START + r"AIza[A-Za-z0-9_-]{35}" + _NO_MORE),
     _shape("google_oauth", _START + r"(?:ya29\.[A-Za-z0-9_-]{30,}|GOCSPX-[A-Za-z0-9_-]{28})"),
     _shape("github_token", _START + r"(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255})"),
     _shape("gitlab_token", _START + r"gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20,}"),
     _shape("slack_token", _START + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    _shape("slack_webhook", r"https://hooks\.slack\.com/services/(?P<secret>[A-Za-z0-9/_-]{20,})"),
+    _shape("slack_webhook", r"(?i:https://hooks\.slack\.com/services/)(?P<secret>[A-Za-z0-9/_-]{20,})"),
     _shape("stripe_key", _START + r"(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{24,}"),
     _shape("anthropic_key", _START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
     _shape("openai_key", _START + r"sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}"),
@@ -89,7 +86,8 @@ SHAPES = (
     _shape("vault_token", _START + r"hv[sbr]\.[A-Za-z0-9_-]{24,}"),
     _shape("telegram_token", _START + r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}" + _NO_MORE),
     _shape("azure_key", r"(?i:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,90}={0,2})"),
-    _shape("url_password", r"[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,256}:(?P<secret>[^\s/@]{3,256})@"),
+    _shape("url_password", _SCHEME + r"[^\s/:@\[\]]{0,256}:(?P<secret>" + _ANY_PASSWORD + r")@"),
+    _shape("url_password", _SCHEME + r"[^\s/:\[\]]{0,256}:(?P<secret>[^\s/]{3,256})@"),
     _shape(
         "bearer_token",
         r"(?i:bearer|basic)\s+(?P<secret>(?=[A-Za-z._~+/-]*[0-9])[A-Za-z0-9._~+/-]{20,}={0,2})",
@@ -102,6 +100,21 @@ _NAMED = re.compile(
     r"passw(?:or)?d|passphrase|client[_ -]?secret|credentials?)[\"']?\s{0,3}(?:[:=]|=>|\bis\b)\s{0,3}[\"']?"
     r"(?P<secret>[A-Za-z0-9+/_=.~!@#$%^&*-]{20,200})"
 )
+
+
+GUESSABLE = frozenset({"url_password", "bearer_token"})
+"""Kinds that people choose themselves, too; ``Basic …`` is a name and a password."""
+
+
+def read_policy(given: object, environ: Mapping[str, str], place: str = "redact") -> Policy:
+    """What is to become of secrets: as *given* (in *place*), else by ``SIMONIDES_REDACT``, else nothing.
+
+    Raises:
+        InputError: neither off, mask nor refuse; the message names who says so.
+    """
+    if given is None:
+        given, place = environ.get(VARIABLE, "").strip() or "off", VARIABLE
+    return cast("Policy", clean_choice(given, place, POLICIES))
 
 
 def find_secrets(text: str) -> list[tuple[int, int, str]]:
@@ -117,17 +130,34 @@ def find_secrets(text: str) -> list[tuple[int, int, str]]:
 
 
 def _add(found: list[tuple[int, int, str]], match: re.Match[str], kind: str) -> None:
+    """Take up what *match* holds and no earlier one does: where they overlap, what is left of it."""
     start, end = match.span("secret" if "secret" in match.re.groupindex else 0)
     if text_is_placeholder(match.string[start:end]):
         return
-    place = bisect_left(found, (start, end, kind))
-    if (place == 0 or found[place - 1][1] <= start) and (place == len(found) or end <= found[place][0]):
-        found.insert(place, (start, end, kind))
+    place = bisect_left(found, (start, start, ""))
+    if place and found[place - 1][1] > start:
+        start = found[place - 1][1]
+    while start < end:
+        taken = place < len(found) and found[place][0] < end
+        stop = found[place][0] if taken else end
+        if start < stop:
+            found.insert(place, (start, stop, kind))
+            place += 1
+        if not taken:
+            return
+        start = found[place][1]
+        place += 1
 
 
 def text_is_placeholder(text: str) -> bool:
     """Whether a secret stands here already masked."""
     return text.startswith("[REDACTED:")
+
+
+def is_named_secret(name: str, value: str) -> bool:
+    """Whether a value is a secret because of its name, such as that of a setting."""
+    match = _NAMED.match(f"{name}: {value}") if value else None
+    return match is not None and _looks_random(match["secret"])
 
 
 def _looks_random(text: str) -> bool:
@@ -143,103 +173,32 @@ def entropy_bits(text: str) -> float:
 
 def masked(text: str) -> str:
     """*text* with a placeholder ``[REDACTED:kind]`` in the place of each secret."""
-    return _masked(text, find_secrets(text))
+    return with_placeholders(text, find_secrets(text))
 
 
-def _masked(text: str, found: Sequence[tuple[int, int, str]]) -> str:
+def with_placeholders(text: str, found: Sequence[tuple[int, int, str]]) -> str:
+    """*text* masked where secrets were *found* in it."""
     parts, done = [], 0
     for start, end, kind in found:
-        parts += [text[done:start], f"[REDACTED:{kind}]"]
+        parts += [text[done:start], placeholder(kind)]
         done = end
     return "".join([*parts, text[done:]])
 
 
-def screen(drafts: Sequence[Draft], policy: Policy) -> tuple[list[Draft], dict[str, int]]:
-    """Apply the policy to checked items.
+def placeholder(kind: str) -> str:
+    """What stands in the place of a secret."""
+    return f"[REDACTED:{kind}]"
 
-    Args:
-        drafts: checked items.
-        policy: one of ``POLICIES``.
 
-    Returns:
-        the items that are to be stored, and how many secrets of each kind were masked.
+def masked_apart(text: str) -> str:
+    """*text* masked so that two names that differ in a secret stay two: ``[REDACTED:jwt:1f0c…]``.
 
-    Raises:
-        InputError: the policy is to refuse, and an item holds a secret; the message does not repeat it.
+    The 16 hexadecimal digits are of the secret's BLAKE2b hash, from which nobody finds what was drawn at
+    random. What is of the kinds in ``GUESSABLE`` might be guessed and tried, so it gets the plain one.
     """
-    found: Counter[str] = Counter()
-    if policy == "off":
-        return list(drafts), {}
-    return [_screened(draft, policy, found) for draft in drafts], dict(found)
-
-
-def _screened(draft: Draft, policy: Policy, found: Counter[str]) -> Draft:
-    def clean(text: str, field: str) -> str:
-        secrets = find_secrets(text)
-        if secrets and policy == "refuse":
-            place = f"{draft.place}.{field}" if draft.place else field
-            raise InputError(
-                place, f"holds a secret ({secrets[0][2]}); take it out, or open the store with redact='mask'"
-            )
-        found.update(kind for _, _, kind in secrets)
-        return _masked(text, secrets)
-
-    changed = {field: clean(getattr(draft, field), field) for field in _FIELDS}
-    said = draft.statement
-    source, span = _source(draft, clean)
-    return replace(
-        draft,
-        **changed,  # type: ignore[arg-type]  # all of _FIELDS are texts
-        tags=tuple(sorted({clean(tag, "tags") for tag in draft.tags})),
-        metadata_json=_metadata(draft.metadata_json, clean),
-        statement=said
-        and Relation(
-            said.name, clean(said.subject, "subject"), clean(said.object, "object"), said.single_valued
-        ),
-        source_text=source,
-        span=span,
-    )
-
-
-def _source(draft: Draft, clean: Callable[[str, str], str]) -> tuple[str, tuple[int, int] | None]:
-    """The raw text without its secrets, and where the item's part of it lies now."""
-    if draft.span is None or not draft.source_text:
-        return clean(draft.source_text, "text"), draft.span
-    secrets = find_secrets(draft.source_text)
-    text = clean(draft.source_text, "text")
-    start, stop = (_moved(place, secrets) for place in draft.span)
-    return text, (start, max(start, stop))
-
-
-def _moved(place: int, secrets: Sequence[tuple[int, int, str]]) -> int:
-    """Where a character of the raw text lies after masking; inside a secret, at its placeholder's start."""
-    shift = 0
-    for start, end, kind in secrets:
-        if place <= start:
-            break
-        if place < end:
-            return start + shift
-        shift += len(f"[REDACTED:{kind}]") - (end - start)
-    return place + shift
-
-
-def _metadata(text: str, clean: Callable[[str, str], str]) -> str:
-    """Metadata with every text in it cleaned, keys too; unchanged where there is no secret."""
-
-    def cleaned(value: Any) -> Any:
-        if isinstance(value, str):
-            return clean(value, "metadata")
-        if isinstance(value, list):
-            return [cleaned(entry) for entry in value]
-        if isinstance(value, dict):
-            # A value is named by its key: {"api_key": "…"} reads as api_key: …
-            return {clean(key, "metadata"): _named_value(key, cleaned(entry)) for key, entry in value.items()}
-        return value
-
-    def _named_value(key: str, value: Any) -> Any:
-        if not isinstance(value, str) or not value:
-            return value
-        whole = f"{key}: {value}"
-        return clean(whole, "metadata")[len(key) + 2 :] if _NAMED.match(whole) else value
-
-    return canonical_json(cleaned(json.loads(text)), "metadata")
+    parts, done = [], 0
+    for start, end, kind in find_secrets(text):
+        digest = hashlib.blake2b(text[start:end].encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        parts += [text[done:start], placeholder(kind if kind in GUESSABLE else f"{kind}:{digest}")]
+        done = end
+    return "".join([*parts, text[done:]])

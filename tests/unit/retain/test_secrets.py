@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import simonides
 from simonides.errors import InputError
-from simonides.retain.secrets import SHAPES, entropy_bits, find_secrets, masked
+from simonides.retain.secrets import SHAPES, entropy_bits, find_secrets, masked, masked_apart, read_policy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,6 +98,10 @@ def test_each_shape_is_found_and_masked_where_it_stands(kind: str) -> None:
         "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "passphrase: correct-horse-battery-staple-is-a-comic",
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+        "https://example.org/@odalys and http://localhost:3000/@vite/client, http://localhost:${PORT}/@id/x",
+        "git+ssh://git@example.org:harbour/tools.git@v1.2 and ssh://git@example.org:2222/tools@main",
+        "amqp://one.example:5672,amqp://tove@two.example and http://[::1]:8080/a@b",
+        "file://C:/notes/odalys@home.txt and FILE://d:/a/b@c",
     ],
 )
 def test_ordinary_texts_are_left_alone(text: str) -> None:
@@ -115,13 +119,94 @@ def test_any_text_is_masked_once_and_for_all(text: str) -> None:
 
 @pytest.mark.fault("X6")
 @pytest.mark.parametrize(
-    "piece", ["-----BEGIN PRIVATE KEY-----", "eyJ", "token = ", "x://", "bearer ", "http://a:", "a", "AKIA"]
+    ("before", "piece"),
+    [
+        ("", "-----BEGIN PRIVATE KEY-----"),
+        ("", "-----BEGIN PRIVATE KEY-----\nX-y: a\n"),
+        ("-----BEGIN PRIVATE KEY-----", "- "),
+        ("", "-----BEGIN A "),
+        ("", "eyJ"),
+        ("eyJaaaaaaaaaa.eyJ", "-eyJ"),
+        ("", "-eyJaaaaaaaaaa.eyJaaaaaaaaaa"),
+        ("", "token = "),
+        ("", "x://"),
+        ("https://u:pp/", "a:a@"),
+        ("", "https://u:p/"),
+        ("", "https://u:a@b/"),
+        ("", "bearer "),
+        ("", "http://a:"),
+        ("SG.", "a"),
+        ("", "AKIA"),
+    ],
 )
-def test_no_text_takes_long(piece: str) -> None:
-    text = piece * (1024 * 1024 // len(piece))
+def test_no_text_takes_long(before: str, piece: str) -> None:
+    text = before + piece * (1024 * 1024 // len(piece))
     started = time.process_time()
     find_secrets(text)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.fault("X6")
+@pytest.mark.parametrize(
+    ("scheme", "password"),
+    [
+        ("HTTPS", "secretpw"),
+        ("Postgres", "pa/ss"),
+        ("postgres", "p@ss"),
+        ("postgres", "p@ss/w0rd"),
+        ("redis", "a/b@c/d@e"),
+        ("amqp", "qw'er\"ty"),
+        ("https", "x" * 700),
+    ],
+)
+@pytest.mark.parametrize("user", ["User", ""])
+def test_passwords_of_addresses_are_found_whole(scheme: str, user: str, password: str) -> None:
+    text = f"see {scheme}://{user}:{password}@host.example:5432/app, then rest"
+    assert masked(text) == f"see {scheme}://{user}:[REDACTED:url_password]@host.example:5432/app, then rest"
+
+
+@pytest.mark.fault("X6")
+def test_a_user_may_be_an_address_of_mail() -> None:
+    text = "smtp://tove@harbour.example:p@ssw0rd@mail.example"
+    assert masked(text) == "smtp://tove@harbour.example:[REDACTED:url_password]@mail.example"
+
+
+@pytest.mark.fault("X6")
+@pytest.mark.parametrize("length", [64, 20_000, 900_000])
+@pytest.mark.parametrize("end", ["\n-----END RSA PRIVATE KEY-----", ""])
+@pytest.mark.parametrize("headers", ["", "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0F\n\n"])
+def test_a_private_key_is_masked_to_its_end(length: int, end: str, headers: str) -> None:
+    body = "\n".join([made_up(64)] * (length // 64))
+    text = f"before -----BEGIN RSA PRIVATE {'KEY'}-----\n{headers}{body}{end}"
+    started = time.process_time()
+    assert masked(text) == "before [REDACTED:private_key]"
+    assert time.process_time() - started < 3
+
+
+@pytest.mark.fault("X6")
+def test_what_is_left_beside_another_secret_is_masked_too() -> None:
+    key = examples(2)["aws_key"]
+    assert "w0rd" not in masked(f"https://u:pa/w0rd@host/x?key={key}&mail=a@b")
+    assert key not in masked(f"https://u:pa/w0rd@host/x?key={key}&mail=a@b")
+
+
+def test_names_stay_apart_unless_they_might_be_guessed() -> None:
+    one, two = (masked_apart(f"session {examples(seed)['jwt']}") for seed in (1, 2))
+    assert one != two
+    assert masked_apart(one) == masked(one) == one
+    assert one == masked_apart(f"session {examples(1)['jwt']}")
+    assert one.startswith("session [REDACTED:jwt:")
+    assert masked_apart("https://u:pw1@h") == masked_apart("https://u:pw2@h")
+
+
+def test_the_policy_comes_from_the_argument_then_from_the_variable() -> None:
+    assert read_policy(None, {}) == "off"
+    assert read_policy(None, {"SIMONIDES_REDACT": " mask "}) == "mask"
+    assert read_policy("off", {"SIMONIDES_REDACT": "mask"}) == "off"
+    with pytest.raises(InputError, match="SIMONIDES_REDACT: 'masc' is not known; did you mean 'mask'"):
+        read_policy(None, {"SIMONIDES_REDACT": "masc"})
+    with pytest.raises(InputError, match="redact: expected one of off, mask, refuse"):
+        read_policy(True, {})
 
 
 def test_entropy() -> None:

@@ -6,7 +6,7 @@ import typer
 
 from simonides.errors import NotFoundError
 from simonides.surfaces.cli.opening import open_for_reading
-from simonides.surfaces.cli.options import BankOption, EntityArgument, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, EntityArgument, JsonOption, RedactOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text
 
 
@@ -14,12 +14,13 @@ def alias(
     entity: EntityArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The other name.")],
     *,
+    redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Let another name stand for an entity from now on; exit code 1 when there is no such entity."""
-    with open_for_reading(store, bank) as opened:
+    with open_for_reading(store, bank, redact=redact) as opened:
         try:
             opened.add_alias(entity, name)
         except NotFoundError as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from simonides.errors import InputError, NotFoundError
-from simonides.surfaces.cli.opening import environment_embedder, store_path
+from simonides.surfaces.cli.opening import environment_embedder, redaction, store_path
 from simonides.surfaces.cli.operating import perform
 from simonides.surfaces.cli.options import JsonOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, printable, say
@@ -19,7 +19,7 @@ def list_banks(*, store: StoreOption = None, as_json: JsonOption = False) -> Non
     """List the banks of a store, one a line; exit code 1 when there is none."""
     from simonides.store import open_store
 
-    with open_store(_there(store), embedder=None, create=False) as opened:
+    with open_store(_there(store), embedder=None, create=False, redact=redaction()) as opened:
         answer = perform("list_banks", opened)
     if as_json:
         print_json(answer)
@@ -35,7 +35,7 @@ def create_bank(name: _NameArgument, *, store: StoreOption = None, as_json: Json
     """Make a bank; one that is there stays as it is."""
     from simonides.store import open_store
 
-    with open_store(store_path(store), embedder=environment_embedder()) as opened:
+    with open_store(store_path(store), embedder=environment_embedder(), redact=redaction()) as opened:
         answer = perform("create_bank", opened, name=name)
     if as_json:
         print_json(answer)
@@ -61,7 +61,7 @@ def delete_bank(
     """Delete a bank with everything in it, for good; exit code 1 when there is none of this name."""
     from simonides.store import open_store
 
-    with open_store(_there(store), embedder=None, create=False) as opened:
+    with open_store(_there(store), embedder=None, create=False, redact=redaction()) as opened:
         if not opened.has_bank(name):
             fail(f"there is no bank {name!r} in {opened.folder}", NEGATIVE)
         try:

@@ -8,7 +8,8 @@
     port = 9000
 
 The file of the current folder may have come with somebody's project. It can therefore not name the language
-model's server, which would get memories and the key, nor open the server to others.
+model's server, which would get memories and the key, nor open the server to others, nor say what becomes of
+secrets.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("profile", str, "default", "Profile that ranks."),
         Setting("embedder", str, "auto", "The embedder: a name, auto, or none."),
         Setting("heavy_reranker", str, None, "Reranker of recalls that are answered later; a name, or none."),
+        Setting("redact", str, "off", "Secrets in what is written: off, mask or refuse.", trusted=True),
         Setting("llm.model", str, None, "Language model of enrich, reflect and helpers.", trusted=True),
         Setting("llm.base_url", str, None, "Its server.", trusted=True),
         Setting("serve.host", str, "127.0.0.1", "Address to listen on.", trusted=True),
@@ -194,7 +196,7 @@ def _checked(key: str, value: Any, path: Path, *, own: bool) -> Setting:
 
 
 # Option → setting, by the name of its parameter; those of `serve` are settings of their own.
-_SHARED = ("store", "bank", "profile")
+_SHARED = ("store", "bank", "profile", "redact")
 # There --bank means the one bank that a client may use, which is another thing.
 _OTHER_BANK = frozenset({"mcp"})
 

@@ -19,7 +19,7 @@ import typer
 from simonides.errors import InputError, SimonidesError
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
 from simonides.surfaces.cli.progress import Report, bars
 from simonides.surfaces.cli.sources import files_below
@@ -88,6 +88,7 @@ def import_(
             show_default=False,
         ),
     ] = None,
+    redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -111,7 +112,7 @@ def import_(
             with (
                 bars() as progress,
                 open_for_writing(
-                    store, bank, progress=progress, encodes=encodes, workers=embedding
+                    store, bank, progress=progress, encodes=encodes, workers=embedding, redact=redact
                 ) as opened,
             ):
                 if vectors is None:

@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperGroup
 
 from simonides.surfaces.cli.commands import LazyCommands, summaries
-from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, say
+from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, remember, say, unsaid
 from simonides.surfaces.cli.plain_values import spare_own_conversions
 
 
@@ -40,6 +40,14 @@ class _Commands(TyperGroup):
         super().__init__(**{**attributes, "commands": None})
         spare_own_conversions(self)
         self.commands = LazyCommands()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        remember(args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            _leave_secrets_out(error)
+            raise
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's shape
         return list(self.commands)
@@ -62,10 +70,17 @@ class _Commands(TyperGroup):
         except Exception as error:
             # Typer's own signals (exit, wrong use) carry their code, and Typer reports them.
             if hasattr(error, "exit_code") or isinstance(error, typer.Abort):
+                _leave_secrets_out(error)
                 raise
             if os.environ.get("SIMONIDES_TRACEBACK"):
                 raise
             fail(explained(error))
+
+
+def _leave_secrets_out(error: Exception) -> None:
+    """Of what Typer is going to print."""
+    if isinstance(getattr(error, "message", None), str):
+        error.message = unsaid(error.message)  # type: ignore[attr-defined]  # looked at above
 
 
 def _close_quietly() -> None:

@@ -9,8 +9,13 @@ from typing import Annotated
 import typer
 
 from simonides.errors import MissingExtraError
-from simonides.surfaces.cli.opening import environment_embedder, environment_heavy_reranker, store_path
-from simonides.surfaces.cli.options import StoreOption
+from simonides.surfaces.cli.opening import (
+    environment_embedder,
+    environment_heavy_reranker,
+    redaction,
+    store_path,
+)
+from simonides.surfaces.cli.options import RedactOption, StoreOption
 from simonides.surfaces.cli.output import print_text, say
 
 
@@ -47,13 +52,14 @@ def mcp(
             show_default=False,
         ),
     ] = None,
+    redact: RedactOption = None,
 ) -> None:
     """Serve a store to an MCP client over standard input and output; a client starts this itself.
 
     `simonides serve` has the same door at /mcp, for clients elsewhere.
     """
     if print_config is not None:
-        _print_config(print_config, store, bank, compat, read_only=read_only)
+        _print_config(print_config, store, bank, compat, redact, read_only=read_only)
         return
     try:
         from simonides.surfaces.mcp.compat import tools_for
@@ -81,6 +87,7 @@ def mcp(
         embedder=environment_embedder(),
         answerer=environment_model(),
         heavy_reranker=environment_heavy_reranker(),
+        redact=redaction(redact),
         warm=True,
     ) as opened:
         opened.bank(bank or "default")
@@ -92,7 +99,13 @@ def mcp(
 
 
 def _print_config(
-    client: str, store: str | None, bank: str | None, compat: str | None, *, read_only: bool
+    client: str,
+    store: str | None,
+    bank: str | None,
+    compat: str | None,
+    redact: str | None,
+    *,
+    read_only: bool,
 ) -> None:
     from simonides.surfaces.mcp.client_config import client_config
 
@@ -101,6 +114,9 @@ def _print_config(
     arguments = ["mcp", "--store", str(store_path(store).absolute())]
     arguments += ["--bank", bank] if bank else []
     arguments += ["--compat", compat] if compat else []
+    # The client may start it with other variables; off is the default there, too.
+    policy = redaction(redact)
+    arguments += ["--redact", policy] if policy != "off" else []
     arguments += ["--read-only"] if read_only else []
     where, text = client_config(client, program, arguments)
     print_text(text)

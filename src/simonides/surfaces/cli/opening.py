@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
+    from simonides.retain.secrets import Policy
     from simonides.surfaces.cli.progress import Report
 
 _REMEDY = "retain something there first, or check --store and --bank"
@@ -74,6 +75,20 @@ def environment_heavy_reranker() -> str | None:
     return embedder_choice(str(value_of("heavy_reranker") or "").strip() or "none")
 
 
+def redaction(option: str | None = None) -> Policy:
+    """What becomes of secrets: as the option says, else as it is set.
+
+    Raises:
+        InputError: neither off, mask nor refuse.
+    """
+    from simonides.retain.secrets import read_policy
+    from simonides.surfaces.cli.configuration import value_of
+
+    if option is not None:
+        return read_policy(option, {}, "--redact")
+    return read_policy(value_of("redact"), {}, "SIMONIDES_REDACT")
+
+
 def embedder_choice(name: str) -> str | None:
     """``none`` (in any case) means no model; every other name is taken as it stands."""
     return None if name.lower() == "none" else name
@@ -87,8 +102,11 @@ def open_for_reading(
     embedder: str | None = None,
     progress: Report | None = None,
     later: bool = False,
+    redact: str | None = None,
 ) -> Iterator[Bank]:
     """A bank that must exist already; creates no file or folder. *later* = with the models of the async tier.
+
+    *redact* = what becomes of secrets; ``None`` = as it is set.
 
     Raises:
         NotFoundError: there is no such store or bank.
@@ -105,6 +123,7 @@ def open_for_reading(
         sparse=environment_sparse(),
         progress=progress,
         create=False,
+        redact=redaction(redact),
         answerer=environment_model() if later else None,
         heavy_reranker=environment_heavy_reranker() if later else None,
     ) as opened:
@@ -117,18 +136,28 @@ def open_for_reading(
 
 @contextmanager
 def open_for_writing(
-    store: str | None, bank: str, *, progress: Report | None = None, encodes: bool = True, workers: int = 1
+    store: str | None,
+    bank: str,
+    *,
+    progress: Report | None = None,
+    encodes: bool = True,
+    workers: int = 1,
+    redact: str | None = None,
 ) -> Iterator[Bank]:
     """A bank that is made when it does not exist; *encodes* = the embedder will be needed.
 
-    With more than one of *workers*, so many processes encode.
+    With more than one of *workers*, so many processes encode. *redact* = what becomes of secrets; ``None`` =
+    as it is set.
     """
     path = store_path(store)
+    policy = redaction(redact)
     from simonides.store import open_store
 
     with (
         _embedder_of(path, bank, workers if encodes else 1, progress) as embedder,
-        open_store(path, embedder=embedder, sparse=environment_sparse(), progress=progress) as opened,
+        open_store(
+            path, embedder=embedder, sparse=environment_sparse(), progress=progress, redact=policy
+        ) as opened,
     ):
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
         there = opened.bank(bank)
@@ -162,7 +191,7 @@ def _model_of(path: Path, bank: str) -> str:
     from simonides.store import open_store
 
     if path.is_dir():
-        with open_store(path, embedder=None, sparse=None, create=False) as opened:
+        with open_store(path, embedder=None, sparse=None, create=False, redact="off") as opened:
             if bank in opened.banks():
                 return opened.bank(bank).stats()["embedder"] or DEFAULT_EMBEDDER
     return DEFAULT_EMBEDDER

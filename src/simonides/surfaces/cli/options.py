@@ -19,6 +19,16 @@ StoreOption = Annotated[
 BankOption = Annotated[
     str, typer.Option("--bank", metavar="NAME", envvar="SIMONIDES_BANK", help="Bank to use.")
 ]
+RedactOption = Annotated[
+    str | None,
+    typer.Option(
+        "--redact",
+        metavar="HOW",
+        envvar="SIMONIDES_REDACT",
+        help="What becomes of secrets in what is written: off, mask, or refuse.",
+        show_default="off",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 KindsOption = Annotated[
     list[Kind] | None,

@@ -13,7 +13,7 @@ import typer
 from simonides.errors import SimonidesError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from rich.console import Console, RenderableType
@@ -26,10 +26,24 @@ NEGATIVE = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+_given: list[str] = []
+
 
 def say(message: str) -> None:
-    """A message for people, on standard error, without anything that could steer a terminal."""
-    typer.echo(printable(message), err=True)
+    """A message for people, on standard error, without secrets and what could steer a terminal."""
+    typer.echo(printable(unsaid(message)), err=True)
+
+
+def remember(arguments: Sequence[str]) -> None:
+    """What the command was given: its secrets are left out of messages, those cut short, too."""
+    _given[:] = arguments
+
+
+def unsaid(message: str) -> str:
+    """*message* without what looks like a secret, whatever the policy: such lines end up in logs."""
+    from simonides.retain.quiet_errors import hidden
+
+    return hidden(message, _given)
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:

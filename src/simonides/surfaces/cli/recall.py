@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption
 from simonides.surfaces.cli.output import (
     NEGATIVE,
     print_json,
@@ -60,6 +60,7 @@ def recall(
             show_default=False,
         ),
     ] = None,
+    redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -77,6 +78,7 @@ def recall(
             embedder=environment_embedder(),
             progress=progress,
             later=asked.get("tier") == "async",
+            redact=redact,
         ) as opened,
     ):
         answer = opened.recall(

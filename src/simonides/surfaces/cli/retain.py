@@ -21,6 +21,7 @@ from simonides.surfaces.cli.options import (
     BankOption,
     JsonOption,
     ProjectOption,
+    RedactOption,
     SourceOption,
     StoreOption,
     TagsOption,
@@ -78,6 +79,7 @@ def retain(
     skip_malformed: Annotated[
         bool, typer.Option("--skip-malformed", help="Report items that cannot be stored and go on.")
     ] = False,
+    redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -106,7 +108,10 @@ def retain(
         # The first batch is read before the store is opened: input that cannot be read makes no store.
         first = next(batches, None)
         if first is not None:
-            with bars() as progress, open_for_writing(store, bank, progress=progress) as opened:
+            with (
+                bars() as progress,
+                open_for_writing(store, bank, progress=progress, redact=redact) as opened,
+            ):
                 load.run(opened, chain([first], batches), progress)
         elif not load.skipped:
             raise InputError("SOURCES", "there is no text in what was given; nothing was stored")

@@ -15,6 +15,7 @@ from simonides.surfaces.cli.options import (
     BankOption,
     JsonOption,
     ProjectOption,
+    RedactOption,
     SourceOption,
     StoreOption,
     TagsOption,
@@ -63,13 +64,14 @@ def retain_conversation(
             "--idempotency-key", metavar="KEY", help="The same key with the same turns stores nothing again."
         ),
     ] = None,
+    redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Store a conversation by turns; print one id a turn. Turns that are there already stay as they are."""
     read = _turns(turns)
-    with bars() as progress, open_for_writing(store, bank, progress=progress) as opened:
+    with bars() as progress, open_for_writing(store, bank, progress=progress, redact=redact) as opened:
         answer = perform(
             "retain_conversation",
             opened,

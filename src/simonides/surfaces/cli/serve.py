@@ -7,8 +7,13 @@ from typing import Annotated
 import typer
 
 from simonides.errors import InputError, MissingExtraError
-from simonides.surfaces.cli.opening import environment_embedder, environment_heavy_reranker, store_path
-from simonides.surfaces.cli.options import StoreOption
+from simonides.surfaces.cli.opening import (
+    environment_embedder,
+    environment_heavy_reranker,
+    redaction,
+    store_path,
+)
+from simonides.surfaces.cli.options import RedactOption, StoreOption
 from simonides.surfaces.cli.output import print_text
 
 _BACKLOG = 2048
@@ -117,6 +122,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    redact: RedactOption = None,
     store: StoreOption = None,
     bank: Annotated[
         str,
@@ -161,6 +167,7 @@ def serve(
         embedder=environment_embedder(),
         answerer=environment_model(),
         heavy_reranker=environment_heavy_reranker(),
+        redact=redaction(redact),
         warm=True,
     ) as opened:
         # Opened now, so that the first request finds it warm; made where it is missing.

@@ -8,7 +8,14 @@ from simonides.errors import NotFoundError
 from simonides.records.kind import Kind, Layer
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.operating import objects, perform
-from simonides.surfaces.cli.options import BankOption, JsonOption, ProjectOption, StoreOption, TagsOption
+from simonides.surfaces.cli.options import (
+    BankOption,
+    JsonOption,
+    ProjectOption,
+    RedactOption,
+    StoreOption,
+    TagsOption,
+)
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text
 
 
@@ -43,13 +50,14 @@ def update_memory(
     confidence: Annotated[
         float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
     ] = None,
+    redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Change what is noted about a memory, as a new version; its words stay. Exit code 1 when not there."""
     noted = None if metadata is None else objects(metadata, "--metadata")
-    with open_for_reading(store, bank) as opened:
+    with open_for_reading(store, bank, redact=redact) as opened:
         try:
             answer = perform(
                 "update_memory",

@@ -22,6 +22,7 @@ from mcp.shared.exceptions import MCPError
 
 import simonides
 from simonides.errors import InputError, NotFoundError, SimonidesError, StoreError
+from simonides.retain.quiet_errors import hidden, hush
 from simonides.surfaces.mcp.answers import finite, shown
 from simonides.surfaces.mcp.compat import tools_for
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS
@@ -111,11 +112,12 @@ class _Door:
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"no tool {params.name[:_SHORT]!r}; tools/list names them")
+            name = self._quiet(params.name)[:_SHORT]
+            raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}; tools/list names them")
         try:
             answer = await self._call(context, tool, params.arguments or {})
         except Exception as error:  # noqa: BLE001 whatever it is, the model is told what can be told
-            text = types.TextContent(type="text", text=_told(error))
+            text = types.TextContent(type="text", text=self._told(error, params.arguments))
             return types.CallToolResult(content=[text], is_error=True)
         how = shown(tool.operation)
         structured = finite(how.structured(answer))
@@ -132,6 +134,16 @@ class _Door:
         extra = (said.add,) if tool.operation.name == "reflect" else ()
         work = self._dispatcher.do(grant, tool.operation, bank, bound, *extra)
         return await self._with_progress(context, tool, said, work)
+
+    def _quiet(self, text: str) -> str:
+        """What a client wrote, as an error may show it."""
+        return text if self._dispatcher.store.redact == "off" else hidden(text)
+
+    def _told(self, error: Exception, given: object) -> str:
+        """What the caller may know of an error; *given* is what they wrote."""
+        if self._dispatcher.store.redact != "off":
+            hush(error, given)
+        return _told(error)
 
     def _bank(self, grant: Grant, named: object) -> str:
         """The bank that is meant."""
@@ -184,7 +196,7 @@ class _Door:
             # No bank is meant, or it is not there yet: nothing to list, which is no fault of the client.
             return types.ListResourcesResult(resources=[])
         except SimonidesError as error:
-            raise MCPError(types.INVALID_REQUEST, _told(error)) from None
+            raise MCPError(types.INVALID_REQUEST, self._told(error, params and params.cursor)) from None
         return types.ListResourcesResult(
             resources=[_resource(bank, memory) for memory in page["memories"]], next_cursor=page["next"]
         )
@@ -212,7 +224,7 @@ class _Door:
         try:
             answer = await self._dispatcher.perform(self._grant_of(context), operation, bank, values)
         except SimonidesError as error:
-            raise MCPError(types.INVALID_PARAMS, _told(error)) from None
+            raise MCPError(types.INVALID_PARAMS, self._told(error, [bank, memory])) from None
         text = shown(operation).text(finite(answer))
         content = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])
@@ -240,7 +252,8 @@ class _Door:
     ) -> types.GetPromptResult:
         given = dict(params.arguments or {})
         if params.name != PROMPT:
-            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name[:_SHORT]!r}; there is {PROMPT}")
+            name = self._quiet(params.name)[:_SHORT]
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {name!r}; there is {PROMPT}")
         tool = self._tools["recall"]
         grant = self._grant_of(context)
         try:
@@ -253,7 +266,7 @@ class _Door:
             values = tool.values({"query": question})
             answer = await self._dispatcher.perform(grant, tool.operation, bank, values)
         except SimonidesError as error:
-            raise MCPError(types.INVALID_PARAMS, _told(error)) from None
+            raise MCPError(types.INVALID_PARAMS, self._told(error, params.arguments)) from None
         known = answer["context"] or "Nothing is remembered about it."
         text = types.TextContent(type="text", text=f"{known}\n\n{question}")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])

@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 
 import simonides
+from simonides.retain.quiet_errors import hidden
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.rest.document import completed, described, problems
 from simonides.surfaces.rest.guard import LIVE, Guard
@@ -169,7 +170,10 @@ def _readiness(dispatcher: Dispatcher) -> Response:
 async def _as_problem(request: Request, error: Exception) -> Response:
     """What the router refuses: no such path, or no such method there."""
     assert isinstance(error, HTTPException)
-    detail = f"{request.method} {request.url.path}: {error.detail}; see /openapi.json"
+    path = request.url.path
+    if request.app.state.dispatcher.store.redact != "off":
+        path = hidden(path)
+    detail = f"{request.method} {path}: {error.detail}; see /openapi.json"
     headers = dict(error.headers or {})
     if error.status_code == 405:
         # The router knows of one route only; another may have the same path.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
 from simonides.errors import InputError
+from simonides.retain.quiet_errors import hush, quiet_errors
 from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.guard import GRANT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
@@ -51,6 +52,8 @@ def handler_of(
         try:
             response = await one.answer(request)
         except Exception as error:  # noqa: BLE001 whatever it is, the caller gets a problem that tells of it
+            if dispatcher.store.redact != "off":
+                hush(error, dict(request.path_params), dict(request.query_params))
             response = problem_of(error)
         metrics.count(operation.name, response.status_code, time.perf_counter() - started)
         return response
@@ -112,7 +115,8 @@ class _Handler:
 
     def _bind(self, values: Mapping[str, Any]) -> Any:
         try:
-            return self._operation.bind(values)
+            with quiet_errors(self._dispatcher.store.redact, values):
+                return self._operation.bind(values)
         except InputError as error:
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
 

@@ -1,0 +1,147 @@
+"""Errors that do not repeat a secret: messages are masked on their way to the caller, whoever raised them.
+
+A message may show a value cut short, where no shape is left to be found. So the secrets of what the caller
+gave are looked for first, whole and by their beginnings, and only then what looks like one by itself.
+Cost: none where nothing is raised.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from simonides.retain.secrets import find_secrets, masked, placeholder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simonides.retain.secrets import Policy
+
+C = TypeVar("C", bound=type)
+
+_SHORTEST_BEGINNING = 8
+"""Characters of a secret in a row that a message may not show."""
+
+_DEEPEST = 40
+_FIELDS = ("field", "problem", "name", "message", "filename", "filename2")
+
+
+@contextmanager
+def quiet_errors(policy: Policy, *values: object) -> Iterator[None]:
+    """Mask what is raised inside, unless the policy is ``off``.
+
+    Args:
+        policy: of the store.
+        values: what the caller gave.
+    """
+    try:
+        yield
+    except Exception as error:
+        if policy != "off":
+            hush(error, *values)
+        raise
+
+
+def hidden(message: str, *values: object) -> str:
+    """*message* with placeholders for the secrets of *values*, whole or cut off, and for any other."""
+    return masked(without(message, _secrets(values)))
+
+
+def hush(error: BaseException, *values: object) -> None:
+    """Mask the messages of an error, and of those that it came from, in place.
+
+    Args:
+        error: that is being raised, or was.
+        values: what the caller gave.
+    """
+    secrets = _secrets(values)
+    chain: list[BaseException] = [error]
+    for one in chain:
+        one.args = tuple(_hidden(argument, secrets) for argument in one.args)
+        for name in _FIELDS:
+            if isinstance(getattr(one, name, None), str):
+                setattr(one, name, _hidden(getattr(one, name), secrets))
+        causes = (one.__cause__, one.__context__)
+        chain += [cause for cause in causes if cause is not None and all(cause is not each for each in chain)]
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """*text* with a placeholder where one of *secrets* stands, whole or cut off at its end."""
+    for secret in sorted(secrets, key=lambda each: (-len(each), each)):
+        # A message escapes line breaks and quotes.
+        for written in dict.fromkeys((secret, repr(secret)[1:-1])):
+            while beginning := _beginning(written, text):
+                text = text.replace(beginning, placeholder("secret"))
+    return text
+
+
+def _secrets(values: Iterable[object]) -> set[str]:
+    return {
+        text[start:end] for value in values for text in _texts(value) for start, end, _ in find_secrets(text)
+    }
+
+
+def _hidden(value: object, secrets: AbstractSet[str]) -> object:
+    return masked(without(value, secrets)) if isinstance(value, str) else value
+
+
+def _beginning(secret: str, text: str) -> str:
+    """The longest beginning of *secret* that stands in *text*; empty where it is too short to matter."""
+    least, most = min(len(secret), _SHORTEST_BEGINNING), min(len(secret), len(text))
+    if most < least or secret[:least] not in text:
+        return ""
+    while least < most:
+        middle = (least + most + 1) // 2
+        if secret[:middle] in text:
+            least = middle
+        else:
+            most = middle - 1
+    return secret[:least]
+
+
+def _texts(value: object, depth: int = 0) -> Iterator[str]:
+    """The texts in a value, keys too. An iterator is left alone: it is read once, and not here."""
+    if isinstance(value, str):
+        yield value
+    elif depth > _DEEPEST:
+        return
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _texts(key, depth + 1)
+            yield from _texts(entry, depth + 1)
+    elif isinstance(value, Sequence | AbstractSet) and not isinstance(value, bytes | bytearray | memoryview):
+        for entry in value:
+            yield from _texts(entry, depth + 1)
+
+
+def quiet(policy: Callable[[Any], Policy]) -> Callable[[C], C]:
+    """A decorator of a class: what its public methods raise is masked.
+
+    Args:
+        policy: gives the policy of an object of the class.
+    """
+
+    def decorate(decorated: C) -> C:
+        for name, method in list(vars(decorated).items()):
+            if inspect.isfunction(method) and not name.startswith("_"):
+                setattr(decorated, name, _quietly(method, policy))
+        return decorated
+
+    return decorate
+
+
+def _quietly(method: Callable[..., Any], policy: Callable[[Any], Policy]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def quietly(self: Any, *values: Any, **named: Any) -> Any:
+        try:
+            return method(self, *values, **named)
+        except Exception as error:
+            if policy(self) != "off":
+                hush(error, values, named)
+            raise
+
+    return quietly
