@@ -72,7 +72,7 @@ class Screen:
         if self.policy == "off" or not isinstance(text, str):
             return text
         secrets = self._secrets(text, place)
-        return with_placeholders(text, secrets)
+        return with_placeholders(text, secrets) if secrets else text
 
     def apart(self, text: str, place: str) -> str:
         """A name with placeholders that keep it apart from others.
