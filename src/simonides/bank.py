@@ -383,7 +383,7 @@ class Bank:
             "deduplicate": deduplicate,
         }
         drafts = self._read(items, shared)
-        self._check_recorded(drafts)
+        self._check_allowed(drafts)
         key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
         if key is not None:
             # Refused, where it is to be, before anything is encoded.
@@ -465,7 +465,7 @@ class Bank:
         ids: list[str] = []
         for each in batches_of(parts, prepare_part, batch=batch, workers=workers):
             self._warn_of_secrets(each.masked)
-            self._check_recorded([row.draft for row in each.rows])
+            self._check_allowed([row.draft for row in each.rows])
             with self._rows.loading(self._now(), self.principal or "", each.parts) as transaction:
                 ids += self._write(transaction, each.rows, unread=True)
             if progress:
@@ -562,9 +562,22 @@ class Bank:
             return f"{_MARK}{len(self.principal)}{_MARK}{self.principal}{key}"
         return _MARK + key if key.startswith(_MARK) else key
 
-    def _check_recorded(self, drafts: Sequence[Draft]) -> None:
-        if self.principal is not None and any(draft.recorded_at is not None for draft in drafts):
+    def _check_allowed(self, drafts: Sequence[Draft]) -> None:
+        """A principal may not date back, nor write among memories that it cannot read.
+
+        What a memory ends, repeats or replaces is looked for among those with its own readers: whoever is one
+        of them neither changes nor learns of what is hidden from it.
+        """
+        if self.principal is None:
+            return
+        if any(draft.recorded_at is not None for draft in drafts):
             raise InputError("recorded_at", "only the owner may state it; leave it out")
+        for draft in drafts:
+            if draft.acl and self.principal not in draft.acl:
+                raise InputError(
+                    "acl",
+                    f"{list(draft.acl)} lacks {self.principal!r}, who stores it; add it, or leave acl out",
+                )
 
     def _prepare(self, drafts: list[Draft]) -> tuple[Prepared, ...]:
         with self._rows.reading() as reading:
@@ -665,7 +678,7 @@ class Bank:
             the same as ``retain``; an InputError names the item by its position in *items*.
         """
         drafts = self._read(items, {})
-        self._check_recorded(drafts)
+        self._check_allowed(drafts)
         pieces = gather(drafts, self.principal or "")
         known = self._rows.claimed([piece.key for piece in pieces])
         fresh = [piece for piece in pieces if known.get(piece.key) != piece.body]
@@ -767,7 +780,8 @@ class Bank:
             most: tasks at most, one or two per memory; ``None`` = all that wait.
 
         Returns:
-            how many tasks were done. Recall works before, meanwhile and after.
+            how many tasks were done; 0 for a principal, whom it would tell how much others have stored. Recall
+            works before, meanwhile and after.
         """
         done = 0
         with self._rows.reading() as reading, self._names_lock:
@@ -784,7 +798,7 @@ class Bank:
             done += count
             if count < step:
                 break
-        return done
+        return done if self.principal is None else 0
 
     def queue_enrichment(self, ids: str | Iterable[str] | None = None) -> int:
         """Queue memories for ``enrich``; the owner's only.
@@ -862,7 +876,7 @@ class Bank:
         """
         current = self.get(memory)
         given = None if at is None else parse_time(at, "at", zone=self._around.zone).start
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             moment = transaction.next_instant() if given is None else given
             if moment < current.valid_from_micros:
                 raise InputError(
@@ -897,7 +911,8 @@ class Bank:
 
         Raises:
             NotFoundError: there is no such memory that the principal may read, or it is no longer held.
-            InputError: an argument is wrong, or nothing is to be changed; nothing was changed.
+            InputError: an argument is wrong, nothing is to be changed, or a principal would quarantine or
+                release a memory; nothing was changed.
         """
         changes = read_changes(
             {
@@ -915,10 +930,13 @@ class Bank:
         screen = Screen(self._around.redact)
         changes = screen.changes(changes)
         self.get(memory)
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+            kinds = {changes["kind"], transaction.columns(ordinal, "kind")[0]} if "kind" in changes else set()
+            if len(kinds) > 1 and Kind.QUARANTINE in kinds:
+                self._owners_only("quarantine or release")
             edit(transaction, ordinal, changes)
         self._warn_of_secrets(screen.found)
         return self.get(memory)
@@ -1670,7 +1688,7 @@ class Bank:
         self._owners_only("quarantine or release")
         wanted = _ids(ids)
         changed = 0
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             for memory in wanted:
                 ordinal = transaction.current_ordinal(memory)
                 if ordinal is None:
@@ -1927,7 +1945,7 @@ class Bank:
             NotFoundError: there is no such move, it was undone, or the memory has moved on since.
         """
         self._owners_only("undo_move")
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             move = transaction.upkeep.move(number) if _is_number(number) else None
             if move is None or not undo(transaction, move):
                 raise NotFoundError(f"no move {number!r} to undo; moves() lists those that stand")
@@ -1939,7 +1957,7 @@ class Bank:
             NotFoundError: there is no such memory that the principal may read.
         """
         self.get(memory)
-        with self._rows.writing(self._now()) as transaction:
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
             transaction.upkeep.return_archived(memory, "pinned")
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
@@ -1970,7 +1988,7 @@ class Bank:
         found = find_dead_references(current, folder)
         self._tell("check", reading, [reference.memory for reference in found])
         if not dry_run:
-            with self._rows.writing(self._now()) as transaction:
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
                 note_stale(transaction, [memory.id for memory in current], found)
         return found
 

@@ -222,6 +222,43 @@ def test_what_is_quarantined_is_seen_only_when_asked_for(store: Store, bank: Ban
         bank.release(bad, kind="quarantine")
 
 
+def test_only_the_owner_quarantines_and_releases(store: Store, bank: Bank) -> None:
+    ivo = store.bank(bank.name, principal="ivo")
+    [bad] = bank.retain("The sluice gate opens by itself.")
+    [good] = bank.retain("The sluice gate opens at nine.")
+    bank.quarantine(bad)
+    for memory, kind in ((bad, "semantic"), (good, "quarantine")):
+        with pytest.raises(InputError, match="only the owner may quarantine or release"):
+            ivo.update(memory, kind=kind)
+    assert ivo.update(good, kind="decision").kind == "decision"
+    assert bank.get(bad).kind == "quarantine"
+    assert bank.update(bad, kind="semantic").kind == "semantic"
+
+
+def test_what_is_quarantined_swallows_no_memory(bank: Bank) -> None:
+    text = "The sluice gate opens at nine."
+    [aside] = bank.retain(text)
+    assert bank.recall("sluice gate").hits
+    bank.quarantine(aside)
+    [again] = bank.retain(text)
+    assert again != aside
+    assert [hit.id for hit in bank.recall("sluice gate")] == [again]
+    assert bank.retain(text) == [again]
+    [set_aside] = bank.retain(text, kind="quarantine")
+    assert set_aside != again
+    assert bank.retain(text, kind="quarantine") == [set_aside]
+
+
+def test_who_changed_a_memory_is_in_the_log(store: Store, audited: Bank) -> None:
+    ivo = store.bank(audited.name, principal="ivo")
+    [memory] = ivo.retain("Ivo keeps the gate.")
+    ivo.update(memory, tags=["gate"])
+    ivo.invalidate(memory)
+    entries = audited.audit_entries(3)
+    assert len({entry.actor for entry in entries}) == 1
+    assert entries[0].actor
+
+
 def test_what_is_quarantined_closes_nothing(bank: Bank) -> None:
     statement: dict[str, Any] = {"subject": "Odalys", "relation": "works at", "single_valued": True}
     [known] = bank.retain("Odalys works at Norrhav.", object="Norrhav", **statement)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import simonides
 from simonides.errors import InputError, NotFoundError, UnknownNameError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from simonides.bank import Bank
@@ -262,3 +264,38 @@ def test_forgetting_needs_to_be_told_what(bank: Bank) -> None:
         bank.forget(None)  # type: ignore[arg-type]
     assert bank.forget([]) == bank.forget("") == 0
     assert bank.stats()["versions"] == 2
+
+
+@pytest.mark.fault("F4")
+def test_nobody_writes_among_memories_that_it_cannot_read(store: Store) -> None:
+    """Else it could end them, and learn what they say from whether a repeat is stored."""
+    owner, eva, ivo = (store.bank("b", principal=name) for name in (None, "eva", "ivo"))
+    text = "Eva has 4417 as the alarm code."
+    [code] = eva.retain(text, acl=["eva"])
+    owner.retain([{"text": "Eva leads the mill."}], document_id="hr/eva", acl=["eva"])
+    [job] = eva.retain(
+        "Odalys works at Norrhav.", acl=["eva"], subject="Odalys", relation="works at", object="Norrhav",
+        single_valued=True,
+    )  # fmt: skip
+    before = [(memory.id, memory.valid_to_micros) for memory in eva.memories()]
+    writes: list[Callable[[], object]] = [
+        lambda: ivo.retain(text, acl=["eva"]),
+        lambda: ivo.retain("Ivo overwrote it.", document_id="hr/eva", acl=["eva"]),
+        lambda: ivo.retain_document("Ivo overwrote it.", document_id="hr/eva", acl=["eva"]),
+        lambda: ivo.retain_conversation([{"text": "Ivo says so."}], session="one", acl=["eva"]),
+        lambda: ivo.import_items([{"text": text, "acl": ["eva"]}]),
+        lambda: ivo.load([{"text": text, "acl": ["eva"]}], np.eye(1, owner.stats()["dimension"])),
+        lambda: ivo.retain(
+            "Odalys works at Malvern.", acl=["eva"], subject="Odalys", relation="works at", object="Malvern",
+            single_valued=True,
+        ),
+    ]  # fmt: skip
+    for write in writes:
+        with pytest.raises(InputError, match=r"acl: \['eva'\] lacks 'ivo'"):
+            write()
+    assert [(memory.id, memory.valid_to_micros) for memory in eva.memories()] == before
+    assert {code, job} <= {memory for memory, _ in before}
+    # With itself among the readers it writes beside them.
+    ivo.retain(text, acl=["eva", "ivo"])
+    owner.retain("The owner writes for anyone.", acl=["eva"])
+    assert eva.get(code).valid_to_micros == dict(before)[code]

@@ -230,6 +230,8 @@ class Storing:
         frame = self._transaction.frame(ordinal)
         if frame.valid_to <= self._transaction.next_instant() or not all_may_read(draft.acl, frame.readers):
             return None
+        if (frame.kind == Kind.QUARANTINE) != (draft.kind == Kind.QUARANTINE):
+            return None
         return memory
 
     def _write(self, item: Prepared, place: Placement) -> Stored:

@@ -345,17 +345,23 @@ class WriteTransaction:
             raise EmbedderMismatchError(sparse_mismatch(str(row[1]), encoder))
 
     def identical(self, draft: Draft) -> str | None:
-        """Id of a memory that the bank holds and that says the same in every respect."""
+        """Id of a memory that the bank holds and that says the same in every respect.
+
+        One in quarantine counts only for what is to be there, too: else what is retained would not be found.
+        """
         # What has ended since is no longer said. What states its own end is, and so is what states its
         # beginning and was superseded: it said no more than that.
         stated_end = draft.valid_to.start if draft.valid_to is not None else FOREVER
         dated = draft.occurred is not None or draft.valid_from is not None
         row = self._one(
             "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND state & ?=0"
-            " AND (valid_to>? OR valid_to=? OR (? AND superseded_by<>'')) ORDER BY ordinal LIMIT 1",
+            " AND (kind=?)=? AND (valid_to>? OR valid_to=? OR (? AND superseded_by<>''))"
+            " ORDER BY ordinal LIMIT 1",
             self._content_key(draft),
             FOREVER,
             ARCHIVED | CONSOLIDATED,
+            Kind.QUARANTINE.value,
+            draft.kind == Kind.QUARANTINE,
             self.next_instant(),
             stated_end,
             dated,
