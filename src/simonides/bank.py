@@ -780,8 +780,8 @@ class Bank:
             most: tasks at most, one or two per memory; ``None`` = all that wait.
 
         Returns:
-            how many tasks were done; 0 for a principal, whom it would tell how much others have stored. Recall
-            works before, meanwhile and after.
+            how many tasks were done; 0 for a principal, whom it would tell how much others have stored.
+            Recall works before, meanwhile and after.
         """
         done = 0
         with self._rows.reading() as reading, self._names_lock:
