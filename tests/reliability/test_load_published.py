@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import simonides
+from simonides.backends.embedded import bank as embedded_bank
 from simonides.backends.embedded.reading import read_index_rows
 from simonides.errors import DamagedError, UnavailableError
 from simonides.index.block import block_arrays
@@ -309,3 +311,85 @@ def test_a_purge_waits_for_a_load_to_end(stores: tuple[Bank, Bank]) -> None:
     with loading._rows.writing(0), pytest.raises(UnavailableError, match="another process held the bank"):
         other._rows._purge_index()
     assert other._rows._purge_index()
+
+
+def test_a_restore_keeps_what_a_load_published_meanwhile(
+    stores: tuple[Bank, Bank], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading, restoring = stores
+    load(loading, 0, BATCH)
+    restoring.backup(tmp_path / "copy.db")
+    load(loading, BATCH, BATCH)
+    before = set(folders(loading))
+    put_back = embedded_bank.put_back
+
+    def and_then_load(*arguments: Any) -> Any:
+        saved = put_back(*arguments)
+        load(loading, 2 * BATCH, BATCH)
+        return saved
+
+    monkeypatch.setattr(embedded_bank, "put_back", and_then_load)
+    restoring.restore(tmp_path / "copy.db")
+    assert current(loading).rows == 2 * BATCH, "its generation is there"
+    assert set(folders(loading)).isdisjoint(before), "and none of the bank that was"
+    for bank in stores:
+        assert (bank.stats()["memories"], bank.verify().problems) == (2 * BATCH, ())
+
+
+def test_a_repair_keeps_what_a_load_published_meanwhile(
+    stores: tuple[Bank, Bank], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading, repairing = stores
+    load(loading, 0, BATCH)
+    before = set(folders(loading))
+    write_transaction = embedded_bank.write_transaction
+    seen: list[int] = []
+
+    @contextlib.contextmanager
+    def and_then_load(connections: Any) -> Iterator[apsw.Connection]:
+        with write_transaction(connections) as connection:
+            yield connection
+        monkeypatch.setattr(embedded_bank, "write_transaction", write_transaction)
+        load(loading, BATCH, BATCH)
+
+    def look(*, force: bool) -> bool:
+        # Between the deleting and the merge, which would write anew what is missing.
+        seen.append(current(loading).rows)
+        return False
+
+    monkeypatch.setattr(embedded_bank, "write_transaction", and_then_load)
+    monkeypatch.setattr(repairing._rows, "merge_if_due", look)
+    assert repairing.repair().problems == ()
+    assert seen == [2 * BATCH], "its generation is there"
+    assert set(folders(loading)).isdisjoint(before), "and none of those that were"
+
+
+@pytest.mark.parametrize("deleting", ["restore", "repair"])
+def test_who_deletes_an_index_waits_for_a_load_to_end(
+    stores: tuple[Bank, Bank], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deleting: str
+) -> None:
+    loading, other = stores
+    load(loading, 0, BATCH)
+    other.backup(tmp_path / "copy.db")
+    removed: list[bool] = []
+    remove_folder = FileLayer.remove_folder
+
+    def remove(files: FileLayer, folder: Path) -> None:
+        connection = apsw.Connection(str(loading._rows.folder / "memory.db"))
+        try:
+            connection.execute("BEGIN IMMEDIATE; ROLLBACK")
+        except apsw.BusyError:
+            removed.append(True)
+        else:
+            removed.append(False)
+        finally:
+            connection.close()
+        remove_folder(files, folder)
+
+    monkeypatch.setattr(FileLayer, "remove_folder", remove)
+    monkeypatch.setattr(other._rows, "merge_if_due", lambda **_: False)
+    if deleting == "restore":
+        other.restore(tmp_path / "copy.db")
+    else:
+        other.repair()
+    assert removed == [True], "the bank was held, so no load could write"

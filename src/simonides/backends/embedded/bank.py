@@ -691,8 +691,7 @@ class EmbeddedBank:
             meta = read_meta(connection)
             connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
             self._audit(connection, meta, "repair", now)
-        for name in self._files.names(self._index):
-            self._files.remove_folder(self._index / name)
+        self._delete_former_index()
         with contextlib.suppress(DamagedError):
             self.merge_if_due(force=True)
         report = self.verify()
@@ -869,9 +868,23 @@ class EmbeddedBank:
         self.reranker_path.unlink(missing_ok=True)
         with self._lock:
             self._position = None
-        for name in self._files.names(self._index):
-            self._files.remove_folder(self._index / name)
+        # The rows are back. What cannot be deleted now belongs to another epoch, so nobody reads it.
+        with contextlib.suppress(UnavailableError):
+            self._delete_former_index()
         return saved
+
+    def _delete_former_index(self) -> None:
+        """Delete the index of rows that were replaced, but not what was published since."""
+        # A load writes the generation that its commit names inside its own transaction: not now.
+        with write_transaction(self._connections) as connection:
+            number = read_meta(connection).generation
+            used: Collection[int] = ()
+            if number:
+                with contextlib.suppress(FileNotFoundError, DamagedError):
+                    used = used_generations(read_generation(self._files, self._index, number))
+            for name in self._files.names(self._index):
+                if not name.isdecimal() or int(name) not in used:
+                    self._files.remove_folder(self._index / name)
 
     # -- audit
 

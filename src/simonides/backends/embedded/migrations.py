@@ -364,7 +364,7 @@ INSERT INTO labels(number, text) VALUES (0, '');
 INSERT INTO label_sets(number, names) VALUES (0, '[]');
 """
 
-MIGRATIONS = (Migration(1, "rows", _ROWS + triggers() + _EMPTY_NAMES),)
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "rows", _ROWS + triggers() + _EMPTY_NAMES),)
 
 
 def migrate(connections: Connections) -> None:
