@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import shutil
 import signal
 import subprocess
@@ -393,3 +394,23 @@ def test_who_deletes_an_index_waits_for_a_load_to_end(
     else:
         other.repair()
     assert removed == [True], "the bank was held, so no load could write"
+
+
+def test_a_disk_that_fails_after_the_commit_fails_no_load(
+    stores: tuple[Bank, Bank], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank, other = stores
+    load(bank, 0, BATCH)
+
+    def failing(*_: Any) -> Generation:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(embedded_bank, "read_generation", failing)
+        assert len(load(bank, BATCH, BATCH)) == BATCH
+        assert "the index could not be cleared" in bank._rows.problems()[0]
+    assert other.stats()["memories"] == 2 * BATCH
+    load(bank, 2 * BATCH, BATCH)
+    bank._rows.merge_if_due(force=True)
+    assert bank.verify().ok
+    assert not bank._rows.problems()

@@ -445,14 +445,19 @@ class EmbeddedBank:
 
     def _take_back(self, generation: int) -> None:
         """Delete a generation whose transaction failed, unless its commit came through all the same."""
-        with contextlib.suppress(SimonidesError, apsw.Error):
+        with contextlib.suppress(SimonidesError, apsw.Error, OSError):
             if read_meta(self._connections.get()).generation != generation:
                 self._files.remove_folder(self._index / str(generation))
 
     def _remove_unused(self, number: int) -> None:
         """Delete generations that *number*, the bank's own, does not use, unless someone was faster."""
-        with contextlib.suppress(FileNotFoundError, DamagedError):
+        try:
             remove_unused(self._files, self._index, read_generation(self._files, self._index, number))
+        except (FileNotFoundError, DamagedError):
+            return
+        except OSError as error:
+            # The rows are stored and named; what is left goes with the next merge.
+            self._merge_problem = f"the index could not be cleared: {error}"
 
     @contextlib.contextmanager
     def loading(
