@@ -90,6 +90,7 @@ TARGETS = {
     "P9-timing": Target("what an answer's time tells of others", (f"{R}/test_timing.py",), shared=False),
     "P15": Target("backups during writes", (f"{R}/test_backup.py",), shared=False),
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
+    "W5": Target("kill -9 of a migration", (f"{R}/test_migrations.py",), shared=False),
     "X6": Target("secrets in texts", ("-m", "not soak", f"{R}/test_secrets_corpus.py"), shared=False),
     "P12": Target("soak: memory and files", (f"{R}/test_soak.py",), shared=False),
 }
