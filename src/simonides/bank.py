@@ -1590,6 +1590,8 @@ class Bank:
         writer: str | None = None,
         before: datetime | str | None = None,
         after: datetime | str | None = None,
+        without_source: bool = False,
+        by_owner: bool = False,
         everything: bool = False,
         purge: bool = False,
         dry_run: bool = False,
@@ -1598,45 +1600,54 @@ class Bank:
 
         Args:
             ids: only these.
-            source: only of this ``source``.
-            writer: only what this principal retained; ``""`` = the owner.
+            source: only of this ``source``, not empty.
+            writer: only what this principal retained, not empty.
             before: only what was recorded before this moment; a date means its first instant.
             after: only what was recorded then or later.
+            without_source: only what has no source.
+            by_owner: only what the owner retained, who has no name.
             everything: must be true where no condition is given: the whole bank is forgotten.
             purge: also leave no byte of it in any file of the bank. Rewrites the database, so it takes time.
             dry_run: change nothing; the receipt says what would go.
 
         Returns:
             what went. With *purge* its ``status`` is ``complete``, or says what a later call must finish:
-            ``pending: readers`` (another process reads an older state) or ``pending: index``.
+            ``pending: readers`` (another process reads an older state), ``pending: copies`` (one merges,
+            backs up, restores, exports, trains or purges), ``pending: recall jobs`` (one is writing a recall
+            to be answered later) or ``pending: index`` (it could not be written).
 
         Raises:
             InputError: an argument is wrong, or none is given and *everything* is not true.
             UnavailableError: the bank cannot be written; nothing was forgotten.
         """
         self._owners_only("forget by condition")
-        for name, switch in (("everything", everything), ("purge", purge), ("dry_run", dry_run)):
+        switches = {"without_source": without_source, "by_owner": by_owner}
+        for name, switch in {
+            **switches,
+            "everything": everything,
+            "purge": purge,
+            "dry_run": dry_run,
+        }.items():
             if not isinstance(switch, bool):
                 raise InputError(name, f"expected true or false, got {shown(switch)}")
         zone = self._around.zone
         wanted = Selection(
-            ids=None if ids is None else tuple(_ids(ids)),
-            source=None if source is None else clean_text(source, "source", _LONGEST_PATH),
-            writer=None if writer is None else clean_text(writer, "writer", _LONGEST_PATH),
+            ids=None if ids is None else tuple(_named_ids(ids)),
+            source=_chosen("source", source, "without_source", without=without_source),
+            writer=_chosen("writer", writer, "by_owner", without=by_owner),
             before=None if before is None else parse_time(before, "before", zone=zone).start,
             after=None if after is None else parse_time(after, "after", zone=zone).start,
         )
         if wanted.is_everything != everything:
             raise InputError(
                 "everything",
-                "must be true to forget the whole bank; or give ids, source, writer, before or after"
+                "must be true to forget the whole bank; or give ids, source, writer, before, after, "
+                "without_source or by_owner"
                 if wanted.is_everything
                 else "cannot be joined with a condition; leave one of them out",
             )
         receipt = self._rows.forget(wanted, self._now(), purge=purge, dry_run=dry_run)
-        if receipt.memories and not dry_run:
-            if purge:
-                self._rows.recall_jobs.clear()
+        if (receipt.memories or purge) and not dry_run:
             self._forget_in_memory()
         return receipt
 
@@ -1650,11 +1661,10 @@ class Bank:
         """Leave no byte of what was forgotten before in any file; the owner's only.
 
         Returns:
-            ``complete``, ``pending: readers`` or ``pending: index``, as in a receipt.
+            ``complete``, or what it waits for, as in a receipt.
         """
         self._owners_only("purge")
         receipt = self._rows.forget(Selection(ids=()), self._now(), purge=True)
-        self._rows.recall_jobs.clear()
         self._forget_in_memory()
         return receipt.status
 
@@ -2082,19 +2092,20 @@ class Bank:
         path = self._rows.reranker_path
         # Two processes may be training at once: each writes a file of its own, and the last one stands.
         partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
-        try:
-            network.save(partial)
-            with partial.open("rb+") as file:
-                os.fsync(file.fileno())
-            # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
-            with self._rows.writing(self._now(), self.principal or "") as transaction:
-                try:
-                    transaction.roots(list(dict.fromkeys(memories)))
-                except NotFoundError as error:
-                    raise ConflictError(f"{error}: train the reranker again") from error
-                partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        with self._rows.copying():
+            try:
+                network.save(partial)
+                with partial.open("rb+") as file:
+                    os.fsync(file.fileno())
+                # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
+                with self._rows.writing(self._now(), self.principal or "") as transaction:
+                    try:
+                        transaction.roots(list(dict.fromkeys(memories)))
+                    except NotFoundError as error:
+                        raise ConflictError(f"{error}: train the reranker again") from error
+                    partial.replace(path)
+            finally:
+                partial.unlink(missing_ok=True)
         return path
 
     def _check_owner(self, operation: str) -> None:
@@ -2166,6 +2177,25 @@ def _ids(ids: str | Iterable[str]) -> list[str]:
     for position, memory in enumerate(wanted):
         clean_text(memory, f"ids[{position}]", _LONGEST_ID)
     return list(dict.fromkeys(wanted))
+
+
+def _named_ids(ids: str | Iterable[str]) -> list[str]:
+    """The same, where an empty one is a mistake: a variable that was never set, for example."""
+    wanted = _ids(ids)
+    if "" in wanted:
+        raise InputError("ids", "one is an empty text; name a memory, or leave it out")
+    return wanted
+
+
+def _chosen(name: str, value: str | None, switch: str, *, without: bool) -> str | None:
+    """The text that a column must have: *value*; empty by *switch* alone; ``None`` = any."""
+    if value is None:
+        return "" if without else None
+    if without:
+        raise InputError(switch, f"cannot be joined with {name}; leave one of them out")
+    if not clean_text(value, name, _LONGEST_PATH):
+        raise InputError(name, f"is an empty text; name one, leave it out, or set {switch} for what has none")
+    return value
 
 
 def _is_number(value: object) -> bool:

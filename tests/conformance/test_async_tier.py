@@ -248,7 +248,7 @@ def test_what_is_forgotten_vanishes_from_an_answer_that_was_made(opened: Callabl
     assert (other._rows.folder / FILE).is_file()
     assert FACTS[1].encode() not in (other._rows.folder / FILE).read_bytes()
     bank.purge()
-    assert not (other._rows.folder / FILE).exists()
+    assert QUERY.encode() not in (other._rows.folder / FILE).read_bytes()
     with pytest.raises(NotFoundError):
         bank.job(plain.job)
 

@@ -33,7 +33,7 @@ CANARY = "Zyxolume"
 WORDS = (CANARY, "plumzifrax", "vaultkeyword", "Quandrelby", "Bortwick")
 FILES = re.compile(
     r"memory\.db|memory\.db-(wal|shm)|index/\d+/(manifest\.json|graph\.arr|expired\.arr|block-\d+\.arr)"
-    r"|reranker\.npz|audit\.key|maintenance\.lock"
+    r"|reranker\.npz|audit\.key|(maintenance|copies)\.lock"
 )
 """Every file that a bank may have."""
 

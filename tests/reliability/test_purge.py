@@ -163,7 +163,11 @@ def test_conditions_choose_by_source_writer_and_time(store: Store, bank: Bank) -
     tove = store.bank(bank.name, principal="tove").retain("Tove wrote this.", source="chat")
     assert bank.forget_where(source="mail", before="2026", dry_run=True).ids == tuple(old)
     assert bank.forget_where(writer="tove", dry_run=True).ids == tuple(tove)
-    assert set(bank.forget_where(writer="", dry_run=True).ids) == {*old, *mine}
+    assert set(bank.forget_where(by_owner=True, dry_run=True).ids) == {*old, *mine}
+    assert bank.forget_where(without_source=True, dry_run=True).memories == 0
+    bare = bank.retain("The socket has no source.")
+    assert bank.forget_where(without_source=True, by_owner=True, dry_run=True).ids == tuple(bare)
+    bank.forget(bare)
     assert set(bank.forget_where(after="2026", dry_run=True).ids) == {*mine, *tove}
     assert bank.forget_where(old, source="chat").memories == 0
     assert bank.forget_where(writer="tove").memories == 1
@@ -171,3 +175,28 @@ def test_conditions_choose_by_source_writer_and_time(store: Store, bank: Bank) -
         bank.get(tove[0])
     with pytest.raises(InputError, match="owner"):
         store.bank(bank.name, principal="tove").forget_where(everything=True)
+
+
+@pytest.mark.fault("F5")
+@pytest.mark.parametrize("name", ["ids", "source", "writer", "before", "after"])
+@pytest.mark.parametrize("purge", [False, True])
+def test_a_condition_that_is_an_empty_text_is_refused(bank: Bank, name: str, *, purge: bool) -> None:
+    """As an unset variable of a shell gives it: it would have meant all that has no source, or no writer."""
+    bank.retain(OTHERS)
+    wrong: list[Any] = ["", ["", "0" * 16]] if name == "ids" else [""]
+    for given in wrong:
+        arguments: dict[str, Any] = {name: given, "purge": purge}
+        with pytest.raises(InputError, match=name):
+            bank.forget_where(**arguments)
+    assert bank.stats()["memories"] == len(OTHERS)
+
+
+def test_a_switch_for_what_has_none_says_what_it_cannot_be_joined_with(bank: Bank) -> None:
+    with pytest.raises(InputError, match=r"without_source: cannot be joined with source"):
+        bank.forget_where(source="mail", without_source=True)
+    with pytest.raises(InputError, match=r"source: is an empty text.*without_source"):
+        bank.forget_where(source="")
+    with pytest.raises(InputError, match=r"writer: is an empty text.*by_owner"):
+        bank.forget_where(writer="")
+    with pytest.raises(InputError, match=r"by_owner: expected true or false"):
+        bank.forget_where(by_owner=1)  # type: ignore[arg-type]

@@ -30,6 +30,19 @@ def test_forget_by_condition(cli: Cli, cli_json: CliJson, ids: list[str]) -> Non
     assert cli_json("forget", "--all", "--yes")["ids"] == [ids[1]]
 
 
+@pytest.mark.fault("F5")
+@pytest.mark.parametrize("option", ["--source", "--writer", "--before", "--after", ""])
+def test_forget_refuses_a_condition_that_is_empty(
+    cli: Cli, cli_json: CliJson, ids: list[str], option: str
+) -> None:
+    """As `--source "$UNSET"` gives it."""
+    bare = cli_json("retain", "The socket has no source.")["ids"]
+    wrong = cli("forget", *([option] if option else []), "", "--yes")
+    assert (wrong.exit_code, "empty" in wrong.stderr or "''" in wrong.stderr) == (2, True)
+    assert cli_json("forget", "--without-source", "--by-owner", "--yes")["ids"] == bare
+    assert set(cli_json("forget", "--by-owner", "--yes")["ids"]) == set(ids)
+
+
 def test_backup_and_restore(cli: Cli, cli_json: CliJson, ids: list[str], tmp_path: Path) -> None:
     path = str(tmp_path / "copy.db")
     assert cli_json("backup", path)["memories"] == 2

@@ -66,6 +66,12 @@ class FileLayer:
             path.unlink()
 
     def remove_folder(self, folder: Path) -> None:
-        """Delete a folder of files that nobody needs; what cannot be deleted now is left for later."""
+        """Delete a folder of files that nobody needs, or what lies there in its place.
+
+        A link goes, and what it leads to stays. What cannot be deleted now is left for later.
+        """
         with contextlib.suppress(OSError):
-            shutil.rmtree(folder)
+            if folder.is_symlink() or not folder.is_dir():
+                folder.unlink()
+            else:
+                shutil.rmtree(folder)

@@ -255,14 +255,15 @@ def used_generations(current: Generation) -> set[int]:
 
 
 def replaced_files(files: FileLayer, folder: Path, current: Generation) -> list[Path]:
-    """What lies in folders that *current* is made of, and is used no more.
+    """What lies in folders that *current* is made of, and is used no more or never was.
 
     Another block of such a folder, or its graph, still is. What was erased since may stand in those listed.
     """
     used = {folder / str(file.generation) / file.name for file in current.files}
     used.add(folder / str(current.graph_at) / _GRAPH)
-    older = [folder / str(number) for number in sorted(used_generations(current)) if number != current.number]
-    return [place / name for place in older for name in files.names(place) if place / name not in used]
+    used |= {folder / str(current.number) / name for name in ("manifest.json", "expired.arr")}
+    places = [folder / str(number) for number in sorted(used_generations(current))]
+    return [place / name for place in places for name in files.names(place) if place / name not in used]
 
 
 def remove_unused(files: FileLayer, folder: Path, current: Generation) -> None:

@@ -17,6 +17,15 @@ PENDING_READERS = "pending: readers"
 PENDING_INDEX = "pending: index"
 """The index could not be written anew, so an older generation may still hold terms and vectors."""
 
+PENDING_COPIES = "pending: copies"
+"""A merge, backup, restore, export or training under way may write one, or a left one cannot be deleted."""
+
+PENDING_JOBS = "pending: recall jobs"
+"""Another process is writing a recall that is to be answered later."""
+
+PENDING = (PENDING_READERS, PENDING_INDEX, PENDING_COPIES, PENDING_JOBS)
+"""What is still to do, so that a later purge must finish it."""
+
 ERASED = "erased"
 """Gone from every answer; files were not purged."""
 
@@ -29,7 +38,7 @@ class Receipt:
     """What went, by counts; it holds none of the words.
 
     Attributes:
-        status: ``complete``, ``pending: readers``, ``pending: index``, ``erased`` or ``dry run``.
+        status: ``complete``, one of ``PENDING``, ``erased`` or ``dry run``.
         memories: how many were forgotten.
         ids: of them, sorted.
         rows: per table, how many rows went with them; tables that lost none are left out.

@@ -7,16 +7,18 @@ never waits for a writer.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import uuid
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
 import numpy as np
 
+from simonides.backends.embedded import forgetting
 from simonides.backends.embedded.accesses import read_samples, read_used
 from simonides.backends.embedded.auditing import (
     KEY_FILE,
@@ -33,6 +35,7 @@ from simonides.backends.embedded.backup import put_back, send_backup, write_back
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta, write_numbers
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
+from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
@@ -45,11 +48,11 @@ from simonides.backends.embedded.forgetting import (
     drop_replies,
     drop_unmentioned,
     lost,
-    remove_partial,
     select,
 )
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
-from simonides.backends.embedded.merge import free_number, merge, merge_due
+from simonides.backends.embedded.left_over import left_overs, remove
+from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due
 from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.name_lookup import any_within, read_names_within
 from simonides.backends.embedded.reading import (
@@ -93,7 +96,9 @@ from simonides.records.receipt import (
     COMPLETE,
     DRY_RUN,
     ERASED,
+    PENDING_COPIES,
     PENDING_INDEX,
+    PENDING_JOBS,
     PENDING_READERS,
     Receipt,
     Saved,
@@ -118,6 +123,8 @@ if TYPE_CHECKING:
     from simonides.records.model_identity import ModelIdentity
     from simonides.records.source import Source
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _TRIES = 5
 _LOADING_CACHE_KB = 256 * 1024
 RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
@@ -252,6 +259,19 @@ class GoingOver:
     run: Run
     snapshot: IndexSnapshot
     auditor: Auditor | None
+
+
+def _copying(
+    method: Callable[Concatenate[EmbeddedBank, _P], _R],
+) -> Callable[Concatenate[EmbeddedBank, _P], _R]:
+    """A method that writes copies of rows into the bank's folder, so that a purge waits for it."""
+
+    @functools.wraps(method)
+    def sharing_the_folder(bank: EmbeddedBank, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with bank.copying():
+            return method(bank, *args, **kwargs)
+
+    return sharing_the_folder
 
 
 class EmbeddedBank:
@@ -544,6 +564,16 @@ class EmbeddedBank:
             turn.execute("ROLLBACK")
             turn.close()
 
+    @contextlib.contextmanager
+    def copying(self) -> Iterator[None]:
+        """Keep purges out while a copy of rows, or what was learned of them, is written beside the bank.
+
+        Raises:
+            UnavailableError: a purge is under way.
+        """
+        with sharing(self.folder):
+            yield
+
     @property
     def reranker_path(self) -> Path:
         """Where the learned reranker of the bank is kept, once there is one."""
@@ -559,23 +589,28 @@ class EmbeddedBank:
         with self.reading() as reading:
             return read_used(reading.connection)
 
-    def merge_if_due(self, *, force: bool = False) -> bool:
+    def merge_if_due(self, *, force: bool = False, alone: bool = False) -> bool:
         """Seal the tail when it is large; returns whether a generation was published.
 
         What was stored is safe before this begins, so a failure is remembered (see ``problems``) and the
         arrays stay in memory.
+
+        Args:
+            force: also when it is not large.
+            alone: the caller keeps out all who write copies (see ``copies``).
         """
-        if not self._merging.acquire(blocking=False):
+        # Kept out, another thread's merge ends at once: wait for it.
+        if not self._merging.acquire(blocking=alone):
             return False
         try:
-            return self._merge(force=force)
+            return self._merge(force=force, alone=alone)
         except (SimonidesError, OSError) as error:
             self._merge_problem = f"the index could not be written: {error}"
             return False
         finally:
             self._merging.release()
 
-    def _merge(self, *, force: bool) -> bool:
+    def _merge(self, *, force: bool, alone: bool) -> bool:
         if self._key is not None:
             return self._seal()
         with translated(self._connections.path):
@@ -593,7 +628,14 @@ class EmbeddedBank:
                         return False
                     generation = position.generation
                 won = merge(
-                    connection, self._connections, meta, snapshot, generation, self._files, self._index
+                    connection,
+                    self._connections,
+                    meta,
+                    snapshot,
+                    generation,
+                    self._files,
+                    self._index,
+                    alone=alone,
                 )
                 self._merge_problem = ""
                 return won
@@ -740,13 +782,23 @@ class EmbeddedBank:
         snapshot = going.snapshot
         blocks = [join_blocks([block], snapshot.expired, snapshot.dimension) for block in snapshot.blocks]
         gone = [ordinal for ordinal, stamp in snapshot.expired.items() if stamp == BEGINNING]
-        number = free_number(self._files, self._index, going.meta.generation)
-        try:
-            graph = snapshot.graph.sealed(np.array(gone, np.int64))
-            write_generation(self._files, self._index, number, origin, blocks, {}, graph)
-        except (FileExistsError, FileNotFoundError):
-            # Another writer took the number, or published a higher one and cleaned up.
-            return 0
+        graph = snapshot.graph.sealed(np.array(gone, np.int64))
+        with translated(self._connections.path), joined(self.folder) as may_write:
+            if not may_write or not is_unchanged(going.connection, going.meta, snapshot.sequence):
+                return 0
+            number = free_number(self._files, self._index, going.meta.generation)
+            try:
+                write_generation(self._files, self._index, number, origin, blocks, {}, graph)
+            except FileExistsError:
+                # Another writer took the number.
+                return 0
+            except FileNotFoundError:
+                # Another one published a higher number and cleaned up.
+                self._files.remove_folder(self._index / str(number))
+                return 0
+            except BaseException:
+                self._files.remove_folder(self._index / str(number))
+                raise
         return number
 
     def is_current(self, going: GoingOver, generation: int) -> bool:
@@ -805,23 +857,38 @@ class EmbeddedBank:
         return Receipt(status, len(ids), tuple(ids), rows, names)
 
     def purge(self) -> str:
-        """Leave nothing of erased rows in any file; ``complete``, or what it still waits for."""
+        """Leave nothing of erased rows in any file; ``complete``, or the first thing it still waits for."""
         self._impressions.clear()
-        remove_partial(self.folder)
         if self._key is not None:
             with self._lock:
                 self._position = None
-        if not self._purge_index():
-            return PENDING_INDEX
-        with translated(self._connections.path):
-            return COMPLETE if cut_log(self._connections.get()) else PENDING_READERS
+        # Nobody writes what he read before until it is done; who comes then looks whether it was erased.
+        with alone(self.folder, forgetting.PATIENCE_MILLISECONDS) as by_itself:
+            swept = by_itself and self._sweep()
+            indexed = self._purge_index(alone=by_itself)
+            cleared = self.recall_jobs.clear(forgetting.PATIENCE_MILLISECONDS)
+            self._files.sync_folder(self.folder)
+            with translated(self._connections.path):
+                cut = cut_log(self._connections.get())
+        done = {PENDING_INDEX: indexed, PENDING_READERS: cut, PENDING_COPIES: swept, PENDING_JOBS: cleared}
+        return next((pending for pending, ready in done.items() if not ready), COMPLETE)
 
-    def _purge_index(self) -> bool:
+    def _sweep(self) -> bool:
+        """Delete what dead processes left beside the rows; whether nothing of it stays."""
+        for path in left_overs(self.folder):
+            remove(path)
+        return not left_overs(self.folder)
+
+    def _purge_index(self, *, alone: bool = False) -> bool:
         """Write the index without erased rows and delete every other generation; false when that failed."""
         for _ in range(_TRIES):
             if not self._files.names(self._index):
                 return True
-            self.merge_if_due(force=True)
+            with write_transaction(self._connections) as connection:
+                unused = self._key is not None or not read_meta(connection).generation
+                if alone and unused and self._delete_index(frozenset()):
+                    return True
+            self.merge_if_due(force=True, alone=alone)
             # A load writes the generation that its commit names inside its own transaction: not now.
             with write_transaction(self._connections) as connection:
                 meta = read_meta(connection)
@@ -832,17 +899,34 @@ class EmbeddedBank:
                 if current.origin.epoch != meta.epoch or current.origin.sequence < meta.sequence:
                     continue
                 used = used_generations(current)
-                for name in self._files.names(self._index):
-                    if not name.isdecimal() or int(name) not in used:
-                        self._files.remove_folder(self._index / name)
-                remove_unused(self._files, self._index, current)
-                left = {int(name) for name in self._files.names(self._index) if name.isdecimal()}
-                if left <= used and not replaced_files(self._files, self._index, current):
+                left = not self._delete_index(used)
+                for path in replaced_files(self._files, self._index, current):
+                    self._files.remove_folder(path)
+                for number in sorted(used):
+                    self._files.sync_folder(self._index / str(number))
+                if not left and not replaced_files(self._files, self._index, current):
                     return True
         return False
 
+    def _delete_index(self, used: Collection[int]) -> bool:
+        """Delete all of the index folder but generations in *used*; whether nothing else stays.
+
+        Where the folder is a link, what is no generation there is not ours.
+        """
+        linked = self._index.is_symlink()
+
+        def others() -> list[str]:
+            names = self._files.names(self._index)
+            return [name for name in names if (int(name) not in used if name.isdecimal() else not linked)]
+
+        for name in others():
+            self._files.remove_folder(self._index / name)
+        self._files.sync_folder(self._index)
+        return not others()
+
     # -- backup
 
+    @_copying
     def backup(self, target: Path | IO[bytes]) -> Saved:
         """Copy the rows to a new file, or into an open one, while the bank is in use; see ``backup``."""
         with translated(self._connections.path):
@@ -851,6 +935,7 @@ class EmbeddedBank:
                 return write_backup(connection, target, self._key)
             return send_backup(connection, self.folder, target, self._key)
 
+    @_copying
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
 
@@ -1002,6 +1087,7 @@ class EmbeddedBank:
             finally:
                 roll_back(connection)
 
+    @_copying
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """Write everything in the bank at one moment; see ``exporting``."""
         with self.reading() as reading:

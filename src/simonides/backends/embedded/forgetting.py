@@ -3,27 +3,22 @@
 Erasing rows (``WriteTransaction.erase``) takes a memory out of every answer. Purging goes on from there:
 names that nothing bears any more are blotted out, idempotency replies that only name what is gone are
 deleted, the database is written anew (``VACUUM``), the index is merged and its older generations are
-deleted, half-written files are removed, and the write-ahead log is cut to nothing. The last step waits for
-readers only so long. Cost of a purge: the database and the changed blocks are rewritten, so it is linear in
-the bank.
+deleted, what dead processes left is removed (``left_over``), recalls that wait are dropped, and the
+write-ahead log is cut to nothing. It waits only so long for who writes copies of rows (``copies``) and for
+readers. Cost of a purge: the database and the changed blocks are rewritten, so it is linear in the bank.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
 from simonides.backends.embedded.change_log import next_epoch, read_meta
 from simonides.backends.embedded.connection import patient_for
 from simonides.backends.embedded.seals import sound
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TABLES = (
     "memories", "vectors", "token_codes", "sparse_terms", "episodes", "chunks", "entities", "aliases",
@@ -38,7 +33,7 @@ OTHER_TABLES = (
 """All others: counters, models, names (a purge blots them out), and what happened by numbers and hashes."""
 
 PATIENCE_MILLISECONDS = 2_000
-"""How long a purge waits for readers of an older state before it says that it is pending."""
+"""How long a purge waits for readers of an older state, and for who writes copies, before it is pending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +138,3 @@ def cut_log(connection: apsw.Connection) -> bool:
     except apsw.BusyError:
         return False
     return not busy
-
-
-def remove_partial(folder: Path) -> None:
-    """Delete half-written files and copies that a killed process left in the bank's folder."""
-    for left in folder.glob(".restoring-*"):
-        shutil.rmtree(left, ignore_errors=True)
-    for path in folder.glob(".*.partial"):
-        with contextlib.suppress(FileNotFoundError):
-            path.unlink()

@@ -4,7 +4,7 @@ A merge takes the tail and those last blocks that are no larger than what has be
 counter does), so a row is written about log2(65,536 / 2,000) ≈ 5 times before it rests in a full block: that
 is the write amplification. A block that holds an erased row is written anew without it. Whoever publishes
 first wins; the other deletes its own files. Losing a merge costs nothing but work: readers keep their tails
-in memory.
+in memory. A merge that read before something was erased writes nothing: a purge may have ended meanwhile.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.backends.embedded.catch_up import origin_of
-from simonides.backends.embedded.change_log import Meta, read_meta
+from simonides.backends.embedded.change_log import ERASE, Meta, read_meta
 from simonides.backends.embedded.connection import write_transaction
+from simonides.backends.embedded.copies import joined
 from simonides.index.block import LARGEST_BLOCK, Block, join_blocks
 from simonides.index.generation import read_generation, remove_unused, write_generation
 from simonides.records.interval import BEGINNING
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.catch_up import Position
     from simonides.backends.embedded.connection import Connections
     from simonides.index.files import FileLayer
-    from simonides.index.generation import BlockFile, Generation
+    from simonides.index.generation import BlockFile, Generation, Origin
     from simonides.index.graph import Graph
     from simonides.index.snapshot import IndexSnapshot
 
@@ -80,6 +81,8 @@ def merge(
     generation: Generation | None,
     files: FileLayer,
     index: Path,
+    *,
+    alone: bool = False,
 ) -> bool:
     """Publish a generation that holds everything in *snapshot*.
 
@@ -92,6 +95,7 @@ def merge(
         generation: what the snapshot's first blocks were opened from; ``None`` = nothing on disk is usable.
         files: the file layer.
         index: the bank's index folder.
+        alone: the caller keeps all others out already (see ``copies``).
 
     Returns:
         whether this merge won; the loser's files are deleted.
@@ -101,9 +105,42 @@ def merge(
     graph = snapshot.graph.sealed(np.array(erased_rows(snapshot), np.int64))
     origin = origin_of(connection, meta, sequence=snapshot.sequence)
     connection.execute("COMMIT")
-    number = free_number(files, index, meta.generation)
+    with contextlib.nullcontext(enter_result=True) if alone else joined(index.parent) as may_write:
+        if not may_write or not is_unchanged(connection, meta, snapshot.sequence):
+            return False
+        number = free_number(files, index, meta.generation)
+        won = _write(connections, meta, (parts, expired, graph), origin, number, files, index)
+    if won:
+        # The next writer may have published and deleted this generation already; then it cleaned up, too.
+        with contextlib.suppress(FileNotFoundError):
+            remove_unused(files, index, read_generation(files, index, number))
+    return won
+
+
+def is_unchanged(connection: apsw.Connection, meta: Meta, sequence: int) -> bool:
+    """Whether what was read at *meta* and at change *sequence* may still be written to a file.
+
+    Nothing may have been erased since: a purge that has ended in between would have to find it.
+    """
+    now = read_meta(connection)
+    erased = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence > ? AND operation = ?)", (sequence, ERASE)
+    ).get
+    return (now.epoch, now.analyser) == (meta.epoch, meta.analyser) and not erased
+
+
+def _write(
+    connections: Connections,
+    meta: Meta,
+    made: tuple[list[BlockFile | Block], dict[int, int], Graph],
+    origin: Origin,
+    number: int,
+    files: FileLayer,
+    index: Path,
+) -> bool:
+    """Write generation *number* and publish it; the loser's files are deleted."""
     try:
-        write_generation(files, index, number, origin, parts, expired, graph)
+        write_generation(files, index, number, origin, *made)
         won = _publish(connections, meta, number)
     except FileExistsError:
         # Another writer took the number a moment earlier: the folder is theirs, so leave it.
@@ -117,11 +154,7 @@ def merge(
         raise
     if not won:
         files.remove_folder(index / str(number))
-        return False
-    # The next writer may have published and deleted this generation already; then it cleaned up, too.
-    with contextlib.suppress(FileNotFoundError):
-        remove_unused(files, index, read_generation(files, index, number))
-    return True
+    return won
 
 
 def sealed_parts(snapshot: IndexSnapshot, generation: Generation | None) -> list[BlockFile | Block]:

@@ -12,14 +12,14 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import apsw
+
 from simonides.backends.embedded.connection import translated
 from simonides.backends.embedded.encryption import make_private, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import apsw
 
     from simonides.backends.embedded.encryption import Key
 
@@ -94,9 +94,56 @@ class RecallJobs:
         with translated(self._path), self._open() as connection:
             connection.execute("UPDATE recall_jobs SET texts=? WHERE id=? AND texts IS NULL", (texts, job))
 
-    def clear(self) -> None:
-        """Keep none."""
-        self._path.unlink(missing_ok=True)
+    def clear(self, patience: int = _BUSY_MILLISECONDS) -> bool:
+        """Keep none, and leave no byte of them, whoever died while it wrote one.
+
+        The file stays, since another process may have it open and would go on writing where nobody reads.
+
+        Args:
+            patience: milliseconds to wait for who writes a job.
+
+        Returns:
+            whether all are gone; false where someone held it up.
+
+        Raises:
+            UnavailableError: the file cannot be written.
+        """
+        journal = self._path.with_name(f"{FILE}-journal")
+        if not self._path.exists() and not journal.exists():
+            return True
+        with translated(self._path):
+            if self._path.exists() and not self._is_ours():
+                for path in (self._path, journal):
+                    path.unlink(missing_ok=True)
+                return True
+            try:
+                self._empty(patience)
+            except apsw.BusyError:
+                return False
+        return True
+
+    def _is_ours(self) -> bool:
+        """Whether the file can be read; nothing can be lost in one that cannot."""
+        try:
+            with self._open() as connection:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        except (apsw.NotADBError, apsw.CorruptError):
+            return False
+        except apsw.BusyError:
+            return True
+        return True
+
+    def _empty(self, patience: int) -> None:
+        with self._open() as connection:
+            connection.set_busy_timeout(patience)
+            # What a killed process left in the journal is rolled back here, and the journal goes.
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute(_SCHEMA)
+            connection.execute("DELETE FROM recall_jobs")
+            # A journal that was never begun goes with the next change, so there must be one.
+            connection.execute(f"PRAGMA user_version={connection.execute('PRAGMA user_version').get + 1}")
+            connection.execute("COMMIT")
+            connection.execute("VACUUM")
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[apsw.Connection]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simonides.errors import InputError
-from simonides.records.receipt import PENDING_INDEX, PENDING_READERS
+from simonides.records.receipt import PENDING
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, say
@@ -34,6 +34,12 @@ def forget(
     after: Annotated[
         str | None, typer.Option("--after", metavar="TIME", help="Only what was recorded then or later.")
     ] = None,
+    without_source: Annotated[
+        bool, typer.Option("--without-source", help="Only what has no source.")
+    ] = False,
+    by_owner: Annotated[
+        bool, typer.Option("--by-owner", help="Only what the owner retained, who has no name.")
+    ] = False,
     everything: Annotated[bool, typer.Option("--all", help="Everything in the bank.")] = False,
     purge: Annotated[
         bool, typer.Option("--purge", help="Leave no byte of it in any file of the bank; rewrites the files.")
@@ -47,6 +53,7 @@ def forget(
     """Forget memories; exit code 1 when one was not there, or a purge is not complete yet."""
     ids = list(dict.fromkeys(memory_ids or []))
     conditional = any(value is not None for value in (source, writer, before, after))
+    conditional = conditional or without_source or by_owner
     if not ids and not everything and not conditional:
         raise InputError("ID", "is missing; name memories, give a condition such as --source, or --all")
     with open_for_reading(store, bank) as opened:
@@ -57,6 +64,8 @@ def forget(
             writer=writer,
             before=before,
             after=after,
+            without_source=without_source,
+            by_owner=by_owner,
             everything=everything,
         )
         if not yes and not dry_run:
@@ -65,7 +74,7 @@ def forget(
     _print(receipt, ids, as_json=as_json)
     if len(ids) > receipt.memories and not conditional:
         fail(f"{len(ids) - receipt.memories} of {len(ids)} ids were not there (forgotten before?)", NEGATIVE)
-    if receipt.status in {PENDING_READERS, PENDING_INDEX}:
+    if receipt.status in PENDING:
         fail(f"{receipt.status}; run `simonides forget --purge` with the same ids again later", NEGATIVE)
 
 

@@ -1,0 +1,93 @@
+"""Who writes texts of the bank beside its rows, and the purge that waits for them.
+
+A merge, a backup, a restore, an export and the training of a reranker read rows first and write files of the
+bank's folder afterwards. Each of them shares ``copies.lock`` while it does, and a purge has it alone: so when
+a purge begins to sweep, nobody living is writing, and what lies about is of someone who died. Whoever comes
+after it looks again at the rows before writing (see ``merge``). The lock is SQLite's own, so whoever dies
+with it leaves it free; nothing is ever written into the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import apsw
+
+from simonides.backends.embedded.encryption import make_private
+from simonides.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FILE = "copies.lock"
+PATIENCE_MILLISECONDS = 60_000
+"""How long a backup, restore or export waits for a purge that is under way."""
+
+
+@contextlib.contextmanager
+def sharing(folder: Path, patience: int = PATIENCE_MILLISECONDS) -> Iterator[None]:
+    """Keep purges out inside the block, others not.
+
+    Raises:
+        UnavailableError: a purge is still under way after *patience* milliseconds.
+    """
+    with joined(folder, patience) as shared:
+        if not shared:
+            raise UnavailableError(
+                f"{folder}: a purge of this bank is under way; wait until it is done and try again"
+            )
+        yield
+
+
+@contextlib.contextmanager
+def joined(folder: Path, patience: int = 0) -> Iterator[bool]:
+    """The same; false inside the block where a purge kept it out.
+
+    Where the lock cannot be made, nothing else can be written either, and there is nothing to keep out.
+    """
+    lock = _opened(folder, patience)
+    if lock is None:
+        yield True
+        return
+    try:
+        yield _locked(lock, "BEGIN", "SELECT count(*) FROM sqlite_schema")
+    finally:
+        lock.close()
+
+
+@contextlib.contextmanager
+def alone(folder: Path, patience: int) -> Iterator[bool]:
+    """Keep everyone out inside the block; false where someone was still in after *patience* milliseconds."""
+    lock = _opened(folder, patience)
+    if lock is None:
+        yield False
+        return
+    try:
+        yield _locked(lock, "BEGIN EXCLUSIVE")
+    finally:
+        lock.close()
+
+
+def _locked(lock: apsw.Connection, *statements: str) -> bool:
+    try:
+        for statement in statements:
+            lock.execute(statement)
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def _opened(folder: Path, patience: int) -> apsw.Connection | None:
+    path = folder / FILE
+    if not path.exists():
+        with contextlib.suppress(OSError):
+            make_private(path)
+    try:
+        lock = apsw.Connection(str(path))
+    except apsw.CantOpenError:
+        return None
+    lock.set_busy_timeout(patience)
+    lock.execute("PRAGMA journal_mode=MEMORY")
+    return lock

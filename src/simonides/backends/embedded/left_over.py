@@ -1,0 +1,54 @@
+"""What dead processes left in a bank's folder: every name that is ours by its form, and not of the bank.
+
+    .backup-…  .restoring-…                 folders with copies of the rows
+    .….partial                              half-written files, and what SQLite lays beside them
+    memory.db-journal, recall-jobs.db-wal   what SQLite lays beside a file of ours and does not use there; not
+                                            beside recall-audit.db, which holds no text and needs its own
+    etilqs_…                                SQLite's temporary files
+
+Whatever has another name was put there by someone else and stays: a backup or an export, for example. The
+folder ``index`` is ours whole; ``generation`` says what of it is used. Links are removed, never followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWNED = (
+    "memory.db", "memory.db-wal", "memory.db-shm", "recall-jobs.db", "recall-audit.db", "recall-audit.db-wal",
+    "recall-audit.db-shm", "audit.key", "maintenance.lock", "copies.lock", "reranker.npz", "index",
+)  # fmt: skip
+"""All names that a bank's folder has while nothing is written there."""
+
+_BESIDE = r"-(journal|wal|shm|mj[0-9A-F]+)"
+_FILES = "|".join(
+    map(re.escape, ("memory.db", "recall-jobs.db", "maintenance.lock", "copies.lock", "reranker.npz"))
+)
+_OURS = re.compile(
+    rf"\.(backup|restoring)-.*|\..*\.partial({_BESIDE})?|({_FILES}){_BESIDE}|etilqs_.*", re.DOTALL
+)
+
+
+def left_overs(folder: Path) -> list[Path]:
+    """What is ours in *folder* and not of the bank, sorted; to be asked while nobody writes copies."""
+    return sorted(
+        path
+        for path in folder.iterdir()
+        # A recall that is kept lays a journal beside its file at any time; ``RecallJobs.clear`` sees to that.
+        if path.name not in OWNED and path.name != "recall-jobs.db-journal" and _OURS.fullmatch(path.name)
+    )
+
+
+def remove(path: Path) -> None:
+    """Delete a file, a folder with all in it, or a link and not what it leads to; what cannot be, stays."""
+    with contextlib.suppress(OSError):
+        if path.is_symlink() or not path.is_dir():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
