@@ -1946,7 +1946,10 @@ class Bank:
         if memory is not None:
             self.get(memory)
         with self._rows.reading() as reading:
-            return read_moves(reading.connection, memory)
+            found = read_moves(reading.connection, memory)
+            # Reasons may hold words of the memories.
+            self._tell("moves", reading, [move.memory for move in found])
+            return found
 
     def undo_move(self, number: int) -> None:
         """Take back a promotion or an archiving; maintenance does not make it again. The owner's only.

@@ -11,7 +11,7 @@ import pytest
 
 import simonides
 from simonides.backends.embedded.seals import add_functions
-from simonides.errors import InputError, NotFoundError
+from simonides.errors import InputError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,6 +170,48 @@ def test_a_key_that_is_handed_in_begins_the_log_without_a_file(
         bank.retain("Since it began.")
         assert bank.verify().ok
         assert [entry.verb for entry in bank.audit_entries()] == ["write", "start"]
+
+
+def test_a_key_that_is_handed_in_later_begins_the_log_by_itself(
+    tmp_path: Path, stub_embedder: StubEmbedder
+) -> None:
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}) as store:
+        store.bank().retain(["Before the audit.", "This, too."])
+    key = bytes(range(32))
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        bank = store.bank()
+        assert bank.verify().ok
+        bank.retain("Since the key came.")
+        assert bank.verify().ok
+        assert [(entry.verb, entry.first, entry.last) for entry in bank.audit_entries()] == [
+            ("write", 3, 3),
+            ("start", 1, 2),
+        ]
+
+
+def test_a_bank_is_not_restored_past_its_log(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+    key = bytes(range(32))
+    with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}, audit_key=key) as store:
+        store.bank().retain("Audited.")
+        store.bank().backup(tmp_path / "copy.db")
+    with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}) as store:
+        with pytest.raises(UnavailableError, match="hand the key in"):
+            store.bank().restore(tmp_path / "copy.db")
+        assert store.bank("other").restore(tmp_path / "copy.db").memories == 1
+
+
+def test_an_audit_that_begins_during_an_import_seals_the_rest(bank: Bank, tmp_path: Path) -> None:
+    for number in range(3):
+        bank.retain(f"Memory {number}.")
+    bank.export(tmp_path / "bank.jsonl")
+    bank.forget_where(everything=True)
+
+    def begin(done: int, lines: int) -> None:
+        bank.start_audit()
+
+    bank.import_bank(tmp_path / "bank.jsonl", progress=begin)
+    bank.retain("Afterwards.")
+    assert bank.verify().ok
 
 
 def test_a_key_that_is_handed_in_lies_nowhere(tmp_path: Path, stub_embedder: StubEmbedder) -> None:

@@ -278,3 +278,36 @@ def test_another_process_switches_it(tmp_path: Path, stub_embedder: StubEmbedder
                 rows += on
             assert len(ours.audit_entries(recalls=True)) == rows
         assert ours.audit_verify().ok
+
+
+def test_a_restore_does_not_end_the_watch(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+    with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}) as store:
+        bank = store.bank()
+        bank.start_audit()
+        bank.retain("The kettle boils.")
+        bank.backup(tmp_path / "copy.db")
+        bank.audit_recalls()
+        bank.restore(tmp_path / "copy.db")
+        assert bank.recall("kettle").hits
+        assert bank.audit_verify().problems == ()
+        _deleted(log(bank), log(bank))
+        with pytest.raises(UnavailableError, match="deleted or replaced"):
+            bank.recall("kettle")
+        assert not bank.audit_verify().ok
+
+
+def test_a_log_that_another_process_began_and_someone_deleted(
+    tmp_path: Path, stub_embedder: StubEmbedder
+) -> None:
+    with (
+        simonides.open(tmp_path, embedder=stub_embedder, environ={}) as one,
+        simonides.open(tmp_path, embedder=stub_embedder, environ={}) as other,
+    ):
+        ours, theirs = one.bank(), other.bank()
+        ours.start_audit()
+        ours.retain("The kettle boils.")
+        assert ours.recall("kettle").hits
+        theirs.audit_recalls()
+        _deleted(log(ours), log(ours))
+        with pytest.raises(UnavailableError, match="deleted or replaced"):
+            ours.recall("kettle")

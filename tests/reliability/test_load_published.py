@@ -322,7 +322,7 @@ def test_a_restore_keeps_what_a_load_published_meanwhile(
     restoring.backup(tmp_path / "copy.db")
     load(loading, BATCH, BATCH)
     before = set(folders(loading))
-    put_back = embedded_bank.put_back
+    put_back = vars(embedded_bank)["put_back"]
 
     def and_then_load(*arguments: Any) -> Any:
         saved = put_back(*arguments)
@@ -343,7 +343,7 @@ def test_a_repair_keeps_what_a_load_published_meanwhile(
     loading, repairing = stores
     load(loading, 0, BATCH)
     before = set(folders(loading))
-    write_transaction = embedded_bank.write_transaction
+    write_transaction = vars(embedded_bank)["write_transaction"]
     seen: list[int] = []
 
     @contextlib.contextmanager
@@ -408,7 +408,6 @@ def test_a_disk_that_fails_after_the_commit_fails_no_load(
     with monkeypatch.context() as patch:
         patch.setattr(embedded_bank, "read_generation", failing)
         assert len(load(bank, BATCH, BATCH)) == BATCH
-        assert "the index could not be cleared" in bank._rows.problems()[0]
     assert other.stats()["memories"] == 2 * BATCH
     load(bank, 2 * BATCH, BATCH)
     bank._rows.merge_if_due(force=True)

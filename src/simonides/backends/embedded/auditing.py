@@ -135,17 +135,20 @@ class Auditor:
 
     Args:
         key: at least ``SHORTEST_KEY`` bytes.
+        handed_in: whether it lies nowhere, so that the log begins with the first change that it seals. A key
+            beside the bank was made together with the log's first row.
 
     Raises:
         InputError: the key is too short.
     """
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, *, handed_in: bool = False) -> None:
         if len(key) < SHORTEST_KEY:
             raise InputError(
                 "audit_key", f"must be at least {SHORTEST_KEY} bytes; use secrets.token_bytes(32)"
             )
         self._key = key
+        self._handed_in = handed_in
 
     def hash_of(self, principal: str) -> str:
         """What stands for a principal in the log; empty for the owner."""
@@ -171,9 +174,9 @@ class Auditor:
         """
         row = connection.execute("SELECT number, last FROM audit ORDER BY number DESC LIMIT 1").fetchone()
         number, done = row or (0, 0)
-        begins = not number and verb in {START, RESTORE}
-        if done != began and not begins:
-            self._add(connection, now, "", GAP, (done + 1, began, hash_at(connection, began)))
+        if done != began and (number or verb not in {START, RESTORE}):
+            unsealed = START if not number and self._handed_in else GAP
+            self._add(connection, now, "", unsealed, (done + 1, began, hash_at(connection, began)))
             done = began
         self._add(connection, now, principal, verb, (done + 1, meta.sequence, meta.log_hash))
 
@@ -203,7 +206,7 @@ class Auditor:
         chain = check_chain(rows, self.seal, "audit", anchor)
         found = [*chain.problems, *_changes_problems(connection)]
         last = connection.execute("SELECT coalesce(max(last), 0) FROM audit").get
-        if last != meta.sequence:
+        if last != meta.sequence and (chain.entries or not self._handed_in):
             found.append(f"audit: tells of changes up to {last}, the bank holds {meta.sequence}")
         return AuditReport(chain.entries, chain.head, tuple(found))
 

@@ -307,6 +307,8 @@ class EmbeddedBank:
         self._key = key
         self.recall_jobs = RecallJobs(folder, key)
         self._recall_log = RecallLog(folder, self._read_switches, key)
+        # The newest row of the audit log that was read, and what it says of the log of recalls.
+        self._switches = 0, Switches(0, None)
         self._audit_key = audit_key
         self._analyser = analyser
         self._files = files or FileLayer()
@@ -938,6 +940,12 @@ class EmbeddedBank:
     @_copying
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
+        with contextlib.suppress(DamagedError), self._rows_only() as connection:
+            if self._auditor() is None and connection.execute("SELECT count(*) FROM audit").get:
+                raise UnavailableError(
+                    f"{self.folder}: the bank is audited and its audit key is not here; hand the key in, so "
+                    "that the restore is in the log"
+                )
 
         def prepare(folder: Path) -> VerifyReport:
             copied = EmbeddedBank(folder, self._analyser, create=False, key=self._key)
@@ -948,12 +956,18 @@ class EmbeddedBank:
                 report = copied.verify()
                 with write_transaction(copied._connections) as connection:
                     connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
-                    self._audit(connection, read_meta(connection), RESTORE, now)
+                    meta = read_meta(connection)
+                    self._audit(connection, meta, RESTORE, now)
+                    if (auditor := self._auditor()) is not None and self._recall_log.is_on:
+                        # The rows that come back may say otherwise.
+                        self._recall_log.begin(auditor, Told(START, "", now, meta.sequence))
+                        self._audit(connection, meta, RECALLS_ON, now)
                 return report
             finally:
                 copied.close()
 
         saved = put_back(self._connections, path, prepare)
+        self._switches = 0, Switches(0, None)
         self._impressions.clear()
         self.reranker_path.unlink(missing_ok=True)
         with self._lock:
@@ -984,9 +998,10 @@ class EmbeddedBank:
         Returns:
             the key's file, made where it was missing; ``None`` = the key was handed in.
         """
-        if self._audit_key is None:
-            make_key(self.folder)
         with write_transaction(self._connections) as connection:
+            # Inside, so that nobody writes with the key before the log's first row.
+            if self._audit_key is None:
+                make_key(self.folder)
             meta = read_meta(connection)
             if not connection.execute("SELECT count(*) FROM audit").get:
                 self._audit(connection, meta, AUDIT_START, now)
@@ -1016,14 +1031,19 @@ class EmbeddedBank:
         """What came back with a backup says nothing of the file that is here. Also inside a transaction."""
         with translated(self._connections.path):
             connection = self._connections.get()
-            count = connection.execute(
-                "SELECT count(*) FROM audit WHERE verb IN (?, ?)", (RECALLS_ON, RECALLS_OFF)
-            ).get
-            verb, at = connection.execute(
-                "SELECT verb, at FROM audit WHERE verb IN (?, ?, ?) ORDER BY number DESC LIMIT 1",
-                (RECALLS_ON, RECALLS_OFF, RESTORE),
-            ).fetchone() or ("", None)
-        return Switches(int(count), at if verb == RECALLS_ON else None)
+            newest = connection.execute("SELECT coalesce(max(number), 0) FROM audit").get
+            if newest != self._switches[0]:
+                # Only the new rows, for the log may be long; all of them where it became shorter.
+                seen, known = self._switches if newest > self._switches[0] else (0, Switches(0, None))
+                count, since = known.count, known.on_since
+                for verb, at in connection.execute(
+                    "SELECT verb, at FROM audit WHERE number > ? AND verb IN (?, ?, ?) ORDER BY number",
+                    (seen, RECALLS_ON, RECALLS_OFF, RESTORE),
+                ):
+                    count += verb != RESTORE
+                    since = int(at) if verb == RECALLS_ON else None
+                self._switches = newest, Switches(count, since)
+        return self._switches[1]
 
     def tell(self, told: Told) -> None:
         """Audit what is about to be handed out.
@@ -1067,7 +1087,9 @@ class EmbeddedBank:
         return auditor
 
     def _auditor(self) -> Auditor | None:
-        key = self._audit_key if self._audit_key is not None else find_key(self.folder)
+        if self._audit_key is not None:
+            return Auditor(self._audit_key, handed_in=True)
+        key = find_key(self.folder)
         return None if key is None else Auditor(key)
 
     def _audit(self, connection: apsw.Connection, meta: Meta, verb: str, now: int) -> None:
@@ -1111,10 +1133,14 @@ class EmbeddedBank:
             if progress:
                 progress(done, lines)
 
-        epoch = uuid.uuid4().hex
-        auditor = self._auditor()
         return restore(
-            self._connections, path, analyser, epoch=epoch, now=now, after_batch=after_batch, auditor=auditor
+            self._connections,
+            path,
+            analyser,
+            epoch=uuid.uuid4().hex,
+            now=now,
+            after_batch=after_batch,
+            find_auditor=self._auditor,
         )
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:

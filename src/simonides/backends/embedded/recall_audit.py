@@ -107,7 +107,6 @@ class RecallLog:
         self._connections: Connections | None = None
         # Which file was opened; another in its place is another log.
         self._opened_file: tuple[int, int] | None = None
-        self._said: Switches | None = None
 
     @property
     def is_on(self) -> bool:
@@ -117,15 +116,17 @@ class RecallLog:
             with translated(self._path):
                 if _has_table(connections.get()) and connections.get().execute(_SWITCH).get == START:
                     return True
-        if self._said is None or self._said.on_since is not None:
-            # Another process may have switched it off since it was asked.
-            self._said = self._read_switches()
-        return self._said.on_since is not None
+        return self._read_switches().on_since is not None
 
     def switch(self, auditor: Auditor, told: Told) -> bool:
         """Begin or end the audit by a row (*told* has the verb ``start`` or ``stop``); false = it was so."""
         if self.is_on == (told.verb == START):
             return False
+        self.begin(auditor, told)
+        return True
+
+    def begin(self, auditor: Auditor, told: Told) -> None:
+        """Add a row that switches it, whatever it was; the file is made where it is missing."""
         with translated(self._path):
             with contextlib.suppress(FileExistsError):
                 make_private(self._path)
@@ -137,8 +138,6 @@ class RecallLog:
         with write_transaction(connections) as connection:
             connection.execute(_SCHEMA)
             self._write(connection, auditor, told)
-        self._said = None
-        return True
 
     def append(self, auditor: Auditor, told: Told) -> None:
         """Add a row; it is on the disk when this returns.
@@ -160,9 +159,7 @@ class RecallLog:
         with translated(self._path):
             known = _has_table(connections.get())
             since = connections.get().execute(_ON_SINCE).get if known else None
-        if self._said is None or self._said.on_since not in {None, since}:
-            self._said = self._read_switches()
-        return known and self._said.on_since in {None, since}
+        return known and self._read_switches().on_since in {None, since}
 
     def _write(self, connection: apsw.Connection, auditor: Auditor, told: Told) -> None:
         row = connection.execute("SELECT number, seal FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
@@ -234,8 +231,6 @@ class RecallLog:
         file = (found.st_dev, found.st_ino)
         if self._connections is None or self._opened_file != file:
             self.close()
-            # Of another file the log of changes is asked again.
-            self._said = None
             self._connections, self._opened_file = Connections(self._path, self._key), file
         return self._connections
 

@@ -97,7 +97,7 @@ def restore(
     epoch: str,
     now: int,
     after_batch: Callable[[int, int], None],
-    auditor: Auditor | None = None,
+    find_auditor: Callable[[], Auditor | None],
 ) -> Restored:
     """Import an export.
 
@@ -108,7 +108,7 @@ def restore(
         epoch: the bank's next one, should it be empty.
         now: microseconds UTC.
         after_batch: told (lines done, lines) after each transaction.
-        auditor: seals a row of the audit log for each transaction; ``None`` = there is none.
+        find_auditor: asked in each transaction for who seals its row of the audit log; ``None`` = nobody.
 
     Raises:
         InputError: the file is no export, of another version, or damaged; nothing of the batch at
@@ -123,6 +123,7 @@ def restore(
         with write_transaction(connections) as connection:
             began = read_meta(connection).sequence
             run.store(connection, batch)
+            auditor = find_auditor()
             if auditor is not None:
                 auditor.append(connection, read_meta(connection), "", "import", now, began=began)
             if connections.key is not None:
