@@ -132,6 +132,7 @@ class Dispatcher:
     ) -> T:
         """What *finish* makes of the answer, in the worker's thread: the loop writes no large ones."""
         grant.check(operation, bank)
+        grant.check_request(operation, request)
         if operation.scope is Scope.STORE:
             self._check_bank_of(grant, request)
         return await self.work(
