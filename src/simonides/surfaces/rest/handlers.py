@@ -165,6 +165,8 @@ class _Handler:
             with path.open("wb") as file:
                 await spool_body(request, self._limits.import_bytes, self._limits.seconds, file)
             return json_response(await self._do_and(to_json, request, grant, bank, bound, path))
+        except InputError as error:
+            raise _of_body(error, path) from None
         finally:
             await asyncio.to_thread(folder.cleanup)
 
@@ -226,6 +228,12 @@ class _Handler:
                     return
 
         return lines_response(lines())
+
+
+def _of_body(error: InputError, path: Path) -> InputError:
+    """The same of the body, in place of the file that held it, which is not the caller's to know."""
+    field = "body" if error.field == "path" else error.field.replace(str(path), "body")
+    return InputError(field, error.problem.replace(str(path), "the body"))
 
 
 async def _aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:

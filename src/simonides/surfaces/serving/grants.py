@@ -69,8 +69,8 @@ class Grant:
         """
         if getattr(request, "count_returned", False) and Verb.WRITE not in self.verbs:
             raise ForbiddenError(
-                f"this token does not allow to {Verb.WRITE}, which {operation.name} with count_returned needs; "
-                f"leave count_returned out"
+                f"this token does not allow to {Verb.WRITE}, which count_returned of {operation.name} needs; "
+                f"leave it out"
             )
 
 
