@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema_rs
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 
 from simonides.models.llm import LanguageModel
 from simonides.surfaces.mcp.server import PROMPT
@@ -180,6 +181,46 @@ def test_memories_are_resources(session: Session, store: Store) -> None:
         for wrong in ("memory://mine/absent", "memory://mine", "file:///etc/passwd"):
             with pytest.raises(MCPError):
                 await client.read_resource(wrong)
+
+    session(talk)
+
+
+@pytest.mark.parametrize(
+    "uri", ["memory://[", "memory://mine]/a", "memory://", "memory:", "", "::", "memory://%5B/a"]
+)
+def test_a_uri_that_cannot_be_read_is_told_so(
+    session: Session, caplog: pytest.LogCaptureFixture, uri: str
+) -> None:
+    async def talk(client: Any) -> None:
+        with pytest.raises(MCPError) as raised:
+            await client.read_resource(uri)
+        assert raised.value.error.code == INVALID_PARAMS
+        if not uri.endswith("/a"):
+            assert repr(uri) in raised.value.error.message
+            assert "memory://bank/id" in raised.value.error.message
+
+    session(talk)
+    assert "Traceback" not in caplog.text
+
+
+def test_a_fault_while_a_resource_is_read_tells_no_more_than_that(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(28, "No space left on device", "/srv/secret-folder")
+
+    monkeypatch.setattr(Operation, "bind", broken)
+
+    async def talk(client: Any) -> None:
+        for wanted in (
+            client.read_resource("memory://mine/absent"),
+            client.list_resources(),
+            client.get_prompt(PROMPT, {"question": QUERY}),
+        ):
+            with pytest.raises(MCPError) as raised:
+                await wanted
+            assert raised.value.error.code in {INVALID_PARAMS, INVALID_REQUEST}
+            assert "secret-folder" not in raised.value.error.message
 
     session(talk)
 

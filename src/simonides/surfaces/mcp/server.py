@@ -195,7 +195,7 @@ class _Door:
         except (InputError, NotFoundError):
             # No bank is meant, or it is not there yet: nothing to list, which is no fault of the client.
             return types.ListResourcesResult(resources=[])
-        except SimonidesError as error:
+        except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_REQUEST, self._told(error, params and params.cursor)) from None
         return types.ListResourcesResult(
             resources=[_resource(bank, memory) for memory in page["memories"]], next_cursor=page["next"]
@@ -215,19 +215,29 @@ class _Door:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        parts = urlsplit(str(params.uri))
-        bank, memory = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
-        if parts.scheme != SCHEME or not bank or not memory:
-            raise MCPError(types.INVALID_PARAMS, f"expected {SCHEME}://bank/id")
+        bank, memory = self._named(str(params.uri))
         operation = OPERATIONS["get_memory"]
         values = {"memory": memory, "max_tokens": MAX_TOKENS}
         try:
             answer = await self._dispatcher.perform(self._grant_of(context), operation, bank, values)
-        except SimonidesError as error:
+        except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, self._told(error, [bank, memory])) from None
         text = shown(operation).text(finite(answer))
         content = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])
+
+    def _named(self, uri: str) -> tuple[str, str]:
+        """Bank and memory of a resource."""
+        try:
+            parts = urlsplit(uri)
+            bank, memory = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
+            if parts.scheme == SCHEME and bank and memory:
+                return bank, memory
+        except ValueError:
+            # Such as a bracket that is never closed.
+            pass
+        text = self._quiet(uri)[:_SHORT]
+        raise MCPError(types.INVALID_PARAMS, f"uri: {text!r} is no memory; expected {SCHEME}://bank/id")
 
     async def list_prompts(
         self, _: Context, __: types.PaginatedRequestParams | None
@@ -257,15 +267,11 @@ class _Door:
         tool = self._tools["recall"]
         grant = self._grant_of(context)
         try:
-            question = given.pop("question", None)
-            if not question:
-                raise InputError("question", "is missing")
             bank = self._bank(grant, given.pop(BANK, None))
-            if given:
-                raise InputError(next(iter(given)), "is no argument of this prompt")
+            question = _question(given)
             values = tool.values({"query": question})
             answer = await self._dispatcher.perform(grant, tool.operation, bank, values)
-        except SimonidesError as error:
+        except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, self._told(error, params.arguments)) from None
         known = answer["context"] or "Nothing is remembered about it."
         text = types.TextContent(type="text", text=f"{known}\n\n{question}")
@@ -288,6 +294,16 @@ class _Said:
             text = "".join(self._pieces)
             self._pieces.clear()
         return text
+
+
+def _question(given: Mapping[str, str]) -> str:
+    """What a prompt is to ask, from its arguments without the bank."""
+    for name in given:
+        if name != "question":
+            raise InputError(name, "is no argument of this prompt")
+    if not given.get("question"):
+        raise InputError("question", "is missing")
+    return given["question"]
 
 
 def _described(tool: Tool) -> types.Tool:
