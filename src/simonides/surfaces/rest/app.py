@@ -30,6 +30,7 @@ from simonides.surfaces.rest.metrics import MEDIA_TYPE, Metrics
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.problems import problem, problem_of
 from simonides.surfaces.rest.settings import Settings
+from simonides.surfaces.rest.uploads import sweep
 from simonides.surfaces.serving.caretaking import Caretaker
 from simonides.surfaces.serving.dispatching import Dispatcher
 from simonides.surfaces.serving.tokens import TokenStore
@@ -69,6 +70,7 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # The embedder is loaded meanwhile: until it is there, work that needs it waits for it.
         loading = asyncio.get_running_loop().run_in_executor(None, lambda: store.embedder)
+        await asyncio.to_thread(sweep, store.folder)
         caretaker.start()
         try:
             async with mcp.running() if mcp else nullcontext():

@@ -7,7 +7,6 @@ import json
 import re
 import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
@@ -18,10 +17,12 @@ from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.guard import GRANT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
 from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
+from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.rest.writing import file_response, json_response, lines_response, to_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from pathlib import Path
 
     from starlette.responses import Response
 
@@ -159,8 +160,8 @@ class _Handler:
         _check_media_type(request, _IMPORTABLE)
         self._check_plain()
         bound = self._bind({})
-        folder = tempfile.TemporaryDirectory(prefix=".import-", dir=self._dispatcher.store.folder)
-        path = Path(folder.name) / "import.jsonl"
+        upload = upload_in(self._dispatcher.store.folder)
+        path = await asyncio.to_thread(upload.__enter__)
         try:
             with path.open("wb") as file:
                 await spool_body(request, self._limits.import_bytes, self._limits.seconds, file)
@@ -168,7 +169,7 @@ class _Handler:
         except InputError as error:
             raise _of_body(error, path) from None
         finally:
-            await asyncio.to_thread(folder.cleanup)
+            await asyncio.to_thread(upload.__exit__, None, None, None)
 
     def _check_plain(self) -> None:
         if self._dispatcher.store.encrypted:
