@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simonides
-from simonides.surfaces.rest import handlers
+from simonides.surfaces.rest import reading
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.serving.tokens import TokenStore
@@ -140,13 +140,13 @@ def test_what_is_imported_can_be_read_by_its_owner_only(
 ) -> None:
     body = _exported(store, tmp_path)
     modes: list[int] = []
-    whole = handlers.spool_body
+    whole = reading.spool_body
 
     async def noted(*given: Any) -> None:
         await whole(*given)
         modes.extend(stat.S_IMODE(path.stat().st_mode) for path in store.folder.glob(".import-*/*.jsonl"))
 
-    monkeypatch.setattr(handlers, "spool_body", noted)
+    monkeypatch.setattr("simonides.surfaces.rest.handlers.spool_body", noted)
 
     async def work() -> None:
         async with client_for("theirs") as client:

@@ -337,6 +337,10 @@ def _resource(bank: str, memory: Mapping[str, Any]) -> types.Resource:
 
 def _told(error: Exception) -> str:
     """What the caller may know of an error."""
+    if isinstance(error, OSError) and not isinstance(error, SimonidesError):
+        # A full disk, a folder that cannot be written: no fault of the program, but with a path.
+        _log.error("a tool failed: %s", error)
+        return "the server's disk cannot be read or written now; its log names the place"
     if isinstance(error, StoreError) or not isinstance(error, SimonidesError):
         # Its message may name folders of this machine, or be a fault of ours.
         _log.error("a tool failed: %s", type(error).__name__, exc_info=error)

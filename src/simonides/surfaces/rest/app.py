@@ -23,6 +23,7 @@ from starlette.routing import Match, Route
 import simonides
 from simonides.retain.quiet_errors import hidden
 from simonides.surfaces.operations.table import OPERATIONS
+from simonides.surfaces.rest.disk import disk_problems
 from simonides.surfaces.rest.document import completed, described, problems
 from simonides.surfaces.rest.guard import LIVE, Guard
 from simonides.surfaces.rest.handlers import handler_of
@@ -138,7 +139,7 @@ def _add_own_routes(app: FastAPI, dispatcher: Dispatcher, metrics: Metrics) -> N
 
     @app.get("/health/ready", summary="Whether it can work, and what works less well.", openapi_extra=_PLAIN)
     async def ready() -> Response:
-        return _readiness(dispatcher)
+        return await asyncio.to_thread(_readiness, dispatcher)
 
     @app.get("/version", summary="The version.", openapi_extra=_PLAIN)
     async def version() -> dict[str, str]:
@@ -166,6 +167,7 @@ def _readiness(dispatcher: Dispatcher) -> Response:
         return problem(503, "the server is stopping", headers={"Retry-After": "10"})
     if not dispatcher.store.folder.is_dir():
         return problem(503, "the store's folder is gone", headers={"Retry-After": "5"})
+    degraded += disk_problems(dispatcher.store.folder)
     return JSONResponse({"status": "degraded" if degraded else "ready", "degraded": degraded})
 
 

@@ -147,7 +147,12 @@ class _Handler:
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
         file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
-        answer = await self._do(request, grant, bank, bound, file)
+        try:
+            answer = await self._do(request, grant, bank, bound, file)
+        except BaseException:
+            # A worker that still writes finds it closed, and nobody reads what becomes of it.
+            file.close()
+            raise
         # What an answer counts cannot stand in a body that is a file.
         counts = {
             f"{COUNT_HEADER}{name}": str(value) for name, value in answer.items() if isinstance(value, int)

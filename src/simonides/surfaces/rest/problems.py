@@ -81,8 +81,19 @@ def problem_of(error: Exception) -> Response:
         if isinstance(error, kinds):
             headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
             return problem(status, str(error), headers=headers, error=type(error).__name__)
+    if isinstance(error, OSError):
+        return _of_system(error)
     _log.error("a request failed: %s", type(error).__name__, exc_info=error)
     return _of_fault(error)
+
+
+def _of_system(error: OSError) -> Response:
+    """A full disk, a folder that cannot be written, too many open files: no fault of the program."""
+    # With the path, which is not the caller's to know.
+    _log.error("a request failed: %s", error)
+    why = f" ({error.strerror})" if error.strerror else ""
+    detail = f"the server's disk cannot be read or written now{why}; its log names the place"
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": "5"})
 
 
 def _of_fault(error: Exception) -> Response:
