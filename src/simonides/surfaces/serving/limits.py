@@ -14,7 +14,7 @@ class Limits:
     Attributes:
         workers: threads that do operations. Each has a connection to every bank that it has used.
         queue: requests that may wait for a worker.
-        per_token: requests of one token at work or waiting.
+        per_token: requests of one token at work or waiting; ``per_token_running`` says how many run.
         seconds: that one request may take.
         body_bytes: of a request.
         import_bytes: of an import, which goes to disk and not to memory.
@@ -28,6 +28,11 @@ class Limits:
     body_bytes: int = 16 * 1024 * 1024
     import_bytes: int = 16 * 1024 * 1024 * 1024
     open_banks: int = 64
+
+    @property
+    def per_token_running(self) -> int:
+        """Requests of one token that run at once; one worker is left for others, so from 1."""
+        return max(1, self.workers - 1)
 
     def __post_init__(self) -> None:
         for each in fields(self):
