@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.surfaces.operations.table import Verb
-from simonides.surfaces.serving.dispatching import BusyError, Dispatcher, TooSlowError
+from simonides.surfaces.serving.busy import BusyError
+from simonides.surfaces.serving.dispatching import Dispatcher, TooSlowError
 from simonides.surfaces.serving.grants import Grant
 from simonides.surfaces.serving.limits import Limits
 

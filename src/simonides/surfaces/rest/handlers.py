@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from simonides.surfaces.operations.table import Operation
     from simonides.surfaces.rest.metrics import Metrics
     from simonides.surfaces.rest.paths import Place
+    from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.dispatching import Dispatcher
     from simonides.surfaces.serving.grants import Grant
 
@@ -74,9 +75,13 @@ class _Handler:
         bank: str | None = request.path_params.get("bank")
         # Before anything of the body is read.
         grant.check(self._operation, bank)
-        if self._operation.stream is Stream.IN:
-            return await self._import(request, grant, bank)
-        values, size = await self._values(request)
+        with self._dispatcher.bodies.opened(grant) as held:
+            if self._operation.stream is Stream.IN:
+                return await self._import(request, grant, bank)
+            return await self._answer(request, grant, bank, held)
+
+    async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
+        values, size = await self._values(request, held)
         bound = await _aside(self._bind, {**values, **self._from_path(request, values)}, size=size)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bound)
@@ -86,9 +91,9 @@ class _Handler:
             return await self._spoken(grant, bank, bound)
         return json_response(await self._do_and(to_json, request, grant, bank, bound))
 
-    async def _values(self, request: Request) -> tuple[dict[str, Any], int]:
+    async def _values(self, request: Request, held: Body) -> tuple[dict[str, Any], int]:
         """What the caller gave, by parameter, and how many bytes the body has."""
-        body = await read_body(request, self._limits.body_bytes, self._limits.seconds)
+        body = await read_body(request, self._limits, held)
         if self._place.method == "GET":
             if body:
                 raise MalformedError("body", "is not read here; give parameters in the query")
@@ -169,7 +174,7 @@ class _Handler:
         path = await asyncio.to_thread(upload.__enter__)
         try:
             with path.open("wb") as file:
-                await spool_body(request, self._limits.import_bytes, self._limits.seconds, file)
+                await spool_body(request, self._limits, file)
             return json_response(await self._do_and(to_json, request, grant, bank, bound, path))
         except InputError as error:
             raise _of_body(error, path) from None

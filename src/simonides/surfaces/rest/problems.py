@@ -21,7 +21,8 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
-from simonides.surfaces.serving.dispatching import BusyError, GoneError, TooSlowError
+from simonides.surfaces.serving.busy import BusyError
+from simonides.surfaces.serving.dispatching import GoneError, TooSlowError
 from simonides.surfaces.serving.grants import ForbiddenError
 
 if TYPE_CHECKING:

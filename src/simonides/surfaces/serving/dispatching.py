@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import NotFoundError, SimonidesError, StoreError, UnavailableError
 from simonides.surfaces.operations.table import Scope
+from simonides.surfaces.serving.bodies import Bodies
+from simonides.surfaces.serving.busy import BusyError
 from simonides.surfaces.serving.grants import ForbiddenError
 from simonides.surfaces.serving.open_banks import OpenBanks
 
@@ -30,20 +32,6 @@ if TYPE_CHECKING:
     from simonides.surfaces.serving.limits import Limits
 
 T = TypeVar("T")
-
-
-class BusyError(SimonidesError):
-    """There is no room for the request now.
-
-    Attributes:
-        retry_after: seconds.
-        yours: whether it is the caller's own requests that fill the room.
-    """
-
-    def __init__(self, problem: str, retry_after: int, *, yours: bool) -> None:
-        super().__init__(problem)
-        self.retry_after = retry_after
-        self.yours = yours
 
 
 class TooSlowError(SimonidesError):
@@ -75,6 +63,7 @@ class Dispatcher:
         self.store = store
         self.limits = limits
         self.banks = OpenBanks(store, limits.open_banks)
+        self.bodies = Bodies(limits)
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="simonides-work")
         self._taken = 0
         self._by_token: Counter[str] = Counter()
