@@ -11,6 +11,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 
+from simonides.errors import ModelUnavailableError
 from simonides.models.llm import LanguageModel
 from simonides.surfaces.mcp.server import PROMPT
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
@@ -223,6 +224,23 @@ def test_a_fault_while_a_resource_is_read_tells_no_more_than_that(
             assert "secret-folder" not in raised.value.error.message
 
     session(talk)
+
+
+def test_a_model_that_fails_is_told_without_its_address(
+    session: Session, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ModelUnavailableError("http://model.example:8080 is not reached")
+
+    monkeypatch.setattr(Operation, "bind", broken)
+
+    async def talk(client: Any) -> Any:
+        return await client.call_tool("reflect", {"query": QUERY})
+
+    answer = session(talk)
+    assert answer.is_error
+    assert "try again later" in answer.content[0].text
+    assert "model.example" not in answer.content[0].text
 
 
 def test_a_prompt_brings_what_is_remembered(session: Session, store: Store) -> None:

@@ -21,13 +21,21 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 import simonides
-from simonides.errors import InputError, NotFoundError, SimonidesError, StoreError
+from simonides.errors import (
+    EmbedderMismatchError,
+    InputError,
+    ModelError,
+    NotFoundError,
+    SimonidesError,
+    StoreError,
+)
 from simonides.retain.quiet_errors import hidden, hush
 from simonides.surfaces.mcp.answers import finite, shown
 from simonides.surfaces.mcp.compat import tools_for
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.serving.grants import EVERY_BANK, ForbiddenError, Grant
+from simonides.surfaces.serving.telling import told_of_model
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -345,6 +353,9 @@ def _told(error: Exception) -> str:
         # Its message may name folders of this machine, or be a fault of ours.
         _log.error("a tool failed: %s", type(error).__name__, exc_info=error)
         return "the bank cannot be used now; the server's log says why"
+    if isinstance(error, ModelError) and not isinstance(error, EmbedderMismatchError):
+        _log.error("a tool failed: %s: %s", type(error).__name__, error)
+        return told_of_model(error)
     if isinstance(error, ForbiddenError):
         return f"not allowed: {error}"
     return str(error)
