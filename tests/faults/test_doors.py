@@ -17,7 +17,7 @@ from simonides.surfaces.cli.serve import serve
 from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.rest.settings import LOOPBACK, Settings
-from simonides.surfaces.serving.dispatching import BusyError
+from simonides.surfaces.serving.busy import BusyError
 from simonides.surfaces.serving.grants import Grant
 from simonides.surfaces.serving.limits import Limits
 from simonides.surfaces.serving.tokens import TokenStore

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import jsonschema_rs
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 
+from simonides.errors import ModelUnavailableError
 from simonides.models.llm import LanguageModel
 from simonides.surfaces.mcp.server import PROMPT
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
@@ -182,6 +184,63 @@ def test_memories_are_resources(session: Session, store: Store) -> None:
                 await client.read_resource(wrong)
 
     session(talk)
+
+
+@pytest.mark.parametrize(
+    "uri", ["memory://[", "memory://mine]/a", "memory://", "memory:", "", "::", "memory://%5B/a"]
+)
+def test_a_uri_that_cannot_be_read_is_told_so(
+    session: Session, caplog: pytest.LogCaptureFixture, uri: str
+) -> None:
+    async def talk(client: Any) -> None:
+        with pytest.raises(MCPError) as raised:
+            await client.read_resource(uri)
+        assert raised.value.error.code == INVALID_PARAMS
+        if not uri.endswith("/a"):
+            assert repr(uri) in raised.value.error.message
+            assert "memory://bank/id" in raised.value.error.message
+
+    session(talk)
+    assert "Traceback" not in caplog.text
+
+
+def test_a_fault_while_a_resource_is_read_tells_no_more_than_that(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(28, "No space left on device", "/srv/secret-folder")
+
+    monkeypatch.setattr(Operation, "bind", broken)
+
+    async def talk(client: Any) -> None:
+        for wanted in (
+            client.read_resource("memory://mine/absent"),
+            client.list_resources(),
+            client.get_prompt(PROMPT, {"question": QUERY}),
+        ):
+            with pytest.raises(MCPError) as raised:
+                await wanted
+            assert raised.value.error.code in {INVALID_PARAMS, INVALID_REQUEST}
+            assert "secret-folder" not in raised.value.error.message
+
+    session(talk)
+
+
+def test_a_model_that_fails_is_told_without_its_address(
+    session: Session, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ModelUnavailableError("http://model.example:8080 is not reached")
+
+    monkeypatch.setattr(Operation, "bind", broken)
+
+    async def talk(client: Any) -> Any:
+        return await client.call_tool("reflect", {"query": QUERY})
+
+    answer = session(talk)
+    assert answer.is_error
+    assert "try again later" in answer.content[0].text
+    assert "model.example" not in answer.content[0].text
 
 
 def test_a_prompt_brings_what_is_remembered(session: Session, store: Store) -> None:

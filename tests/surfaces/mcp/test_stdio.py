@@ -61,6 +61,16 @@ def test_a_reader_neither_writes_nor_forgets(tmp_path: Path) -> None:
     assert "does not allow to write" in asyncio.run(talk()).content[0].text
 
 
+def test_a_reader_counts_nothing_as_used(tmp_path: Path) -> None:
+    async def talk() -> Any:
+        async with Client(_server(tmp_path / "store", "--read-only")) as client:
+            return await client.call_tool("recall", {"query": "Where?", "count_returned": True})
+
+    answer = asyncio.run(talk())
+    assert answer.is_error
+    assert "count_returned" in answer.content[0].text
+
+
 @pytest.mark.parametrize(
     ("name", "key"), [("claude", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")]
 )

@@ -95,6 +95,17 @@ def test_tokens_are_made_listed_and_revoked_while_it_runs(
     assert cli("token", "revoke", name, *where).exit_code == 1
 
 
+def test_a_token_that_is_given_as_a_name_is_not_repeated(cli: Cli, cli_json: CliJson, tmp_path: Path) -> None:
+    where = ("--store", str(tmp_path))
+    made = cli_json("token", "create", "--bank", "default", *where)["token"]
+    for given in (made, made[:-3], made.removeprefix("smn_")):
+        result = cli("token", "revoke", given, *where)
+        assert result.exit_code == 1
+        assert made.rpartition(made.split("_")[1])[2][1:20] not in result.stderr
+        assert "16 hex digits" in result.stderr
+    assert "'0123456789abcdef'" in cli("token", "revoke", "0123456789abcdef", *where).stderr
+
+
 def test_an_address_for_others_needs_a_name(cli: Cli) -> None:
     result = cli("serve", "--host", "0.0.0.0")
     assert result.exit_code == 2

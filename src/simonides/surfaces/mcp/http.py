@@ -1,6 +1,7 @@
 """MCP over streamable HTTP, mounted in the HTTP app behind its guard: the same tokens, hosts and origins.
 
-Each request stands alone and is done under its own token's grant; there is no session to be taken over.
+Each request stands alone and is done under its own token's grant; there is no session to be taken over, and
+no stream beside the requests. Their bodies are in the same limits as any other.
 """
 
 from __future__ import annotations
@@ -8,15 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
 
+from simonides.errors import SimonidesError
 from simonides.surfaces.mcp.server import Settings, make_server
 from simonides.surfaces.rest.guard import GRANT
+from simonides.surfaces.rest.problems import RefusedError, problem_of
+from simonides.surfaces.rest.reading import read_body
 from simonides.surfaces.serving.grants import ForbiddenError, Grant
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from simonides.surfaces.serving.dispatching import Dispatcher
 
@@ -30,6 +35,7 @@ class McpApp:
     """
 
     def __init__(self, dispatcher: Dispatcher, settings: Settings | None = None) -> None:
+        self._dispatcher = dispatcher
         server = make_server(dispatcher, _grant, settings)
         self._manager = StreamableHTTPSessionManager(
             server, stateless=True, max_request_body_size=dispatcher.limits.body_bytes
@@ -41,7 +47,30 @@ class McpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        await self._manager.handle_request(scope, receive, send)
+        try:
+            await self._answer(scope, receive, send)
+        except SimonidesError as error:
+            await problem_of(error)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            # No request hears of another one, so a stream beside them would stay empty, and open.
+            raise RefusedError(
+                405, f"{scope['method']} /mcp: only POST is understood here", {"Allow": "POST"}
+            )
+        with self._dispatcher.bodies.opened(scope["state"][GRANT]) as held:
+            body = await read_body(Request(scope, receive), self._dispatcher.limits, held)
+            await self._manager.handle_request(scope, _again(body, receive), send)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Gives a body that was read already, and then what *receive* gives."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def given() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return given
 
 
 def _grant(context: Any) -> Grant:

@@ -21,13 +21,21 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 import simonides
-from simonides.errors import InputError, NotFoundError, SimonidesError, StoreError
+from simonides.errors import (
+    EmbedderMismatchError,
+    InputError,
+    ModelError,
+    NotFoundError,
+    SimonidesError,
+    StoreError,
+)
 from simonides.retain.quiet_errors import hidden, hush
 from simonides.surfaces.mcp.answers import finite, shown
 from simonides.surfaces.mcp.compat import tools_for
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.serving.grants import EVERY_BANK, ForbiddenError, Grant
+from simonides.surfaces.serving.telling import told_of_model
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -195,7 +203,7 @@ class _Door:
         except (InputError, NotFoundError):
             # No bank is meant, or it is not there yet: nothing to list, which is no fault of the client.
             return types.ListResourcesResult(resources=[])
-        except SimonidesError as error:
+        except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_REQUEST, self._told(error, params and params.cursor)) from None
         return types.ListResourcesResult(
             resources=[_resource(bank, memory) for memory in page["memories"]], next_cursor=page["next"]
@@ -215,19 +223,29 @@ class _Door:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        parts = urlsplit(str(params.uri))
-        bank, memory = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
-        if parts.scheme != SCHEME or not bank or not memory:
-            raise MCPError(types.INVALID_PARAMS, f"expected {SCHEME}://bank/id")
+        bank, memory = self._named(str(params.uri))
         operation = OPERATIONS["get_memory"]
         values = {"memory": memory, "max_tokens": MAX_TOKENS}
         try:
             answer = await self._dispatcher.perform(self._grant_of(context), operation, bank, values)
-        except SimonidesError as error:
+        except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, self._told(error, [bank, memory])) from None
         text = shown(operation).text(finite(answer))
         content = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])
+
+    def _named(self, uri: str) -> tuple[str, str]:
+        """Bank and memory of a resource."""
+        try:
+            parts = urlsplit(uri)
+            bank, memory = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
+            if parts.scheme == SCHEME and bank and memory:
+                return bank, memory
+        except ValueError:
+            # Such as a bracket that is never closed.
+            pass
+        text = self._quiet(uri)[:_SHORT]
+        raise MCPError(types.INVALID_PARAMS, f"uri: {text!r} is no memory; expected {SCHEME}://bank/id")
 
     async def list_prompts(
         self, _: Context, __: types.PaginatedRequestParams | None
@@ -257,15 +275,11 @@ class _Door:
         tool = self._tools["recall"]
         grant = self._grant_of(context)
         try:
-            question = given.pop("question", None)
-            if not question:
-                raise InputError("question", "is missing")
             bank = self._bank(grant, given.pop(BANK, None))
-            if given:
-                raise InputError(next(iter(given)), "is no argument of this prompt")
+            question = _question(given)
             values = tool.values({"query": question})
             answer = await self._dispatcher.perform(grant, tool.operation, bank, values)
-        except SimonidesError as error:
+        except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, self._told(error, params.arguments)) from None
         known = answer["context"] or "Nothing is remembered about it."
         text = types.TextContent(type="text", text=f"{known}\n\n{question}")
@@ -288,6 +302,16 @@ class _Said:
             text = "".join(self._pieces)
             self._pieces.clear()
         return text
+
+
+def _question(given: Mapping[str, str]) -> str:
+    """What a prompt is to ask, from its arguments without the bank."""
+    for name in given:
+        if name != "question":
+            raise InputError(name, "is no argument of this prompt")
+    if not given.get("question"):
+        raise InputError("question", "is missing")
+    return given["question"]
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -321,10 +345,17 @@ def _resource(bank: str, memory: Mapping[str, Any]) -> types.Resource:
 
 def _told(error: Exception) -> str:
     """What the caller may know of an error."""
+    if isinstance(error, OSError) and not isinstance(error, SimonidesError):
+        # A full disk, a folder that cannot be written: no fault of the program, but with a path.
+        _log.error("a tool failed: %s", error)
+        return "the server's disk cannot be read or written now; its log names the place"
     if isinstance(error, StoreError) or not isinstance(error, SimonidesError):
         # Its message may name folders of this machine, or be a fault of ours.
         _log.error("a tool failed: %s", type(error).__name__, exc_info=error)
         return "the bank cannot be used now; the server's log says why"
+    if isinstance(error, ModelError) and not isinstance(error, EmbedderMismatchError):
+        _log.error("a tool failed: %s: %s", type(error).__name__, error)
+        return told_of_model(error)
     if isinstance(error, ForbiddenError):
         return f"not allowed: {error}"
     return str(error)

@@ -17,27 +17,28 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 
 import simonides
 from simonides.retain.quiet_errors import hidden
-from simonides.surfaces.operations.table import OPERATIONS
+from simonides.surfaces.operations.table import OPERATIONS, Verb
+from simonides.surfaces.rest.disk import disk_problems
 from simonides.surfaces.rest.document import completed, described, problems
-from simonides.surfaces.rest.guard import LIVE, Guard
+from simonides.surfaces.rest.guard import GRANT, LIVE, Guard
 from simonides.surfaces.rest.handlers import handler_of
 from simonides.surfaces.rest.metrics import MEDIA_TYPE, Metrics
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.problems import problem, problem_of
 from simonides.surfaces.rest.settings import Settings
+from simonides.surfaces.rest.uploads import sweep
 from simonides.surfaces.serving.caretaking import Caretaker
 from simonides.surfaces.serving.dispatching import Dispatcher
 from simonides.surfaces.serving.tokens import TokenStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-    from starlette.requests import Request
 
     from simonides.store import Store
     from simonides.surfaces.mcp.http import McpApp
@@ -69,6 +70,7 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # The embedder is loaded meanwhile: until it is there, work that needs it waits for it.
         loading = asyncio.get_running_loop().run_in_executor(None, lambda: store.embedder)
+        await asyncio.to_thread(sweep, store.folder)
         caretaker.start()
         try:
             async with mcp.running() if mcp else nullcontext():
@@ -135,8 +137,9 @@ def _add_own_routes(app: FastAPI, dispatcher: Dispatcher, metrics: Metrics) -> N
         return {"status": "live"}
 
     @app.get("/health/ready", summary="Whether it can work, and what works less well.", openapi_extra=_PLAIN)
-    async def ready() -> Response:
-        return _readiness(dispatcher)
+    async def ready(request: Request) -> Response:
+        grant: Grant = request.scope["state"][GRANT]
+        return await asyncio.to_thread(_readiness, dispatcher, grant)
 
     @app.get("/version", summary="The version.", openapi_extra=_PLAIN)
     async def version() -> dict[str, str]:
@@ -156,14 +159,17 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
     return completed(app.openapi())
 
 
-def _readiness(dispatcher: Dispatcher) -> Response:
+def _readiness(dispatcher: Dispatcher, grant: Grant) -> Response:
     degraded = []
-    if dispatcher.store.embedder_problem:
-        degraded.append(f"embedder: {dispatcher.store.embedder_problem}")
+    if why := dispatcher.store.embedder_problem:
+        # It may name a folder of the machine, or the address of a model's server.
+        told = why if Verb.ADMIN in grant.verbs else "it cannot be used; tokens that allow admin are told why"
+        degraded.append(f"embedder: {told}")
     if dispatcher.closing:
         return problem(503, "the server is stopping", headers={"Retry-After": "10"})
     if not dispatcher.store.folder.is_dir():
         return problem(503, "the store's folder is gone", headers={"Retry-After": "5"})
+    degraded += disk_problems(dispatcher.store.folder)
     return JSONResponse({"status": "degraded" if degraded else "ready", "degraded": degraded})
 
 

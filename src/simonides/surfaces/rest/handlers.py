@@ -7,7 +7,6 @@ import json
 import re
 import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
@@ -18,16 +17,19 @@ from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.guard import GRANT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
 from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
+from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.rest.writing import file_response, json_response, lines_response, to_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from pathlib import Path
 
     from starlette.responses import Response
 
     from simonides.surfaces.operations.table import Operation
     from simonides.surfaces.rest.metrics import Metrics
     from simonides.surfaces.rest.paths import Place
+    from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.dispatching import Dispatcher
     from simonides.surfaces.serving.grants import Grant
 
@@ -73,9 +75,13 @@ class _Handler:
         bank: str | None = request.path_params.get("bank")
         # Before anything of the body is read.
         grant.check(self._operation, bank)
-        if self._operation.stream is Stream.IN:
-            return await self._import(request, grant, bank)
-        values, size = await self._values(request)
+        with self._dispatcher.bodies.opened(grant) as held:
+            if self._operation.stream is Stream.IN:
+                return await self._import(request, grant, bank)
+            return await self._answer(request, grant, bank, held)
+
+    async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
+        values, size = await self._values(request, held)
         bound = await _aside(self._bind, {**values, **self._from_path(request, values)}, size=size)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bound)
@@ -85,9 +91,9 @@ class _Handler:
             return await self._spoken(grant, bank, bound)
         return json_response(await self._do_and(to_json, request, grant, bank, bound))
 
-    async def _values(self, request: Request) -> tuple[dict[str, Any], int]:
+    async def _values(self, request: Request, held: Body) -> tuple[dict[str, Any], int]:
         """What the caller gave, by parameter, and how many bytes the body has."""
-        body = await read_body(request, self._limits.body_bytes, self._limits.seconds)
+        body = await read_body(request, self._limits, held)
         if self._place.method == "GET":
             if body:
                 raise MalformedError("body", "is not read here; give parameters in the query")
@@ -146,7 +152,12 @@ class _Handler:
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
         file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
-        answer = await self._do(request, grant, bank, bound, file)
+        try:
+            answer = await self._do(request, grant, bank, bound, file)
+        except BaseException:
+            # A worker that still writes finds it closed, and nobody reads what becomes of it.
+            file.close()
+            raise
         # What an answer counts cannot stand in a body that is a file.
         counts = {
             f"{COUNT_HEADER}{name}": str(value) for name, value in answer.items() if isinstance(value, int)
@@ -159,14 +170,16 @@ class _Handler:
         _check_media_type(request, _IMPORTABLE)
         self._check_plain()
         bound = self._bind({})
-        folder = tempfile.TemporaryDirectory(prefix=".import-", dir=self._dispatcher.store.folder)
-        path = Path(folder.name) / "import.jsonl"
+        upload = upload_in(self._dispatcher.store.folder)
+        path = await asyncio.to_thread(upload.__enter__)
         try:
             with path.open("wb") as file:
-                await spool_body(request, self._limits.import_bytes, self._limits.seconds, file)
+                await spool_body(request, self._limits, file)
             return json_response(await self._do_and(to_json, request, grant, bank, bound, path))
+        except InputError as error:
+            raise _of_body(error, path) from None
         finally:
-            await asyncio.to_thread(folder.cleanup)
+            await asyncio.to_thread(upload.__exit__, None, None, None)
 
     def _check_plain(self) -> None:
         if self._dispatcher.store.encrypted:
@@ -226,6 +239,12 @@ class _Handler:
                     return
 
         return lines_response(lines())
+
+
+def _of_body(error: InputError, path: Path) -> InputError:
+    """The same of the body, in place of the file that held it, which is not the caller's to know."""
+    field = "body" if error.field == "path" else error.field.replace(str(path), "body")
+    return InputError(field, error.problem.replace(str(path), "the body"))
 
 
 async def _aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:

@@ -21,8 +21,10 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
-from simonides.surfaces.serving.dispatching import BusyError, GoneError, TooSlowError
+from simonides.surfaces.serving.busy import BusyError
+from simonides.surfaces.serving.dispatching import GoneError, TooSlowError
 from simonides.surfaces.serving.grants import ForbiddenError
+from simonides.surfaces.serving.telling import told_of_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,8 +83,23 @@ def problem_of(error: Exception) -> Response:
         if isinstance(error, kinds):
             headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
             return problem(status, str(error), headers=headers, error=type(error).__name__)
+    if isinstance(error, OSError | ModelError):
+        return _of_surroundings(error)
     _log.error("a request failed: %s", type(error).__name__, exc_info=error)
     return _of_fault(error)
+
+
+def _of_surroundings(error: OSError | ModelError) -> Response:
+    """A full disk, a closed folder, too many open files, a model that fails: no fault of the program."""
+    # With the path or the address, which are not the caller's to know.
+    _log.error("a request failed: %s: %s", type(error).__name__, error)
+    headers = {"Retry-After": "5"}
+    if isinstance(error, ModelError):
+        told = told_of_model(error)
+        return problem(HTTPStatus.SERVICE_UNAVAILABLE, told, headers=headers, error=type(error).__name__)
+    why = f" ({error.strerror})" if error.strerror else ""
+    detail = f"the server's disk cannot be read or written now{why}; its log names the place"
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers=headers)
 
 
 def _of_fault(error: Exception) -> Response:
@@ -103,7 +120,6 @@ _STATUSES: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int], ...]
     (TooSlowError, HTTPStatus.SERVICE_UNAVAILABLE),
     (GoneError, _GONE),
     (MissingExtraError, HTTPStatus.NOT_IMPLEMENTED),
-    (ModelError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 
 

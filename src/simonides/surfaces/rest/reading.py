@@ -19,39 +19,60 @@ if TYPE_CHECKING:
 
     from simonides.surfaces.operations.schemas import Schema
     from simonides.surfaces.operations.table import Operation
+    from simonides.surfaces.serving.bodies import Body
+    from simonides.surfaces.serving.limits import Limits
 
 
-async def read_body(request: Request, most: int, seconds: float) -> bytes:
+async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
     """The whole body.
+
+    Args:
+        request: whose it is.
+        limits: of its bytes, and of the seconds for all of it.
+        held: told of what is in memory.
+
+    Raises:
+        RefusedError: it is too large or too slow.
+        BusyError: there is no room for it.
+        GoneError: the caller has left.
+    """
+    body = bytearray()
+    async for part in _parts(request, limits.body_bytes, limits.seconds, None):
+        held.hold(len(part))
+        body += part
+    return bytes(body)
+
+
+async def spool_body(request: Request, limits: Limits, file: IO[bytes]) -> None:
+    """Write the body of an import to a file, part by part; the more has come, the longer it may take.
 
     Raises:
         RefusedError: it is too large or too slow.
         GoneError: the caller has left.
     """
-    parts = [part async for part in _parts(request, most, seconds)]
-    return b"".join(parts)
-
-
-async def spool_body(request: Request, most: int, seconds: float, file: IO[bytes]) -> None:
-    """Write the body to a file, part by part; *seconds* is for each part."""
-    async for part in _parts(request, most, seconds):
+    async for part in _parts(request, limits.import_bytes, limits.seconds, limits.import_bytes_per_second):
         await asyncio.to_thread(file.write, part)
 
 
-async def _parts(request: Request, most: int, seconds: float) -> AsyncIterator[bytes]:
+async def _parts(request: Request, most: int, seconds: float, pace: int | None) -> AsyncIterator[bytes]:
+    """Its parts, while they come within *seconds*, and one more for each *pace* bytes of them."""
     problem = RefusedError(413, f"the body is longer than {most:,} bytes; split it")
     stated = request.headers.get("content-length", "0")
     if stated.isdigit() and int(stated) > most:
         raise problem
     size, stream = 0, request.stream()
+    begun = asyncio.get_running_loop().time()
     while True:
+        allowed = seconds + (size / pace if pace else 0.0)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(begun + allowed):
                 part = await anext(stream)
         except StopAsyncIteration:
             return
         except TimeoutError:
-            raise RefusedError(408, f"no more of the body came within {seconds:g} s") from None
+            raise RefusedError(
+                408, f"{size:,} bytes of the body came within {allowed:g} s and not its end; send it faster"
+            ) from None
         except ClientDisconnect:
             raise GoneError("the caller has left") from None
         size += len(part)

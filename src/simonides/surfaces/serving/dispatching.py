@@ -1,8 +1,10 @@
 """Does operations for callers: checks what they may, and works in threads, as many and as long as allowed.
 
 Work never runs on the event loop. What cannot start at once waits; what would wait in too long a queue, or is
-one too many of the same token, is refused with the time after which to try again. A caller who leaves takes
-queued work along; work that has begun is finished, and its place stays taken until it is.
+one too many of the same token, is refused with the time after which to try again. No token has every worker,
+so that one that sends much keeps no other waiting; of those that wait, the one whose token has least running
+is next, and of these the oldest. A caller who leaves takes queued work along; work that has begun is
+finished, and its place stays taken until it is.
 """
 
 from __future__ import annotations
@@ -10,17 +12,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import NotFoundError, SimonidesError, StoreError, UnavailableError
 from simonides.surfaces.operations.table import Scope
+from simonides.surfaces.serving.bodies import Bodies
+from simonides.surfaces.serving.busy import BusyError
 from simonides.surfaces.serving.grants import ForbiddenError
 from simonides.surfaces.serving.open_banks import OpenBanks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from concurrent.futures import Future
 
     from simonides.store import Store
     from simonides.surfaces.operations.table import Operation
@@ -30,26 +34,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class BusyError(SimonidesError):
-    """There is no room for the request now.
-
-    Attributes:
-        retry_after: seconds.
-        yours: whether it is the caller's own requests that fill the room.
-    """
-
-    def __init__(self, problem: str, retry_after: int, *, yours: bool) -> None:
-        super().__init__(problem)
-        self.retry_after = retry_after
-        self.yours = yours
-
-
 class TooSlowError(SimonidesError):
     """The time limit passed. What had begun may still be done; what had not will not."""
 
 
 class GoneError(SimonidesError):
     """The caller has left; nobody waits for the answer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    """Work for a worker: whose it is, what is to be done, and where the outcome goes."""
+
+    token: str
+    job: Callable[[], object]
+    future: Future[Any]
 
 
 class Dispatcher:
@@ -64,9 +63,12 @@ class Dispatcher:
         self.store = store
         self.limits = limits
         self.banks = OpenBanks(store, limits.open_banks)
+        self.bodies = Bodies(limits)
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="simonides-work")
         self._taken = 0
         self._by_token: Counter[str] = Counter()
+        self._running: Counter[str] = Counter()
+        self._waiting: list[_Waiting] = []
         self._lock = threading.Lock()
         self._closing = False
 
@@ -132,6 +134,7 @@ class Dispatcher:
     ) -> T:
         """What *finish* makes of the answer, in the worker's thread: the loop writes no large ones."""
         grant.check(operation, bank)
+        grant.check_request(operation, request)
         if operation.scope is Scope.STORE:
             self._check_bank_of(grant, request)
         return await self.work(
@@ -214,19 +217,58 @@ class Dispatcher:
                 raise BusyError(f"{self._taken} requests are at work or wait", 1, yours=False)
             self._taken += 1
             self._by_token[grant.name] += 1
-            future = self._pool.submit(job)
-        future.add_done_callback(lambda _: self._release(grant))
+            future: Future[T] = Future()
+            one = _Waiting(grant.name, job, future)
+            self._waiting.append(one)
+        future.add_done_callback(lambda _: self._release(one))
+        self._start()
         return future
 
-    def _release(self, grant: Grant) -> None:
+    def _start(self) -> None:
+        """Give free workers what may run."""
         with self._lock:
+            while self._running.total() < self.limits.workers:
+                able = [
+                    each
+                    for each in self._waiting
+                    if self._running[each.token] < self.limits.per_token_running
+                ]
+                if not able:
+                    break
+                # The first of the least, so the oldest.
+                one = min(able, key=lambda each: self._running[each.token])
+                self._waiting.remove(one)
+                self._running[one.token] += 1
+                self._pool.submit(self._run, one)
+
+    def _run(self, one: _Waiting) -> None:
+        try:
+            if one.future.set_running_or_notify_cancel():
+                try:
+                    one.future.set_result(one.job())
+                except BaseException as error:  # noqa: BLE001 whoever waits for the outcome raises it
+                    one.future.set_exception(error)
+        finally:
+            with self._lock:
+                self._running[one.token] -= 1
+                if not self._running[one.token]:
+                    del self._running[one.token]
+            self._start()
+
+    def _release(self, one: _Waiting) -> None:
+        with self._lock:
+            if one in self._waiting:
+                self._waiting.remove(one)
             self._taken -= 1
-            self._by_token[grant.name] -= 1
-            if not self._by_token[grant.name]:
-                del self._by_token[grant.name]
+            self._by_token[one.token] -= 1
+            if not self._by_token[one.token]:
+                del self._by_token[one.token]
 
     def close(self) -> None:
         """Refuse new work and wait for what has begun; queued work is dropped."""
         with self._lock:
             self._closing = True
-        self._pool.shutdown(wait=True, cancel_futures=True)
+            dropped = tuple(self._waiting)
+        for each in dropped:
+            each.future.cancel()
+        self._pool.shutdown(wait=True)

@@ -57,6 +57,22 @@ class Grant:
         if operation.owner_only and self.principal is not None:
             raise ForbiddenError(f"{operation.name} is for a token of the owner, without a principal")
 
+    def check_request(self, operation: Operation, request: object) -> None:
+        """Nothing, where what the parameters ask for beyond the operation's own verb is allowed, too.
+
+        Args:
+            operation: that is asked for.
+            request: bound parameters.
+
+        Raises:
+            ForbiddenError: it is not.
+        """
+        if getattr(request, "count_returned", False) and Verb.WRITE not in self.verbs:
+            raise ForbiddenError(
+                f"this token does not allow to {Verb.WRITE}, which count_returned of {operation.name} needs; "
+                f"leave it out"
+            )
+
 
 LOCAL = Grant("local", None, (EVERY_BANK,), frozenset(Verb))
 """Of a process that the owner runs, such as a server on standard input and output."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 FILE = "tokens.db"
 _FORM = re.compile(r"smn_([0-9a-f]{16})_[A-Za-z0-9_-]{43}")
+_NAME = re.compile(r"[0-9a-f]{1,16}")
 _NO_HASH = bytes(32)
 _VERBS = tuple(verb.value for verb in Verb)
 _SCHEMA = """
@@ -158,7 +159,9 @@ class TokenStore:
             NotFoundError: there is none of this name.
         """
         if self._row(name) is None:
-            raise NotFoundError(f"no token {name!r}; `simonides token list` shows the names")
+            # What is no name may be a token, which goes into no log of a terminal.
+            shown = repr(name) if _NAME.fullmatch(name) else "of this name, which is 16 hex digits"
+            raise NotFoundError(f"no token {shown}; `simonides token list` shows the names")
         self._connection.execute("DELETE FROM tokens WHERE name=?", (name,))
 
     def _row(self, name: str) -> tuple[Any, ...] | None:

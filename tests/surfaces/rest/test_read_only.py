@@ -1,0 +1,45 @@
+"""A token that may only read changes nothing, whatever parameters it gives."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+import simonides
+from simonides.surfaces.rest.app import make_app
+
+if TYPE_CHECKING:
+    from tests.surfaces.rest.conftest import ClientFor
+
+    from simonides.store import Store
+
+RECALL = "/v1/banks/mine/recall"
+
+
+@pytest.mark.parametrize(("verbs", "status", "counted"), [(("read",), 403, 0), (("read", "write"), 200, 1)])
+def test_counting_what_is_returned_needs_the_verb_write(
+    store: Store, client_for: ClientFor, verbs: tuple[str, ...], status: int, counted: int
+) -> None:
+    memory = store.bank("mine").retain("Odalys Brenn lives in Norrhav.")[0]
+    app = make_app(store)
+
+    async def work() -> None:
+        async with client_for("mine", verbs=verbs, of=app) as client:
+            asked = {"query": "Where does Odalys live?", "profile": "lexical"}
+            answer = await client.post(RECALL, json={**asked, "count_returned": True})
+            assert answer.status_code == status
+            if status == 403:
+                assert "count_returned" in answer.json()["detail"]
+                assert "write" in answer.json()["detail"]
+            plain = await client.post(RECALL, json={**asked, "count_returned": False})
+            assert (plain.status_code, len(plain.json()["hits"])) == (200, 1)
+
+    asyncio.run(work())
+    app.state.dispatcher.close()
+    # What was counted is written when the store is closed.
+    store.close()
+    with simonides.open(store.folder, embedder=None) as again:
+        (hit,) = again.bank("mine").recall("Odalys", profile="lexical").hits
+    assert (hit.id, hit.memory.access_count) == (memory, counted)
