@@ -327,8 +327,13 @@ class EmbeddedBank:
                 raise UnavailableError(f"{folder}: holds no bank; retain something first, or check --store")
             _make_private(folder)
         self._connections = Connections(database, key)
-        migrate(self._connections)
-        self._settle(analyser, new_id)
+        try:
+            migrate(self._connections)
+            self._settle(analyser, new_id)
+        except BaseException:
+            # A transaction whose end failed, too, would hold the bank until this object is collected.
+            self.close()
+            raise
 
     def _settle(self, analyser: Analyser, new_id: Callable[[], str]) -> None:
         with translated(self._connections.path):
