@@ -14,7 +14,7 @@ import simonides
 from simonides.errors import InputError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from simonides.bank import Bank
@@ -261,23 +261,30 @@ def test_a_log_that_is_gone_or_another_stops_every_answer(
         assert not bank.audit_verify().ok
 
 
-def test_another_process_switches_it(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+@pytest.fixture
+def processes(tmp_path: Path, stub_embedder: StubEmbedder) -> Iterator[tuple[Bank, Bank]]:
+    """One audited bank, opened as by two processes."""
     with (
         simonides.open(tmp_path, embedder=stub_embedder, environ={}) as one,
         simonides.open(tmp_path, embedder=stub_embedder, environ={}) as other,
     ):
-        ours, theirs = one.bank(), other.bank()
+        ours = one.bank()
         ours.start_audit()
         ours.retain("The kettle boils.")
-        rows = 0
-        for on in (True, False, True, False):
-            assert theirs.audit_recalls(on=on)
-            rows += 1
-            for _ in range(2):
-                assert ours.recall("kettle").hits
-                rows += on
-            assert len(ours.audit_entries(recalls=True)) == rows
-        assert ours.audit_verify().ok
+        yield ours, other.bank()
+
+
+def test_another_process_switches_it(processes: tuple[Bank, Bank]) -> None:
+    ours, theirs = processes
+    rows = 0
+    for on in (True, False, True, False):
+        assert theirs.audit_recalls(on=on)
+        rows += 1
+        for _ in range(2):
+            assert ours.recall("kettle").hits
+            rows += on
+        assert len(ours.audit_entries(recalls=True)) == rows
+    assert ours.audit_verify().ok
 
 
 def test_a_restore_does_not_end_the_watch(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
@@ -296,18 +303,10 @@ def test_a_restore_does_not_end_the_watch(tmp_path: Path, stub_embedder: StubEmb
         assert not bank.audit_verify().ok
 
 
-def test_a_log_that_another_process_began_and_someone_deleted(
-    tmp_path: Path, stub_embedder: StubEmbedder
-) -> None:
-    with (
-        simonides.open(tmp_path, embedder=stub_embedder, environ={}) as one,
-        simonides.open(tmp_path, embedder=stub_embedder, environ={}) as other,
-    ):
-        ours, theirs = one.bank(), other.bank()
-        ours.start_audit()
-        ours.retain("The kettle boils.")
-        assert ours.recall("kettle").hits
-        theirs.audit_recalls()
-        _deleted(log(ours), log(ours))
-        with pytest.raises(UnavailableError, match="deleted or replaced"):
-            ours.recall("kettle")
+def test_a_log_that_another_process_began_and_someone_deleted(processes: tuple[Bank, Bank]) -> None:
+    ours, theirs = processes
+    assert ours.recall("kettle").hits
+    theirs.audit_recalls()
+    _deleted(log(ours), log(ours))
+    with pytest.raises(UnavailableError, match="deleted or replaced"):
+        ours.recall("kettle")

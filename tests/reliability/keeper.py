@@ -13,12 +13,12 @@ Statements are counted from the moment the bank is open. It prints "done" when i
 from __future__ import annotations
 
 import argparse
-import itertools
-import os
-import signal
 import sys
+from pathlib import Path
 
-import apsw
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.reliability.dying import die_at_statement
 
 import simonides
 from simonides.testing.embedder import StubEmbedder
@@ -37,7 +37,7 @@ def main() -> None:
         bank = store.bank()
         bank.stats()
         if asked.die_at:
-            _make_statements_deadly(asked.die_at)
+            die_at_statement(asked.die_at)
         if asked.what == "document":
             bank.retain(PARAGRAPHS, document_id="gauges", session="survey", event_time="2026-01-05")
         elif asked.what == "bulk":
@@ -51,20 +51,6 @@ def main() -> None:
                 sys.stdout.write(bank.retain(text)[0] + "\n")
                 sys.stdout.flush()
     sys.stdout.write("done\n")
-
-
-def _make_statements_deadly(number: int) -> None:
-    """Count the statements of every connection from now on, the open ones first."""
-    statements = itertools.count(1)
-
-    def trace(*_: object) -> bool:
-        if next(statements) == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return True
-
-    apsw.connection_hooks.append(lambda connection: connection.set_exec_trace(trace))
-    for connection in apsw.connections():
-        connection.set_exec_trace(trace)
 
 
 def _arguments() -> argparse.Namespace:

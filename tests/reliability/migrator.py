@@ -12,7 +12,6 @@ The steps beyond those of the product go through every memory, so that a kill ca
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import signal
 import sys
@@ -20,8 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import apsw
 from tests.reliability.disk import Disk, faulty_system
+from tests.reliability.dying import die_at_statement
 
 from simonides.backends.embedded import migrations
 from simonides.backends.embedded.connection import Connections
@@ -63,7 +62,7 @@ def main() -> None:
             system.disk.fail_at = 0
         return
     if asked.die_at_statement:
-        _make_statements_deadly(asked.die_at_statement)
+        die_at_statement(asked.die_at_statement)
     if asked.begin:
         _say("begun")
     _migrate(asked.database)
@@ -74,17 +73,6 @@ class _Deadly(Disk):
         if super().step():
             os.kill(os.getpid(), signal.SIGKILL)
         return False
-
-
-def _make_statements_deadly(number: int) -> None:
-    statements = itertools.count(1)
-
-    def trace(*_: object) -> bool:
-        if next(statements) == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return True
-
-    apsw.connection_hooks.append(lambda connection: connection.set_exec_trace(trace))
 
 
 def _migrate(database: Path) -> None:

@@ -19,9 +19,12 @@ import random
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import apsw
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.reliability.dying import die_at_statement
 
 import simonides
 from simonides.backends.embedded import merge
@@ -40,7 +43,7 @@ def main() -> None:
     end = time.monotonic() + asked.seconds
     batch, number = 0, 0
     if asked.die_at_statement:
-        _make_statements_deadly(asked.die_at_statement)
+        die_at_statement(asked.die_at_statement)
     with simonides.open(asked.store, embedder=StubEmbedder() if asked.vectors else None) as store:
         bank = store.bank()
         if asked.die_at:
@@ -77,17 +80,6 @@ def _deadly(number: int) -> FileLayer:
     for name in calls_of:
         setattr(layer, name, guarded(getattr(layer, name)))
     return layer
-
-
-def _make_statements_deadly(number: int) -> None:
-    statements = itertools.count(1)
-
-    def trace(*_: object) -> bool:
-        if next(statements) == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return True
-
-    apsw.connection_hooks.append(lambda connection: connection.set_exec_trace(trace))
 
 
 def _say(**words: Any) -> None:

@@ -37,6 +37,8 @@ FORMAT = 4
 """Of the files; a generation of another format is rebuilt."""
 
 _GRAPH = "graph.arr"
+_MANIFEST = "manifest.json"
+_EXPIRED = "expired.arr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def write_generation(
         "ordinals": np.array(ordinals, np.int64),
         "stamps": np.array([expired[ordinal] for ordinal in ordinals], np.int64),
     }
-    write_arrays(files, place / "expired.arr", stamps, asdict(origin))
+    write_arrays(files, place / _EXPIRED, stamps, asdict(origin))
     body = {"format": FORMAT, "origin": asdict(origin), "blocks": [asdict(file) for file in written]}
     if isinstance(graph, Graph):
         write_arrays(files, place / _GRAPH, graph_arrays(graph), asdict(origin))
@@ -140,7 +142,7 @@ def write_generation(
         body["graph"] = graph
     text = json.dumps(body, sort_keys=True)
     files.write(
-        place / "manifest.json",
+        place / _MANIFEST,
         [json.dumps({"crc32": zlib.crc32(text.encode()), "body": text}).encode()],
     )
     files.sync_folder(place)
@@ -169,7 +171,7 @@ def read_generation(
         FileNotFoundError: a file is gone.
     """
     place = folder / str(number)
-    origin, listed, graph_at = _manifest(files, place / "manifest.json", number)
+    origin, listed, graph_at = _manifest(files, place / _MANIFEST, number)
     had = dict(zip(known.files, known.blocks, strict=True)) if known else {}
     kept = [folder / str(file.generation) / file.name for file in listed if file in had]
     if known is not None and known.graph_at == graph_at:
@@ -178,7 +180,7 @@ def read_generation(
     blocks = tuple(
         had[file] if file in had else _block(files, folder, file, origin, check=check) for file in listed
     )
-    path = place / "expired.arr"
+    path = place / _EXPIRED
     stamps, about = read_arrays(files, path, check=check)
     if about != asdict(origin) or stamps.keys() != {"ordinals", "stamps"}:
         raise DamagedError(f"{path}: belongs elsewhere; delete the index folder, it will be rebuilt")
@@ -261,7 +263,7 @@ def replaced_files(files: FileLayer, folder: Path, current: Generation) -> list[
     """
     used = {folder / str(file.generation) / file.name for file in current.files}
     used.add(folder / str(current.graph_at) / _GRAPH)
-    used |= {folder / str(current.number) / name for name in ("manifest.json", "expired.arr")}
+    used |= {folder / str(current.number) / name for name in (_MANIFEST, _EXPIRED)}
     places = [folder / str(number) for number in sorted(used_generations(current))]
     return [place / name for place in places for name in files.names(place) if place / name not in used]
 

@@ -172,27 +172,19 @@ class Auditor:
             now: the clock, microseconds UTC.
             began: the last change before the transaction.
         """
-        row = connection.execute("SELECT number, last FROM audit ORDER BY number DESC LIMIT 1").fetchone()
-        number, done = row or (0, 0)
+        row = connection.execute(
+            "SELECT number, last, seal FROM audit ORDER BY number DESC LIMIT 1"
+        ).fetchone()
+        number, done, before = row or (0, 0, FIRST_SEAL)
+        rows = [(self.hash_of(principal), verb, meta.sequence, meta.log_hash)]
         if done != began and (number or verb not in {START, RESTORE}):
             unsealed = START if not number and self._handed_in else GAP
-            self._add(connection, now, "", unsealed, (done + 1, began, hash_at(connection, began)))
-            done = began
-        self._add(connection, now, principal, verb, (done + 1, meta.sequence, meta.log_hash))
-
-    def _add(
-        self,
-        connection: apsw.Connection,
-        now: int,
-        principal: str,
-        verb: str,
-        changes: tuple[int, int, bytes | None],
-    ) -> None:
-        row = connection.execute("SELECT number, seal FROM audit ORDER BY number DESC LIMIT 1").fetchone()
-        number, before = row or (0, FIRST_SEAL)
-        fields = (number + 1, now, self.hash_of(principal), verb, *changes)
-        seal = self.seal(before, fields)
-        connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, seal))
+            rows.insert(0, ("", unsealed, began, hash_at(connection, began)))
+        for actor, what, last, log_hash in rows:
+            number += 1
+            fields = (number, now, actor, what, done + 1, last, log_hash)
+            before, done = self.seal(before, fields), last
+            connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, before))
 
     def verify(self, connection: apsw.Connection, meta: Meta, anchor: str | None = None) -> AuditReport:
         """Check the chain, what it says of the change log, and that *anchor* is one of its rows.

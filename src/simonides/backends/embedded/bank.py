@@ -51,8 +51,8 @@ from simonides.backends.embedded.forgetting import (
     select,
 )
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
-from simonides.backends.embedded.left_over import left_overs, remove
-from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due
+from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, left_overs, remove
+from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
 from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.name_lookup import any_within, read_names_within
 from simonides.backends.embedded.reading import (
@@ -89,7 +89,6 @@ from simonides.index.generation import (
     remove_unused,
     replaced_files,
     used_generations,
-    write_generation,
 )
 from simonides.records.interval import BEGINNING
 from simonides.records.receipt import (
@@ -556,7 +555,7 @@ class EmbeddedBank:
         Raises:
             UnavailableError: another process or thread has it.
         """
-        turn = apsw.Connection(str(self.folder / "maintenance.lock"))
+        turn = apsw.Connection(str(self.folder / MAINTENANCE))
         try:
             turn.execute("PRAGMA journal_mode=MEMORY")
             turn.execute("BEGIN EXCLUSIVE")
@@ -584,7 +583,7 @@ class EmbeddedBank:
     @property
     def reranker_path(self) -> Path:
         """Where the learned reranker of the bank is kept, once there is one."""
-        return self.folder / "reranker.npz"
+        return self.folder / RERANKER
 
     def samples(self) -> Samples:
         """What the learned reranker may be trained on."""
@@ -794,19 +793,8 @@ class EmbeddedBank:
             if not may_write or not is_unchanged(going.connection, going.meta, snapshot.sequence):
                 return 0
             number = free_number(self._files, self._index, going.meta.generation)
-            try:
-                write_generation(self._files, self._index, number, origin, blocks, {}, graph)
-            except FileExistsError:
-                # Another writer took the number.
-                return 0
-            except FileNotFoundError:
-                # Another one published a higher number and cleaned up.
-                self._files.remove_folder(self._index / str(number))
-                return 0
-            except BaseException:
-                self._files.remove_folder(self._index / str(number))
-                raise
-        return number
+            written = write_new(self._files, self._index, number, origin, blocks, {}, graph)
+        return number if written else 0
 
     def is_current(self, going: GoingOver, generation: int) -> bool:
         """Whether an index that was written ahead can still become the bank's."""
@@ -916,20 +904,23 @@ class EmbeddedBank:
         return False
 
     def _delete_index(self, used: Collection[int]) -> bool:
-        """Delete all of the index folder but generations in *used*; whether nothing else stays.
+        """Delete all of the index folder but generations in *used*, for good; whether nothing else stays."""
+        self._remove_others(used)
+        self._files.sync_folder(self._index)
+        return not self._others(used)
+
+    def _remove_others(self, used: Collection[int]) -> None:
+        for name in self._others(used):
+            self._files.remove_folder(self._index / name)
+
+    def _others(self, used: Collection[int]) -> list[str]:
+        """All of the index folder but generations in *used*.
 
         Where the folder is a link, what is no generation there is not ours.
         """
         linked = self._index.is_symlink()
-
-        def others() -> list[str]:
-            names = self._files.names(self._index)
-            return [name for name in names if (int(name) not in used if name.isdecimal() else not linked)]
-
-        for name in others():
-            self._files.remove_folder(self._index / name)
-        self._files.sync_folder(self._index)
-        return not others()
+        names = self._files.names(self._index)
+        return [name for name in names if (int(name) not in used if name.isdecimal() else not linked)]
 
     # -- backup
 
@@ -991,9 +982,7 @@ class EmbeddedBank:
             if number:
                 with contextlib.suppress(FileNotFoundError, DamagedError):
                     used = used_generations(read_generation(self._files, self._index, number))
-            for name in self._files.names(self._index):
-                if not name.isdecimal() or int(name) not in used:
-                    self._files.remove_folder(self._index / name)
+            self._remove_others(used)
 
     # -- audit
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from simonides.backends.embedded import recall_audit, recall_jobs
 from simonides.backends.embedded.auditing import KEY_FILE
+from simonides.backends.embedded.left_over import RERANKER
 from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BESIDE = (KEY_FILE, recall_audit.FILE, recall_jobs.FILE, "reranker.npz")
+_BESIDE = (KEY_FILE, recall_audit.FILE, recall_jobs.FILE, RERANKER)
 
 
 def check_not_emptied(database: Path) -> None:

@@ -17,19 +17,25 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+from simonides.backends.embedded import copies, recall_audit, recall_jobs
+from simonides.backends.embedded.auditing import KEY_FILE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+MAINTENANCE = "maintenance.lock"
+RERANKER = "reranker.npz"
+
 OWNED = (
-    "memory.db", "memory.db-wal", "memory.db-shm", "recall-jobs.db", "recall-audit.db", "recall-audit.db-wal",
-    "recall-audit.db-shm", "audit.key", "maintenance.lock", "copies.lock", "reranker.npz", "index",
+    "memory.db", "memory.db-wal", "memory.db-shm", recall_jobs.FILE, recall_audit.FILE,
+    f"{recall_audit.FILE}-wal", f"{recall_audit.FILE}-shm", KEY_FILE, MAINTENANCE, copies.FILE, RERANKER,
+    "index",
 )  # fmt: skip
 """All names that a bank's folder has while nothing is written there."""
 
+_JOBS_JOURNAL = f"{recall_jobs.FILE}-journal"
 _BESIDE = r"-(journal|wal|shm|mj[0-9A-F]+)"
-_FILES = "|".join(
-    map(re.escape, ("memory.db", "recall-jobs.db", "maintenance.lock", "copies.lock", "reranker.npz"))
-)
+_FILES = "|".join(map(re.escape, ("memory.db", recall_jobs.FILE, MAINTENANCE, copies.FILE, RERANKER)))
 _OURS = re.compile(
     rf"\.(backup|restoring)-.*|\..*\.partial({_BESIDE})?|({_FILES}){_BESIDE}|etilqs_.*", re.DOTALL
 )
@@ -41,7 +47,9 @@ def left_overs(folder: Path) -> list[Path]:
         path
         for path in folder.iterdir()
         # A recall that is kept lays a journal beside its file at any time; ``RecallJobs.clear`` sees to that.
-        if path.name not in OWNED and path.name != "recall-jobs.db-journal" and _OURS.fullmatch(path.name)
+        if path.name not in OWNED
+        and path.name != f"{recall_jobs.FILE}-journal"
+        and _OURS.fullmatch(path.name)
     )
 
 

@@ -23,7 +23,7 @@ from simonides.index.generation import read_generation, remove_unused, write_gen
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import apsw
@@ -109,7 +109,8 @@ def merge(
         if not may_write or not is_unchanged(connection, meta, snapshot.sequence):
             return False
         number = free_number(files, index, meta.generation)
-        won = _write(connections, meta, (parts, expired, graph), origin, number, files, index)
+        written = write_new(files, index, number, origin, parts, expired, graph)
+        won = written and _won(connections, meta, number, files, index)
     if won:
         # The next writer may have published and deleted this generation already; then it cleaned up, too.
         with contextlib.suppress(FileNotFoundError):
@@ -129,19 +130,22 @@ def is_unchanged(connection: apsw.Connection, meta: Meta, sequence: int) -> bool
     return (now.epoch, now.analyser) == (meta.epoch, meta.analyser) and not erased
 
 
-def _write(
-    connections: Connections,
-    meta: Meta,
-    made: tuple[list[BlockFile | Block], dict[int, int], Graph],
-    origin: Origin,
-    number: int,
+def write_new(
     files: FileLayer,
     index: Path,
+    number: int,
+    origin: Origin,
+    parts: Sequence[BlockFile | Block],
+    expired: Mapping[int, int],
+    graph: Graph,
 ) -> bool:
-    """Write generation *number* and publish it; the loser's files are deleted."""
+    """Write generation *number*; false, and nothing of it is left, where another writer was faster.
+
+    Raises:
+        OSError: it could not be written; nothing of it is left.
+    """
     try:
-        write_generation(files, index, number, origin, *made)
-        won = _publish(connections, meta, number)
+        write_generation(files, index, number, origin, parts, expired, graph)
     except FileExistsError:
         # Another writer took the number a moment earlier: the folder is theirs, so leave it.
         return False
@@ -152,8 +156,17 @@ def _write(
     except BaseException:
         files.remove_folder(index / str(number))
         raise
-    if not won:
-        files.remove_folder(index / str(number))
+    return True
+
+
+def _won(connections: Connections, meta: Meta, number: int, files: FileLayer, index: Path) -> bool:
+    """Publish generation *number*; the loser's files are deleted."""
+    won = False
+    try:
+        won = _publish(connections, meta, number)
+    finally:
+        if not won:
+            files.remove_folder(index / str(number))
     return won
 
 

@@ -8,8 +8,8 @@ of its own beside the bank, so that a recall waits for no writer of memories; wh
 before its row is on the disk. Switching it on and off are rows, too, here and in the log of changes: where
 this file is deleted, or another one put in its place that knows less of them, nothing is handed out, and
 ``audit verify`` says so.
-Cost: one synced write a recall; where it is off, one look for a file. Weakness: who may write the files can
-put an older state of this one back; keep the head elsewhere.
+Cost: one synced write a recall; where it is off, one look for a file and one at the newest row of the log of
+changes. Weakness: who may write the files can put an older state of this one back; keep the head elsewhere.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class RecallLog:
 
     Args:
         folder: of the bank.
-        read_switches: reads what the log of changes says; its cost grows with that log.
+        read_switches: reads what the log of changes says; asked at every recall.
         key: that encrypts the bank; ``None`` = it is plain.
     """
 
