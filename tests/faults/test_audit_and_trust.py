@@ -11,7 +11,7 @@ import pytest
 
 import simonides
 from simonides.backends.embedded.seals import add_functions
-from simonides.errors import InputError, NotFoundError, UnavailableError
+from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,6 +227,56 @@ def test_a_key_that_is_handed_in_lies_nowhere(tmp_path: Path, stub_embedder: Stu
         store.bank().audit_verify()
     with pytest.raises(InputError, match="16 bytes"):
         simonides.open(tmp_path, audit_key=b"short")
+
+
+def test_a_wrong_key_writes_nothing(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+    key = bytes(range(32))
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        store.bank().retain("Audited from the beginning.")
+        store.bank().audit_recalls()
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
+        bank = store.bank()
+        for deed in (
+            lambda: bank.retain("By another key."),
+            bank.start_audit,
+            lambda: bank.audit_recalls(on=False),
+            lambda: bank.recall("beginning"),
+        ):
+            with pytest.raises(
+                UnavailableError, match="not the one that this bank's audit log was begun with"
+            ):
+                deed()
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        assert store.bank().verify().ok
+        assert store.bank().stats()["memories"] == 1
+        store.bank().retain("By the right one.")
+        assert store.bank().audit_verify().ok
+
+
+def test_a_damaged_newest_row_ends_no_writing(audited: Bank) -> None:
+    change(audited, "UPDATE audit SET at = at + 1 WHERE number = (SELECT max(number) FROM audit)")
+    audited.retain("Written all the same.")
+    assert not audited.audit_verify().ok
+
+
+def test_a_log_without_its_key_is_not_begun_anew(audited: Bank) -> None:
+    key = audited._rows.folder / "audit.key"
+    key.rename(key.with_name("elsewhere"))
+    with pytest.raises(NotFoundError, match="no audit key"):
+        audited.start_audit()
+    assert not key.exists()
+    key.write_bytes(bytes(range(32)).hex().encode())
+    with pytest.raises(UnavailableError, match=r"put its audit\.key back"):
+        audited.retain("By a key of one's own.")
+    key.with_name("elsewhere").replace(key)
+    audited.retain("By the log's own key.")
+    assert audited.audit_verify().ok
+
+
+def test_a_row_that_none_can_follow_is_named(audited: Bank) -> None:
+    change(audited, "UPDATE audit SET number = ? WHERE number = (SELECT max(number) FROM audit)", 2**63 - 1)
+    with pytest.raises(DamagedError, match=f"row {2**63 - 1} is not what was written"):
+        audited.retain("After the last number.")
 
 
 def test_import_restore_and_purge_are_in_the_log(audited: Bank, tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ SHORTEST_KEY = 16
 FIRST_SEAL = bytes(32)
 """What stands before the first row of a log."""
 
+_LAST_NUMBER = 2**63 - 1
+
 START, RESTORE, GAP = "start", "restore", "gap"
 """Verbs: a log begins, perhaps with changes before it; a backup replaced the rows; changes nobody audited."""
 
@@ -171,7 +173,14 @@ class Auditor:
             verb: what was done.
             now: the clock, microseconds UTC.
             began: the last change before the transaction.
+
+        Raises:
+            UnavailableError: the log was begun with another key.
+            DamagedError: the newest row has no number that another can follow.
         """
+        if verb != RESTORE:
+            # A backup may bring rows of another key; all that follows is by this one.
+            self.check_key(connection)
         row = connection.execute(
             "SELECT number, last, seal FROM audit ORDER BY number DESC LIMIT 1"
         ).fetchone()
@@ -181,10 +190,18 @@ class Auditor:
             unsealed = START if not number and self._handed_in else GAP
             rows.insert(0, ("", unsealed, began, hash_at(connection, began)))
         for actor, what, last, log_hash in rows:
-            number += 1
+            number = next_number(number, "audit")
             fields = (number, now, actor, what, done + 1, last, log_hash)
             before, done = self.seal(before, fields), last
             connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, before))
+
+    def check_key(self, connection: apsw.Connection) -> None:
+        """See that the log, if it was begun, was begun with this key.
+
+        Raises:
+            UnavailableError: it was begun with another.
+        """
+        check_key(connection, "audit", self.seal)
 
     def verify(self, connection: apsw.Connection, meta: Meta, anchor: str | None = None) -> AuditReport:
         """Check the chain, what it says of the change log, and that *anchor* is one of its rows.
@@ -214,6 +231,53 @@ class Auditor:
         plain = [value.hex() if isinstance(value, bytes) else value for value in fields]
         body = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
         return hmac.new(self._key, domain + before + body, hashlib.sha256).digest()
+
+
+def check_key(
+    connection: apsw.Connection, table: str, sealed: Callable[[bytes, tuple[Any, ...]], bytes]
+) -> None:
+    """See that a log was sealed by this key so far: its newest row, or its first where that one is damaged.
+
+    Args:
+        connection: in the transaction that adds a row.
+        table: of the log; its first column is the number and its last the seal.
+        sealed: the seal that a row must have, from the seal before it and its other fields.
+
+    Raises:
+        UnavailableError: the key is another.
+    """
+    newest: list[tuple[Any, ...]] = connection.execute(
+        f"SELECT * FROM {table} ORDER BY number DESC LIMIT 2"
+    ).fetchall()
+    first: list[tuple[Any, ...]] = connection.execute(
+        f"SELECT * FROM {table} ORDER BY number LIMIT 1"
+    ).fetchall()
+
+    def is_sealed(row: tuple[Any, ...], before: object) -> bool:
+        *fields, seal = row
+        if not isinstance(seal, bytes) or not isinstance(before, bytes):
+            return False  # damaged
+        return hmac.compare_digest(seal, sealed(before, tuple(fields)))
+
+    if newest and not (
+        is_sealed(newest[0], newest[1][-1] if newest[1:] else FIRST_SEAL) or is_sealed(first[0], FIRST_SEAL)
+    ):
+        raise UnavailableError(
+            "the audit key is not the one that this bank's audit log was begun with, so nothing is written; "
+            "hand that one in, or put its audit.key back. Where it is lost, export the bank and import it "
+            "into a new one; where it is the right one, the log was changed, and `audit verify` says how"
+        )
+
+
+def next_number(number: int, table: str) -> int:
+    """What follows the newest row's number.
+
+    Raises:
+        DamagedError: nothing can follow it, so it was not written here.
+    """
+    if number >= _LAST_NUMBER:
+        raise DamagedError(f"{table}: row {number} is not what was written; restore the bank from a backup")
+    return number + 1
 
 
 def check_chain(

@@ -991,14 +991,20 @@ class EmbeddedBank:
 
         Returns:
             the key's file, made where it was missing; ``None`` = the key was handed in.
+
+        Raises:
+            NotFoundError: the log was begun, and its key is not here.
+            UnavailableError: it was begun with another key.
         """
         with write_transaction(self._connections) as connection:
-            # Inside, so that nobody writes with the key before the log's first row.
-            if self._audit_key is None:
+            begun = bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
+            if begun:
+                self._audited().check_key(connection)
+            elif self._audit_key is None:
+                # Inside, so that nobody writes with the key before the log's first row.
                 make_key(self.folder)
-            meta = read_meta(connection)
-            if not connection.execute("SELECT count(*) FROM audit").get:
-                self._audit(connection, meta, AUDIT_START, now)
+            if not begun:
+                self._audit(connection, read_meta(connection), AUDIT_START, now)
         return self.folder / KEY_FILE if self._audit_key is None else None
 
     def audit_recalls(self, now: int, *, on: bool) -> bool:

@@ -20,7 +20,14 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.auditing import FIRST_SEAL, Chain, Entry, check_chain
+from simonides.backends.embedded.auditing import (
+    FIRST_SEAL,
+    Chain,
+    Entry,
+    check_chain,
+    check_key,
+    next_number,
+)
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
 from simonides.backends.embedded.encryption import make_private
 from simonides.errors import DamagedError, UnavailableError
@@ -162,11 +169,12 @@ class RecallLog:
         return known and self._read_switches().on_since in {None, since}
 
     def _write(self, connection: apsw.Connection, auditor: Auditor, told: Told) -> None:
+        check_key(connection, "recalls", lambda before, row: auditor.seal(before, row, _DOMAIN))
         row = connection.execute("SELECT number, seal FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
         salt = connection.execute("SELECT query FROM recalls ORDER BY number LIMIT 1").get
         number, before = row or (0, FIRST_SEAL)
         fields = (
-            number + 1,
+            next_number(number, "recalls"),
             told.at,
             auditor.hash_of(told.principal),
             told.verb,
