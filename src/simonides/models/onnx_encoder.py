@@ -35,6 +35,9 @@ _OTHER_INPUTS = ("attention_mask", "token_type_ids")
 _CHARACTERS_PER_TOKEN = 64
 """Only this many characters per allowed token are read; a token of prose has about 4. Bounds a 10 MB text."""
 
+_AT_ONCE = 128
+"""Texts whose tokens' vectors are held at once where only those of the texts are wanted."""
+
 
 class OnnxEmbedder:
     """An embedder of the catalogue (``protocols.Embedder``). Thread-safe.
@@ -122,7 +125,15 @@ class OnnxEmbedder:
 
         Equal texts are computed once; a text's vector never depends on the others.
         """
-        return self.encode_both(texts)[0]
+        if isinstance(texts, str):
+            raise InputError("texts", "is one string; give a list of texts")
+        distinct = list(dict.fromkeys(texts))
+        # In parts, because the vectors of all tokens would take a thousand times the room of the texts.
+        rows: dict[str, NDArray[np.float32]] = {}
+        for first in range(0, len(distinct), _AT_ONCE):
+            part = distinct[first : first + _AT_ONCE]
+            rows |= zip(part, self.encode_both(part)[0], strict=True)
+        return np.array([rows[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
 
     def encode_both(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """Vectors as ``encode`` gives them, and per text those of its tokens, from the same pass.

@@ -2,8 +2,8 @@
 
     drafts ─► extract names, relations, dates ─► count terms ─► sign ─► encode all in one pass ─► int8
 
-One bad text never sinks the rest: when the batch fails, each text is encoded alone, and what still has no
-vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder
+One bad text never sinks the rest: when a batch fails, each of its texts is encoded alone, and what still has
+no vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder
 unusable (files missing or damaged, another dimension) is raised instead.
 Cost: one term analysis per field and one embedder pass; twice that pass when a batch fails.
 """
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft
 
 _Encoded: TypeAlias = "tuple[NDArray[np.float32] | str, bytes]"
+_AT_ONCE = 128
+"""Texts whose tokens' vectors are held at once: 1.5 kB for each token, 50 MB for paragraphs of 250 tokens."""
+
 _UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
 
 
@@ -160,8 +163,10 @@ class _Encoder:
 
     def encode(self, texts: list[str]) -> list[_Encoded]:
         """One outcome per text; one text that cannot be encoded costs the others nothing."""
-        if not texts:
-            return []
+        parts = (texts[first : first + _AT_ONCE] for first in range(0, len(texts), _AT_ONCE))
+        return [outcome for part in parts for outcome in self._part(part)]
+
+    def _part(self, texts: list[str]) -> list[_Encoded]:
         try:
             return self._batch(texts)
         except _UNUSABLE:

@@ -15,6 +15,8 @@ from simonides.models.onnx_encoder import OnnxEmbedder
 from simonides.models.onnx_runtime import import_runtime, open_session
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from simonides.models.cache import BuiltModel
@@ -124,6 +126,24 @@ def test_equal_texts_are_computed_once(embedder: OnnxEmbedder) -> None:
 
     assert len(session.seen) == 2
     np.testing.assert_array_equal(vectors[0], vectors[2])
+
+
+def test_many_texts_hold_the_vectors_of_few_tokens_at_once(
+    embedder: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{'ada ' * (1 + number % 3)}{number}" for number in range(200)]
+    texts += texts[:100]
+    whole = embedder.encode_both(texts)[0]
+    asked: list[int] = []
+    both = embedder.encode_both
+
+    def counted(part: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        asked.append(len(part))
+        return both(part)
+
+    monkeypatch.setattr(embedder, "encode_both", counted)
+    np.testing.assert_array_equal(embedder.encode(texts), whole)
+    assert asked == [128, 72]
 
 
 @pytest.mark.fault("V1")

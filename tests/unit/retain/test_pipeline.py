@@ -136,6 +136,19 @@ def test_one_bad_text_does_not_sink_the_rest() -> None:
     assert embedder.batches == [["good", "bad", "better"], ["good"], ["bad"], ["better"]]
 
 
+def test_many_texts_are_encoded_in_parts_and_a_bad_one_costs_its_part_alone() -> None:
+    def vector(text: str) -> list[float]:
+        if text == "text 7":
+            raise RuntimeError("token id out of range")
+        return length_vector(text)
+
+    embedder = Stub(vector)
+    preparation = run([f"text {number}" for number in range(300)], embedder)
+    assert [position for position, _ in preparation.unembedded] == [7]
+    assert [item.codes is None for item in preparation.items].count(True) == 1
+    assert [len(batch) for batch in embedder.batches] == [128, *[1] * 128, 128, 44]
+
+
 def test_an_embedder_that_always_fails_leaves_every_item_with_its_terms() -> None:
     def vector(text: str) -> list[float]:
         raise ModelError("\ud83d" * 10_000)
