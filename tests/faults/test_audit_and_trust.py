@@ -262,7 +262,7 @@ def test_a_damaged_newest_row_ends_no_writing(audited: Bank) -> None:
 def test_a_log_without_its_key_is_not_begun_anew(audited: Bank) -> None:
     key = audited._rows.folder / "audit.key"
     key.rename(key.with_name("elsewhere"))
-    with pytest.raises(NotFoundError, match="no audit key"):
+    with pytest.raises(NotFoundError, match="an audit key that is not here"):
         audited.start_audit()
     assert not key.exists()
     key.write_bytes(bytes(range(32)).hex().encode())

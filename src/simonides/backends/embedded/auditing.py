@@ -264,8 +264,9 @@ def check_key(
     ):
         raise UnavailableError(
             "the audit key is not the one that this bank's audit log was begun with, so nothing is written; "
-            "hand that one in, or put its audit.key back. Where it is lost, export the bank and import it "
-            "into a new one; where it is the right one, the log was changed, and `audit verify` says how"
+            "hand that one in, or put its audit.key back. Where it is lost, and recalls are not audited, "
+            "export the bank and import it into a new one; where it is the right one, the log was changed: "
+            "see `audit verify`"
         )
 
 

@@ -999,7 +999,13 @@ class EmbeddedBank:
         with write_transaction(self._connections) as connection:
             begun = bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
             if begun:
-                self._audited().check_key(connection)
+                auditor = self._auditor()
+                if auditor is None:
+                    raise NotFoundError(
+                        f"{self.folder}: its audit log was begun with an audit key that is not here; put its "
+                        f"{KEY_FILE} back, or hand the key in"
+                    )
+                auditor.check_key(connection)
             elif self._audit_key is None:
                 # Inside, so that nobody writes with the key before the log's first row.
                 make_key(self.folder)
