@@ -337,8 +337,14 @@ class Sparse(Protocol):
 class Kept(Protocol):
     """What was made of one snapshot and is of use to later recalls."""
 
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What *make* gives, or gave before for the same *key*, which names all that it depends on."""
+    def get(self, maker: str, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What *make* gives, or gave before for the same *key*, which names all that it depends on.
+
+        Args:
+            maker: names what the values are; those of one do not displace another's.
+            key: beside the snapshot.
+            make: the value.
+        """
         ...
 
 

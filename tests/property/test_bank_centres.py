@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import simonides
 from simonides.index.view import look
+from simonides.recall.understanding import bank_centres
 from simonides.recall.understanding.bank_centres import centres_of
 from simonides.records.kind import KIND_CODES, RECALLED
 from simonides.records.query import Filters
@@ -94,9 +96,13 @@ def check(bank: Bank, principal: str | None, as_of: int | None, now: int, sample
                 np.testing.assert_allclose(centre, wanted, rtol=0, atol=1e-6)
 
 
-@settings(max_examples=25)
+@pytest.mark.parametrize("shared", [2, 128])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
-def test_kept_centres_are_those_of_the_definition(steps: list[tuple[object, ...]]) -> None:
+def test_kept_centres_are_those_of_the_definition(
+    monkeypatch: pytest.MonkeyPatch, shared: int, steps: list[tuple[object, ...]]
+) -> None:
+    monkeypatch.setattr(bank_centres, "_SHARED", shared)
     clock = FrozenClock()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -124,4 +130,5 @@ def test_kept_centres_are_those_of_the_definition(steps: list[tuple[object, ...]
                 check(bank, principal, at, bank._now(), int(str(sampled)))  # type: ignore[arg-type]
         for principal in (None, "ines", "tove"):
             for at in moments[-3:]:
-                check(bank, principal, at, bank._now(), 3)
+                for sampled in (3, 1024):
+                    check(bank, principal, at, bank._now(), sampled)

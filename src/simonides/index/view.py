@@ -375,7 +375,7 @@ def _mask(
         mask.setflags(write=False)
         return mask
 
-    return snapshot.kept.get(key, made)
+    return snapshot.kept.get("mask", key, made)
 
 
 def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:

@@ -199,7 +199,7 @@ class FakeSparse:
 class FakeKept:
     """Satisfies ``protocols.Kept``; keeps nothing."""
 
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:  # noqa: ARG002 - the protocol's shape
+    def get(self, maker: str, key: Hashable, make: Callable[[], Value]) -> Value:  # noqa: ARG002 - the protocol's shape
         """What *make* gives."""
         return make()
 

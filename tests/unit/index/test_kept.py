@@ -12,8 +12,8 @@ def test_a_value_is_made_once_for_a_key() -> None:
         made.append(len(made))
         return [made[-1]]
 
-    assert kept.get("a", make) is kept.get("a", make)
-    assert kept.get("b", make) == [1]
+    assert kept.get("m", "a", make) is kept.get("m", "a", make)
+    assert kept.get("m", "b", make) == [1]
     assert made == [0, 1]
 
 
@@ -25,7 +25,7 @@ def test_what_was_used_longest_ago_goes_first() -> None:
             made.append(key)
             return key
 
-        return kept.get(key, make)
+        return kept.get("m", key, make)
 
     for key in range(MOST):
         get(key)
@@ -38,6 +38,14 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     assert made == [1]
 
 
+def test_what_one_maker_makes_displaces_nothing_of_another() -> None:
+    kept = Kept()
+    kept.get("mask", 0, lambda: "mask")
+    for key in range(2 * MOST):
+        kept.get("sums", key, lambda: "sums")
+    assert kept.get("mask", 0, lambda: "made anew") == "mask"
+
+
 def test_a_fault_leaves_nothing_behind() -> None:
     kept = Kept()
 
@@ -46,11 +54,11 @@ def test_a_fault_leaves_nothing_behind() -> None:
 
     for _ in range(2):
         try:
-            kept.get("a", fail)
+            kept.get("m", "a", fail)
         except LookupError:
             continue
         raise AssertionError("kept what was never made")
-    assert kept.get("a", lambda: 5) == 5
+    assert kept.get("m", "a", lambda: 5) == 5
 
 
 def test_many_threads_get_what_belongs_to_their_key() -> None:
@@ -59,7 +67,7 @@ def test_many_threads_get_what_belongs_to_their_key() -> None:
     def work(seed: int) -> None:
         for step in range(300):
             key = (seed * 7 + step) % (2 * MOST)
-            if kept.get(key, lambda key=key: -key) != -key:  # type: ignore[misc]
+            if kept.get("m", key, lambda key=key: -key) != -key:  # type: ignore[misc]
                 wrong.append(key)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
@@ -68,4 +76,4 @@ def test_many_threads_get_what_belongs_to_their_key() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert len(kept._values) <= MOST
+    assert len(kept._values["m"]) <= MOST

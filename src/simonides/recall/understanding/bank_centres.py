@@ -3,9 +3,10 @@
     centre(S) = mean of the vectors of S / length of that mean
 
 They depend on the rows of the sample alone, so they are kept with the snapshot by these rows: whoever sees
-the same rows gets the same centres, and who sees others gets others.
-Cost: about 0.7 ms for 1,024 rows of any number of projects, 0.05 ms where the same rows were looked at
-before.
+the same rows gets the same centres, and who sees others gets others. So are the sums over all but the last
+few, which moments of the past have in common.
+Cost: about 0.7 ms for 1,024 rows of any number of projects, a third of that where all but the last few were
+looked at before, and 0.05 ms where all were.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class BankCentres:
 def centres_of(view: View, sampled: int) -> BankCentres:
     """From *sampled* visible rows at most, evenly spaced in the order in which they were written."""
     rows = _sample(view.visible, sampled)
-    return view.snapshot.kept.get(("bank centres", rows.tobytes()), lambda: _made(view, rows))
+    return view.snapshot.kept.get("bank centres", rows.tobytes(), lambda: _made(view, rows))
 
 
 def centre_of(vectors: NDArray[Any]) -> NDArray[np.float64]:
@@ -82,22 +83,67 @@ def _sample(visible: NDArray[np.bool_], sampled: int) -> NDArray[np.int64]:
     return np.arange(0, count, step) if visible[:count].all() else np.flatnonzero(visible)[::step]
 
 
+_SHARED = 128
+"""So many rows, or a multiple, are summed apart from the rest, which is shorter."""
+
+
 def _made(view: View, rows: NDArray[np.int64]) -> BankCentres:
-    # By project, so that each project's rows stand together; within one in the order of time.
-    rows = rows[np.argsort(view.column("project", rows), kind="stable")]
-    vectors = view.vectors(rows)
-    if not len(rows):
-        return BankCentres({}, np.empty((0, vectors.shape[1])), ())
-    # One product for all kinds: rows that stand apart would have to be copied first.
-    members = (view.column("kind", rows) == _CODES).astype(np.float32)
-    kinds, has_kind = _directions(members @ vectors)
-    _, begins = np.unique(view.column("project", rows), return_index=True)
-    projects, has_project = _directions(np.add.reduceat(vectors, begins, axis=0))
+    whole = rows[: len(rows) // _SHARED * _SHARED]
+    shared = view.snapshot.kept.get("centre sums", whole.tobytes(), lambda: _summed(view, whole))
+    sums = _joined(shared, _summed(view, rows[len(whole) :]))
+    kinds, has_kind = _directions(sums.kinds)
+    projects, has_project = _directions(sums.projects)
     return BankCentres(
         {kind.value: kinds[place] for place, kind in enumerate(RECALLED) if has_kind[place]},
         projects[has_project],
-        tuple(rows[begins[has_project]].tolist()),
+        tuple(sums.members[has_project].tolist()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Sums of vectors.
+
+    Attributes:
+        kinds: one row for each of ``RECALLED``; float32, shape (kinds, dimension).
+        codes: of the projects' labels, ascending; shape (projects,).
+        projects: one row for each of *codes*; float32, shape (projects, dimension).
+        members: of each project, the first row.
+    """
+
+    kinds: NDArray[np.float32]
+    codes: NDArray[Any]
+    projects: NDArray[np.float32]
+    members: NDArray[np.int64]
+
+
+def _summed(view: View, rows: NDArray[np.int64]) -> _Sums:
+    # By project, so that each project's rows stand together; within one in the order of time.
+    labels = view.column("project", rows)
+    order = np.argsort(labels, kind="stable")
+    rows, labels = rows[order], labels[order]
+    vectors = view.vectors(rows)
+    if not len(rows):
+        return _Sums(np.zeros((len(RECALLED), vectors.shape[1]), np.float32), labels, vectors, rows)
+    # One product for all kinds: rows that stand apart would have to be copied first.
+    members = (view.column("kind", rows) == _CODES).astype(np.float32)
+    begins = np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1])
+    projects = np.add.reduceat(vectors, begins, axis=0)
+    return _Sums(members @ vectors, labels[begins], projects, rows[begins])
+
+
+def _joined(first: _Sums, last: _Sums) -> _Sums:
+    """Of both; the members are those of the first where it has one."""
+    if not len(first.codes):
+        return last
+    codes = np.union1d(first.codes, last.codes)
+    projects = np.zeros((len(codes), first.projects.shape[1]), np.float32)
+    members = np.zeros(len(codes), np.int64)
+    for sums in (last, first):
+        places = codes.searchsorted(sums.codes)
+        projects[places] += sums.projects
+        members[places] = sums.members
+    return _Sums(first.kinds + last.kinds, codes, projects, members)
 
 
 _CODES = np.array([[KIND_CODES[kind]] for kind in RECALLED])
