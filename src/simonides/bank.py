@@ -1328,10 +1328,10 @@ class Bank:
                     )
                 )
         self._tell("recall", reading, _handed_out(answer), query, answer.id)
-        for hit in answer:
-            self._answers.remember(hit.text, hit.id)
+        returned = [(hit.text, hit.id) for hit in answer]
         if answer.context:
-            self._answers.remember(answer.context, answer.hits[0].id)
+            returned.append((answer.context, answer.hits[0].id))
+        self._answers.remember(*returned)
         observe(self.name, answer, ended_ns=now * 1_000 + int(trace.milliseconds * 1_000_000))
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
 

@@ -19,12 +19,13 @@ class RecentAnswers:
         self._ids: OrderedDict[bytes, str] = OrderedDict()
         self._lock = threading.Lock()
 
-    def remember(self, text: str, memory: str) -> None:
-        """Note a returned text and the memory it came from."""
+    def remember(self, *returned: tuple[str, str]) -> None:
+        """Note returned texts, each with the memory it came from."""
+        keys = [(_key(text), memory) for text, memory in returned]
         with self._lock:
-            key = _key(text)
-            self._ids[key] = memory
-            self._ids.move_to_end(key)
+            for key, memory in keys:
+                self._ids[key] = memory
+                self._ids.move_to_end(key)
             while len(self._ids) > _REMEMBERED:
                 self._ids.popitem(last=False)
 
