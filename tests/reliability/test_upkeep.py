@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import shutil
 import signal
 import subprocess
@@ -57,6 +58,15 @@ def test_an_operation_whose_disk_fails_is_done_or_can_be_done_again(
     _fail(template, tmp_path, operation, MODES[::3], first=5, step=83)
 
 
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.fault("W3")
+def test_an_operation_whose_disk_fails_at_once_is_refused_in_words(
+    template: Path, tmp_path: Path, operation: str
+) -> None:
+    """Files are opened at the beginning, where every other call is too far apart to meet them."""
+    _fail(template, tmp_path, operation, MODES[:1], first=1, step=1, last=12)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.fault("W3")
@@ -95,7 +105,14 @@ def _kill(template: Path, place: Path, start: Start, operation: str, *, first: i
 
 
 def _fail(
-    template: Path, place: Path, operation: str, modes: Sequence[tuple[int, bool]], *, first: int, step: int
+    template: Path,
+    place: Path,
+    operation: str,
+    modes: Sequence[tuple[int, bool]],
+    *,
+    first: int,
+    step: int,
+    last: float = math.inf,
 ) -> int:
     shutil.copytree(template, place / "twin")
     twin = look_at(place / "twin", operation)
@@ -106,7 +123,7 @@ def _fail(
             problems = judge(scene, operation, twin, acknowledged=acknowledged)
             where = f"call {at}, {errno.errorcode[code]}{' for good' * for_good}"
             assert not problems, f"{where}: {problems}"
-            if not reached:
+            if not reached or at >= last:
                 break
             trials += 1
     assert trials

@@ -121,7 +121,8 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
         shutil.copyfile(path, copied)
         copied.chmod(0o600)
         with _speaking_of(path, copied):
-            _check_holds_bank(path, copied, connections.key)
+            with translated(copied):
+                _check_holds_bank(path, copied, connections.key)
             report = prepare(work)
         if not report.ok:
             raise DamagedError(f"{path}: is damaged ({report.problems[0]}); {_UNTOUCHED}")

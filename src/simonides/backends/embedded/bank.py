@@ -555,20 +555,19 @@ class EmbeddedBank:
         Raises:
             UnavailableError: another process or thread has it.
         """
-        turn = apsw.Connection(str(self.folder / MAINTENANCE))
-        try:
-            turn.execute("PRAGMA journal_mode=MEMORY")
-            turn.execute("BEGIN EXCLUSIVE")
-        except apsw.BusyError as error:
-            turn.close()
-            raise UnavailableError(
-                f"{self.folder}: another process maintains this bank; wait until it is done"
-            ) from error
-        try:
+        path = self.folder / MAINTENANCE
+        with contextlib.ExitStack() as held:
+            with translated(path):
+                turn = apsw.Connection(str(path))
+                held.callback(turn.close)
+                turn.execute("PRAGMA journal_mode=MEMORY")
+                try:
+                    turn.execute("BEGIN EXCLUSIVE")
+                except apsw.BusyError as error:
+                    raise UnavailableError(
+                        f"{self.folder}: another process maintains this bank; wait until it is done"
+                    ) from error
             yield
-        finally:
-            turn.execute("ROLLBACK")
-            turn.close()
 
     @contextlib.contextmanager
     def copying(self) -> Iterator[None]:

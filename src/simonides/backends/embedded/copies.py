@@ -10,16 +10,17 @@ with it leaves it free; nothing is ever written into the file.
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.connection import translated
 from simonides.backends.embedded.encryption import make_private
 from simonides.errors import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 FILE = "copies.lock"
 PATIENCE_MILLISECONDS = 60_000
@@ -71,11 +72,12 @@ def alone(folder: Path, patience: int) -> Iterator[bool]:
 
 
 def _locked(lock: apsw.Connection, *statements: str) -> bool:
-    try:
-        for statement in statements:
-            lock.execute(statement)
-    except apsw.BusyError:
-        return False
+    with translated(Path(lock.filename)):
+        try:
+            for statement in ("PRAGMA journal_mode=MEMORY", *statements):
+                lock.execute(statement)
+        except apsw.BusyError:
+            return False
     return True
 
 
@@ -89,5 +91,4 @@ def _opened(folder: Path, patience: int) -> apsw.Connection | None:
     except apsw.CantOpenError:
         return None
     lock.set_busy_timeout(patience)
-    lock.execute("PRAGMA journal_mode=MEMORY")
     return lock
