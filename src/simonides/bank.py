@@ -1750,8 +1750,14 @@ class Bank:
     def start_audit(self) -> Path | None:
         """Audit every change from now on, with a new key beside the bank; the owner's only.
 
+        Where it was begun before, nothing changes.
+
         Returns:
             the key's file (mode 0600); ``None`` with ``simonides.open(audit_key=…)``, whose key it is then.
+
+        Raises:
+            NotFoundError: it was begun before, and its key is not here.
+            UnavailableError: it was begun before and goes by another key, or the bank cannot be written.
         """
         self._owners_only("start_audit")
         return self._rows.start_audit(self._now())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -242,9 +243,7 @@ def test_a_wrong_key_writes_nothing(tmp_path: Path, stub_embedder: StubEmbedder)
             lambda: bank.audit_recalls(on=False),
             lambda: bank.recall("beginning"),
         ):
-            with pytest.raises(
-                UnavailableError, match="not the one that this bank's audit log was begun with"
-            ):
+            with pytest.raises(UnavailableError, match="not the one that this bank's audit log goes by"):
                 deed()
     with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
         assert store.bank().verify().ok
@@ -253,10 +252,55 @@ def test_a_wrong_key_writes_nothing(tmp_path: Path, stub_embedder: StubEmbedder)
         assert store.bank().audit_verify().ok
 
 
-def test_a_damaged_newest_row_ends_no_writing(audited: Bank) -> None:
-    change(audited, "UPDATE audit SET at = at + 1 WHERE number = (SELECT max(number) FROM audit)")
+def test_a_wrong_key_switches_no_audit_of_recalls(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+    key = bytes(range(32))
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        store.bank().retain("Audited from the beginning.")
+    store = simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key[::-1])
+    with store, pytest.raises(UnavailableError, match="goes by"):
+        store.bank().audit_recalls()
+    assert not list(tmp_path.rglob("recall-audit.db"))
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        assert store.bank().recall("beginning").hits
+
+
+def test_after_a_restore_the_log_goes_by_the_key_that_made_it(
+    tmp_path: Path, stub_embedder: StubEmbedder
+) -> None:
+    key = bytes(range(32))
+    with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}, audit_key=key) as store:
+        store.bank().retain("Audited by the former key.")
+        store.bank().backup(tmp_path / "copy.db")
+    with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
+        store.bank().restore(tmp_path / "copy.db")
+        store.bank().retain("Audited by the newer key.")
+    with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}, audit_key=key) as store:
+        with pytest.raises(UnavailableError, match="goes by"):
+            store.bank().retain("By the former key again.")
+        assert not store.bank().audit_verify().ok
+    with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
+        store.bank().retain("Still by the newer key.")
+
+
+def test_a_forgetting_by_a_wrong_key_deletes_nothing(tmp_path: Path, stub_embedder: StubEmbedder) -> None:
+    key = bytes(range(32))
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
+        bank = store.bank()
+        (memory,) = bank.retain("Audited from the beginning.")
+        bank._rows.reranker_path.write_bytes(b"what was trained")
+    with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
+        bank = store.bank()
+        with pytest.raises(UnavailableError, match="goes by"):
+            bank.forget(memory)
+        assert bank._rows.reranker_path.exists()
+
+
+@pytest.mark.parametrize("change_to", ["at = at + 1", "verb = CAST(x'ff' AS TEXT)"])
+def test_a_damaged_newest_row_ends_no_writing(audited: Bank, change_to: str) -> None:
+    change(audited, f"UPDATE audit SET {change_to} WHERE number = (SELECT max(number) FROM audit)")
     audited.retain("Written all the same.")
-    assert not audited.audit_verify().ok
+    with contextlib.suppress(DamagedError):  # which tells of bytes that are no text
+        assert not audited.audit_verify().ok
 
 
 def test_a_log_without_its_key_is_not_begun_anew(audited: Bank) -> None:

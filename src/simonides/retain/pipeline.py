@@ -1,6 +1,6 @@
 """The part of the write path that needs no look at the store.
 
-    drafts ─► extract names, relations, dates ─► count terms ─► sign ─► encode all in one pass ─► int8
+    drafts ─► extract names, relations, dates ─► count terms ─► sign ─► encode 128 at a time ─► int8
 
 One bad text never sinks the rest: when a batch fails, each of its texts is encoded alone, and what still has
 no vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder

@@ -175,12 +175,8 @@ class Auditor:
             began: the last change before the transaction.
 
         Raises:
-            UnavailableError: the log was begun with another key.
             DamagedError: the newest row has no number that another can follow.
         """
-        if verb != RESTORE:
-            # A backup may bring rows of another key; all that follows is by this one.
-            self.check_key(connection)
         row = connection.execute(
             "SELECT number, last, seal FROM audit ORDER BY number DESC LIMIT 1"
         ).fetchone()
@@ -196,12 +192,42 @@ class Auditor:
             connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, before))
 
     def check_key(self, connection: apsw.Connection) -> None:
-        """See that the log, if it was begun, was begun with this key.
+        """See that the log, where there is one, goes on by this key.
+
+        That is so when the newest row is sealed by it, or, since that one may be damaged, the last restore:
+        the rows before it came with a backup, perhaps by another key. Where there was none, the first row.
 
         Raises:
-            UnavailableError: it was begun with another.
+            UnavailableError: it goes by another.
         """
-        check_key(connection, "audit", self.seal)
+        newest = connection.execute("SELECT max(number) FROM audit").get
+        if newest is None or self._sealed(connection, newest):
+            return
+        turn = connection.execute(
+            "SELECT coalesce(max(number), (SELECT min(number) FROM audit)) FROM audit WHERE verb = ?",
+            (RESTORE,),
+        ).get
+        if not self._sealed(connection, turn):
+            raise UnavailableError(
+                "the audit key is not the one that this bank's audit log goes by, so nothing is written and "
+                "nothing audited is handed out; hand that one in, or put its audit.key back. Where it is "
+                "lost, and recalls are not audited, export the bank and import it into a new one; where it "
+                "is the right one, the log was changed: see `audit verify`, and restore a backup"
+            )
+
+    def _sealed(self, connection: apsw.Connection, number: int) -> bool:
+        """Whether the row is one that this key sealed."""
+        try:
+            *fields, seal = connection.execute("SELECT * FROM audit WHERE number = ?", (number,)).get
+        except UnicodeDecodeError:
+            return False  # damaged
+        before = connection.execute(
+            "SELECT seal FROM audit WHERE number < ? ORDER BY number DESC LIMIT 1", (number,)
+        ).get
+        before = FIRST_SEAL if before is None else before
+        if not isinstance(seal, bytes) or not isinstance(before, bytes):
+            return False
+        return hmac.compare_digest(seal, self.seal(before, tuple(fields)))
 
     def verify(self, connection: apsw.Connection, meta: Meta, anchor: str | None = None) -> AuditReport:
         """Check the chain, what it says of the change log, and that *anchor* is one of its rows.
@@ -231,43 +257,6 @@ class Auditor:
         plain = [value.hex() if isinstance(value, bytes) else value for value in fields]
         body = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
         return hmac.new(self._key, domain + before + body, hashlib.sha256).digest()
-
-
-def check_key(
-    connection: apsw.Connection, table: str, sealed: Callable[[bytes, tuple[Any, ...]], bytes]
-) -> None:
-    """See that a log was sealed by this key so far: its newest row, or its first where that one is damaged.
-
-    Args:
-        connection: in the transaction that adds a row.
-        table: of the log; its first column is the number and its last the seal.
-        sealed: the seal that a row must have, from the seal before it and its other fields.
-
-    Raises:
-        UnavailableError: the key is another.
-    """
-    newest: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT * FROM {table} ORDER BY number DESC LIMIT 2"
-    ).fetchall()
-    first: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT * FROM {table} ORDER BY number LIMIT 1"
-    ).fetchall()
-
-    def is_sealed(row: tuple[Any, ...], before: object) -> bool:
-        *fields, seal = row
-        if not isinstance(seal, bytes) or not isinstance(before, bytes):
-            return False  # damaged
-        return hmac.compare_digest(seal, sealed(before, tuple(fields)))
-
-    if newest and not (
-        is_sealed(newest[0], newest[1][-1] if newest[1:] else FIRST_SEAL) or is_sealed(first[0], FIRST_SEAL)
-    ):
-        raise UnavailableError(
-            "the audit key is not the one that this bank's audit log was begun with, so nothing is written; "
-            "hand that one in, or put its audit.key back. Where it is lost, and recalls are not audited, "
-            "export the bank and import it into a new one; where it is the right one, the log was changed: "
-            "see `audit verify`"
-        )
 
 
 def next_number(number: int, table: str) -> int:

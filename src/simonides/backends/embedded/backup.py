@@ -167,7 +167,7 @@ def _speaking_of(path: Path, copied: Path) -> Iterator[None]:
     """What goes wrong with the copy is told of the file that the user named."""
     try:
         yield
-    except (DamagedError, EncryptionError, NewerSchemaError) as error:
+    except (DamagedError, EncryptionError, NewerSchemaError, UnavailableError) as error:
         reason = str(error)
         if reason.startswith(f"{path}: "):
             raise

@@ -428,7 +428,7 @@ class EmbeddedBank:
                 except DamagedError as error:
                     # A row that makes no arrays can still be forgotten; whoever compares with it is told.
                     snapshot, position = error, None
-                auditor = self._auditor()
+                auditor = self._sealer(connection)
                 transaction = WriteTransaction(
                     connection, meta, snapshot, now, self._analyser, auditor=auditor, actor=actor
                 )
@@ -560,8 +560,8 @@ class EmbeddedBank:
             with translated(path):
                 turn = apsw.Connection(str(path))
                 held.callback(turn.close)
-                turn.execute("PRAGMA journal_mode=MEMORY")
                 try:
+                    turn.execute("PRAGMA journal_mode=MEMORY")
                     turn.execute("BEGIN EXCLUSIVE")
                 except apsw.BusyError as error:
                     raise UnavailableError(
@@ -773,7 +773,7 @@ class EmbeddedBank:
                 return
             ours = replace(meta, embedder=run.number, generation=0)
             self._following = catch_up(connection, ours, self._following, self._files, self._index, None)
-            yield GoingOver(connection, meta, run, self._following.snapshot, self._auditor())
+            yield GoingOver(connection, meta, run, self._following.snapshot, self._sealer(connection))
             write_numbers(connection)
 
     def write_following(self, given_up: Collection[int]) -> int:
@@ -1020,6 +1020,8 @@ class EmbeddedBank:
         """
         auditor = self._audited()
         with write_transaction(self._connections) as connection:
+            # First: the other log is a file of its own, which no rollback clears.
+            auditor.check_key(connection)
             meta = read_meta(connection)
             switched = self._recall_log.switch(auditor, Told(START if on else STOP, "", now, meta.sequence))
             if switched:
@@ -1054,13 +1056,15 @@ class EmbeddedBank:
         """Audit what is about to be handed out.
 
         Raises:
-            UnavailableError: that cannot be written, so nothing may be handed out.
+            UnavailableError: that cannot be written, or not by this key; nothing may be handed out.
         """
         auditor = self._auditor()
         if auditor is None:
             raise UnavailableError(
                 "recalls of this bank are audited and its audit key is not here; hand the key in"
             )
+        with translated(self._connections.path):
+            auditor.check_key(self._connections.get())
         self._recall_log.append(auditor, told)
 
     def audit_verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
@@ -1097,9 +1101,21 @@ class EmbeddedBank:
         key = find_key(self.folder)
         return None if key is None else Auditor(key)
 
+    def _sealer(self, connection: apsw.Connection) -> Auditor | None:
+        """Who adds rows to the log that *connection* sees; ``None`` = the bank is not audited.
+
+        Raises:
+            UnavailableError: the log goes by another key.
+        """
+        auditor = self._auditor()
+        if auditor is not None:
+            auditor.check_key(connection)
+        return auditor
+
     def _audit(self, connection: apsw.Connection, meta: Meta, verb: str, now: int) -> None:
         """A row about a transaction that makes no change of the log."""
-        auditor = self._auditor()
+        # A backup may bring rows of another key; all that follows goes by this one.
+        auditor = self._auditor() if verb == RESTORE else self._sealer(connection)
         if auditor is not None:
             auditor.append(connection, meta, "", verb, now, began=meta.sequence)
 
@@ -1145,7 +1161,7 @@ class EmbeddedBank:
             epoch=uuid.uuid4().hex,
             now=now,
             after_batch=after_batch,
-            find_auditor=self._auditor,
+            find_auditor=self._sealer,
         )
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:

@@ -86,9 +86,10 @@ def _opened(folder: Path, patience: int) -> apsw.Connection | None:
     if not path.exists():
         with contextlib.suppress(OSError):
             make_private(path)
-    try:
-        lock = apsw.Connection(str(path))
-    except apsw.CantOpenError:
-        return None
+    with translated(path):
+        try:
+            lock = apsw.Connection(str(path))
+        except apsw.CantOpenError:
+            return None
     lock.set_busy_timeout(patience)
     return lock

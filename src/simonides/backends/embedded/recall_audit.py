@@ -25,7 +25,6 @@ from simonides.backends.embedded.auditing import (
     Chain,
     Entry,
     check_chain,
-    check_key,
     next_number,
 )
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
@@ -133,7 +132,11 @@ class RecallLog:
         return True
 
     def begin(self, auditor: Auditor, told: Told) -> None:
-        """Add a row that switches it, whatever it was; the file is made where it is missing."""
+        """Add a row that switches it, whatever it was; the file is made where it is missing.
+
+        Raises:
+            DamagedError: the newest row has no number that another can follow.
+        """
         with translated(self._path):
             with contextlib.suppress(FileExistsError):
                 make_private(self._path)
@@ -151,6 +154,7 @@ class RecallLog:
 
         Raises:
             UnavailableError: it cannot be written, so nothing may be handed out.
+            DamagedError: the newest row has no number that another can follow.
         """
         connections = self._opened()
         if connections is None or not self._is_the_one(connections):
@@ -169,7 +173,6 @@ class RecallLog:
         return known and self._read_switches().on_since in {None, since}
 
     def _write(self, connection: apsw.Connection, auditor: Auditor, told: Told) -> None:
-        check_key(connection, "recalls", lambda before, row: auditor.seal(before, row, _DOMAIN))
         row = connection.execute("SELECT number, seal FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
         salt = connection.execute("SELECT query FROM recalls ORDER BY number LIMIT 1").get
         number, before = row or (0, FIRST_SEAL)

@@ -97,7 +97,7 @@ def restore(
     epoch: str,
     now: int,
     after_batch: Callable[[int, int], None],
-    find_auditor: Callable[[], Auditor | None],
+    find_auditor: Callable[[apsw.Connection], Auditor | None],
 ) -> Restored:
     """Import an export.
 
@@ -108,7 +108,8 @@ def restore(
         epoch: the bank's next one, should it be empty.
         now: microseconds UTC.
         after_batch: told (lines done, lines) after each transaction.
-        find_auditor: asked in each transaction for who seals its row of the audit log; ``None`` = nobody.
+        find_auditor: asked in each transaction, by its connection, for who seals its row of the audit log;
+            ``None`` = nobody.
 
     Raises:
         InputError: the file is no export, of another version, or damaged; nothing of the batch at
@@ -123,7 +124,7 @@ def restore(
         with write_transaction(connections) as connection:
             began = read_meta(connection).sequence
             run.store(connection, batch)
-            auditor = find_auditor()
+            auditor = find_auditor(connection)
             if auditor is not None:
                 auditor.append(connection, read_meta(connection), "", "import", now, began=began)
             if connections.key is not None:

@@ -84,7 +84,7 @@ def _sample(visible: NDArray[np.bool_], sampled: int) -> NDArray[np.int64]:
 
 
 _SHARED = 128
-"""So many rows, or a multiple, are summed apart from the rest, which is shorter."""
+"""The longest multiple of so many rows is summed apart, so that samples with the same beginning share it."""
 
 
 def _made(view: View, rows: NDArray[np.int64]) -> BankCentres:
