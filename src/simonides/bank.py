@@ -68,7 +68,7 @@ from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
-from simonides.records.interval import FOREVER, from_micros, parse_time, to_micros
+from simonides.records.interval import FOREVER, HEAD, check_recorded, from_micros, latest_recorded, parse_time
 from simonides.records.kind import Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
@@ -563,11 +563,17 @@ class Bank:
         return _MARK + key if key.startswith(_MARK) else key
 
     def _check_allowed(self, drafts: Sequence[Draft]) -> None:
-        """A principal may not date back, nor write among memories that it cannot read.
+        """Nobody records in the future; a principal may not date back, nor write where it cannot read.
 
         What a memory ends, repeats or replaces is looked for among those with its own readers: whoever is one
         of them neither changes nor learns of what is hidden from it.
         """
+        now = self._now()
+        for draft in drafts:
+            if draft.recorded_at is not None and self.principal is None:
+                check_recorded(
+                    draft.recorded_at, now, f"{draft.place}.recorded_at" if draft.place else "recorded_at"
+                )
         if self.principal is None:
             return
         if any(draft.recorded_at is not None for draft in drafts):
@@ -744,7 +750,7 @@ class Bank:
         """That an export, which is taken over as it is, holds no secret where the store redacts."""
         if self._around.redact == "off":
             return
-        check_file(path)
+        check_file(path, self._now())
         for number, record in read_records(path):
             kind = next(secrets_in(record), None)
             if kind is not None:
@@ -877,14 +883,15 @@ class Bank:
         current = self.get(memory)
         given = None if at is None else parse_time(at, "at", zone=self._around.zone).start
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            moment = transaction.next_instant() if given is None else given
+            ordinal = transaction.current_ordinal(memory)
+            if ordinal is None:
+                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+            now = transaction.instant_after(ordinal, transaction.next_instant())
+            moment = now if given is None else given
             if moment < current.valid_from_micros:
                 raise InputError(
                     "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
                 )
-            ordinal = transaction.current_ordinal(memory)
-            if ordinal is None:
-                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
             close(transaction, ordinal, moment)
 
     def update(
@@ -1483,7 +1490,7 @@ class Bank:
                 **{name: getattr(options, name) for name in SearchOptions.__slots__},
             ),
             tools,
-            known_at=view.known_at,
+            known_at=view.as_of if view.known_at == HEAD else view.known_at,
             timer=self._around.timer,
             executor=self._around.executor,
             recording=recording,
@@ -2075,7 +2082,8 @@ class Bank:
         """
         self._check_owner("last_write")
         with self._rows.reading() as reading:
-            return from_micros(reading.snapshot.last_ingested) if reading.snapshot.rows else None
+            last = latest_recorded(self._now(), reading.snapshot.last_ingested)
+            return from_micros(min(last, reading.snapshot.last_ingested)) if reading.snapshot.rows else None
 
     def adopt_reranker(self, network: Network, memories: Iterable[str]) -> Path:
         """Keep a trained network in the bank's folder, whole or not at all; recalls use it from now on.
@@ -2149,7 +2157,7 @@ class Bank:
 
     def verify(self) -> VerifyReport:
         """Check rows and everything derived from them; changes nothing. Details are for the owner only."""
-        report = self._rows.verify()
+        report = self._rows.verify(self._now())
         if self.principal is None:
             return report
         problems = () if report.ok else ("the bank is damaged; its owner can see where",)
@@ -2162,7 +2170,7 @@ class Bank:
         moment: object = self._around.clock()
         if not isinstance(moment, datetime) or moment.utcoffset() is None:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
-        return to_micros(moment)
+        return parse_time(moment, "clock").start
 
 
 def _handed_out(answer: Recall) -> Iterator[str]:

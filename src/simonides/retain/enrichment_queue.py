@@ -18,7 +18,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.jobs import ENRICH
+from simonides.backends.embedded.jobs import ENRICH, LONGEST_PAUSE, MOST_TRIES
 from simonides.backends.embedded.stored import read_object
 from simonides.errors import InputError, ModelUnavailableError
 from simonides.records.enrichment import EnrichReport
@@ -194,7 +194,7 @@ class EnrichmentRun:
                 if tries is None:  # another run was faster, or the memory was forgotten
                     continue
                 if enrichment is None:
-                    pause = _FIRST_PAUSE_MICROS * _PAUSE_GROWTH**tries
+                    pause = min(_FIRST_PAUSE_MICROS * _PAUSE_GROWTH ** min(tries, MOST_TRIES), LONGEST_PAUSE)
                     transaction.put_off(ENRICH, one.job.root, now + pause, problem)
                     failed += 1
                 else:
