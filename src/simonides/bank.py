@@ -323,7 +323,7 @@ class Bank:
             event_time: when it happened: a datetime, a date, or ISO 8601 (``"2026"`` is the whole year).
             valid_from: when it became true; by default the event time if that has passed, else now.
             valid_to: when it stopped being true, excluded; by default it still is.
-            recorded_at: when it was first recorded, for imports; the owner's only.
+            recorded_at: when it was first recorded, for imports; not after the clock; the owner's only.
             metadata: JSON-ready values, kept and returned as they are.
             acl: principals who may read it; empty = everyone in the bank.
             source: where it came from.

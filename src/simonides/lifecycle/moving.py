@@ -91,10 +91,13 @@ def _to_semantic(memory: Standing, thresholds: Thresholds) -> tuple[Layer, str]:
 
 
 def returns(standing: Iterable[Standing], before: Moves, now: int) -> Iterator[Step]:
-    """Steps that bring back what a run archived whose clock stood ahead of *now*."""
+    """Steps that bring back what a run archived whose clock stood ahead of *now*.
+
+    Where the memory itself was recorded after *now*, it is the present clock that is wrong.
+    """
     for memory in standing:
         made_at = before.archived.get(memory.id, now)
-        if memory.state & ARCHIVED and made_at > now + CLOCK_SKEW:
+        if memory.state & ARCHIVED and memory.first_recorded <= now + CLOCK_SKEW < made_at:
             moment = from_micros(made_at)
             when = moment.isoformat() if moment else "an open end"
             yield Step(

@@ -78,6 +78,15 @@ def from_micros(micros: int) -> datetime | None:
     return _EPOCH + timedelta(microseconds=min(max(micros, FIRST_INSTANT), LAST_INSTANT))
 
 
+def local_time(micros: int, zone: tzinfo) -> datetime | None:
+    """A moment on the clock of *zone*; ``None`` for an open end, and outside years 1 to 9999 there."""
+    moment = from_micros(micros)
+    try:
+        return None if moment is None else moment.astimezone(zone)
+    except OverflowError:
+        return None
+
+
 def latest_recorded(now: int, last: int) -> int:
     """The moment at which everything written up to *last* is recorded: the clock, or *last* just after it.
 

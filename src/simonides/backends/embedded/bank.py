@@ -712,11 +712,11 @@ class EmbeddedBank:
                 "problems": self.problems(),
             }
 
-    def verify(self, now: int) -> VerifyReport:
+    def verify(self, now: int | None = None) -> VerifyReport:
         """Check rows, change log, audit log, index files and arrays; changes nothing.
 
         Args:
-            now: the clock, microseconds UTC; notes name what was recorded after it.
+            now: the clock, microseconds UTC; notes name what was recorded after it. ``None`` = no such notes.
         """
         try:
             with self.reading() as reading:
@@ -1175,7 +1175,7 @@ class EmbeddedBank:
         with translated(self._connections.path):
             return claimed_bodies(self._connections.get(), keys)
 
-    def _verify_without_arrays(self, now: int) -> VerifyReport:
+    def _verify_without_arrays(self, now: int | None) -> VerifyReport:
         """Rows that cannot be read make no arrays; say which rows these are."""
         with translated(self._connections.path):
             connection = self._connections.get()

@@ -104,8 +104,12 @@ def _time(value: object) -> int:
 
 def _moment(value: object) -> int:
     if type(value) is not int or not FIRST_INSTANT <= value <= LAST_INSTANT:
-        raise ValueError(f"{shown(value)} is no time in microseconds")
+        raise ValueError(_no_time(value))
     return value
+
+
+def _no_time(value: object) -> str:
+    return f"{shown(value)} is no time in microseconds within the years 1 to 9999"
 
 
 def _moment_or_never(value: object) -> int:
@@ -134,7 +138,8 @@ def check_recorded_times(record: Mapping[str, Any], now: int) -> None:
             and now + CLOCK_SKEW < value
             and not (value == FOREVER and name.endswith(_MAY_BE_OPEN))
         ):
-            raise ValueError(f"{name}: {later_than_clock(value, now)}")
+            problem = later_than_clock(value, now) if value <= LAST_INSTANT else _no_time(value)
+            raise ValueError(f"{name}: {problem}")
 
 
 RECORDED_TIMES = (
