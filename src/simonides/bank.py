@@ -67,7 +67,7 @@ from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
-from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
+from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_text, shown
 from simonides.records.interval import FOREVER, HEAD, check_recorded, from_micros, latest_recorded, parse_time
 from simonides.records.kind import Kind
 from simonides.records.model_identity import ModelIdentity
@@ -521,6 +521,7 @@ class Bank:
         Raises:
             the same as ``retain``.
         """
+        window = clean_count(window, "window", 0)
         # Read here, so that a message about one does not repeat what it holds.
         turns = list(turns) if isinstance(turns, Iterator) else turns
         with quiet_errors(self._around.redact, turns):
@@ -788,7 +789,11 @@ class Bank:
         Returns:
             how many tasks were done; 0 for a principal, whom it would tell how much others have stored.
             Recall works before, meanwhile and after.
+
+        Raises:
+            InputError: *most* is no number of tasks.
         """
+        most = None if most is None else clean_count(most, "most", 0)
         done = 0
         with self._rows.reading() as reading, self._names_lock:
             # Those that everyone in the bank may know of: they show nobody a name that is not for them.
@@ -1043,7 +1048,15 @@ class Bank:
         return _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
 
     def entities(self, limit: int | None = 100) -> list[EntityCount]:
-        """Who and what is spoken of, most mentioned first; only what visible memories mention."""
+        """Who and what is spoken of, most mentioned first; only what visible memories mention.
+
+        Args:
+            limit: how many at most, from 0; ``None`` = all.
+
+        Raises:
+            InputError: *limit* is no such number.
+        """
+        limit = None if limit is None else clean_count(limit, "limit", 0)
         with self._rows.reading() as reading:
             view = look(
                 reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
@@ -1369,7 +1382,7 @@ class Bank:
             InputError: an argument is wrong.
             ModelError: the model cannot be asked, or broke off.
         """
-        _check_answer_tokens(max_answer_tokens)
+        clean_count(max_answer_tokens, "max_answer_tokens", 1, _MOST_ANSWER_TOKENS)
         known = {*_RECALL_DEFAULTS, "profile"} - {"max_tokens"}
         for name in options:
             if name not in known:
@@ -1805,8 +1818,9 @@ class Bank:
         return self._rows.audit_verify(anchor, recalls_anchor)
 
     def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
-        """Rows of the audit log, or of the log of *recalls*, newest first; the owner's only."""
+        """The *most* newest rows of the audit log, or of the log of *recalls*; the owner's only."""
         self._owners_only("audit_entries")
+        most = None if most is None else clean_count(most, "most", 0)
         return self._rows.audit_entries(most, recalls=recalls)
 
     def _tell(
@@ -1851,8 +1865,7 @@ class Bank:
             UnavailableError: another process maintains this bank, or it cannot be written.
         """
         self._owners_only("maintain")
-        if not _is_number(most) or isinstance(most, bool):
-            raise InputError("most", f"expected a whole number from 1, got {shown(most)}")
+        most = clean_count(most, "most", 1)
         thresholds = read_thresholds(*load_lifecycle(profile))
         return maintain(
             self._rows,
@@ -2240,14 +2253,6 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
             raise InputError("window", "does not meet the dates that the query states; widen one of them")
         filters = replace(filters, window=window)
     return filters
-
-
-def _check_answer_tokens(value: object) -> None:
-    if not isinstance(value, int) or not 1 <= value <= _MOST_ANSWER_TOKENS:
-        raise InputError(
-            "max_answer_tokens",
-            f"expected a whole number from 1 to {_MOST_ANSWER_TOKENS:,}, got {shown(value)}",
-        )
 
 
 def _ignore(_: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -405,17 +406,17 @@ def every_verb(bank: Bank, memory: str, when: Any) -> Iterator[Callable[[], obje
     """Each public verb that takes a time, at *when*."""
     for field in ("event_time", "valid_from", "valid_to", "recorded_at"):
         item = {"text": f"Ada met Ben in {field}.", field: when}
-        yield lambda item=item: bank.retain(item)
-        yield lambda item=item: bank.retain_conversation([item], session="s")
-        yield lambda item=item: bank.import_items([item])
-        yield lambda item=item: bank.load([item], np.ones((1, 32)))
+        yield partial(bank.retain, item)
+        yield partial(bank.retain_conversation, [item], session="s")
+        yield partial(bank.import_items, [item])
+        yield partial(bank.load, [item], np.ones((1, 32)))
     yield lambda: bank.retain_document("Ada met Ben.", document_id="d", event_time=when)
     yield lambda: bank.recall("Ada", as_of=when)
     yield lambda: bank.recall("Ada", known_at=when)
     yield lambda: bank.recall("Ada", window=(when, None))
     yield lambda: bank.recall("Ada", window=(None, when))
     for profile in ("engram", "helix", "hindsight", "jeffs_brain", "memoria"):
-        yield lambda profile=profile: bank.recall(WHEN, question_date=when, profile=profile)
+        yield partial(bank.recall, WHEN, question_date=when, profile=profile)
     yield lambda: bank.recall(f"Ada date:{when}", syntax="extended")
     yield lambda: bank.memories(as_of=when, known_at=when)
     yield lambda: bank.diff(when)

@@ -85,7 +85,7 @@ def _row(mention: TimeMention, zone: tzinfo) -> dict[str, Any]:
 def _in_zone(micros: int, zone: tzinfo) -> str | None:
     """The time on the clock of *zone*; in UTC where the year there is not from 1 to 9999."""
     moment = local_time(micros, zone) or from_micros(micros)
-    return moment and moment.isoformat()
+    return None if moment is None else moment.isoformat()
 
 
 def _print_json(found: list[dict[str, Any]]) -> None:
