@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from simonides.errors import InputError
 from simonides.records.hygiene import shown
+from simonides.records.interval import FOREVER
+from simonides.records.merges import described, find_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,6 +44,7 @@ EPISODE_COLUMNS = ("text", "source", "document", "session", "speaker", "author",
 
 _CHECK_LENGTH = len(',"~":"00000000"}\n')
 _LONGEST_HEADER = 1 << 20
+_LONGEST_MERGE = 1_000
 _OTHER = "is no export of a bank; simonides import reads other formats, too, see its --format"
 
 
@@ -91,18 +94,22 @@ def check_file(path: Path) -> tuple[dict[str, Any], int]:
         its header, and how many lines it has.
 
     Raises:
-        InputError: another format or version, or damage; names the line.
+        InputError: another format or version, damage, or merged names that form a cycle; names the line.
         OSError: the file cannot be read.
     """
     last, number = b"", 0
+    merges: dict[int, tuple[int, int]] = {}
     with path.open("rb") as lines:
         header = _header(path, lines.readline(_LONGEST_HEADER))
         lines.seek(0)
         for number, last in enumerate(lines, start=1):
             try:
                 check_line(last)
-            except ValueError as error:
+                if len(last) <= _LONGEST_MERGE and b'"record":"merge"' in last:
+                    _note_merge(decode_line(last), number, merges)
+            except (ValueError, TypeError) as error:
                 raise InputError(f"{path}:{number}", str(error)) from None
+    _check_merges(path, merges)
     end = decode_line(last)
     if end.get("record") != "end":
         raise InputError(
@@ -113,6 +120,29 @@ def check_file(path: Path) -> tuple[dict[str, Any], int]:
             f"{path}:{number}", f"says {shown(end.get('lines'))} lines; some are missing or added"
         )
     return header, number
+
+
+def _note_merge(record: dict[str, Any], number: int, merges: dict[int, tuple[int, int]]) -> None:
+    """Note a merge that was not undone: entity → what it counts as, and the number of the line."""
+    entity, into = record.get("entity"), record.get("into")
+    if isinstance(entity, int) and isinstance(into, int) and record.get("undone_at") == FOREVER:
+        merges[entity] = into, number
+
+
+def _check_merges(path: Path, merges: Mapping[int, tuple[int, int]]) -> None:
+    """Refuse merges that form a cycle, by the names of its entities."""
+    cycle = next(find_cycles({entity: into for entity, (into, _) in merges.items()}), None)
+    if cycle is None:
+        return
+    names = {entity: f"entity {entity}" for entity in cycle}
+    for _, record in read_records(path):
+        if record.get("record") == "entity" and record.get("number") in names:
+            names[record["number"]] = shown(record.get("name"))
+    raise InputError(
+        f"{path}:{max(merges[entity][1] for entity in cycle)}",
+        f"merges names in a cycle, so that none stands for all: {described(cycle, names.__getitem__)}; "
+        "undo one of these merges in the bank that was exported, and export it again",
+    )
 
 
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
