@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
 _BETWEEN_TAGS = re.compile(r"[,\s]+")
-_OFFSET = re.compile(r"[ \t]+(?=[+-]\d\d:?\d\d$)")
+_OFFSET = re.compile(r"(?<![ \t])[ \t]++(?=[+-]\d\d:?\d\d$)")
 _OWN = frozenset({"title", "date", "created", "tags"})
 
 
