@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.errors import InputError
 from simonides.records.hygiene import shown
@@ -45,6 +45,11 @@ EPISODE_COLUMNS = ("text", "source", "document", "session", "speaker", "author",
 _CHECK_LENGTH = len(',"~":"00000000"}\n')
 _LONGEST_HEADER = 1 << 20
 _LONGEST_MERGE = 1_000
+_PIECE = 1 << 20
+LONGEST_LINE = 400 << 20
+"""Bytes of a line: a document of the largest size with each byte escaped by six, and what else it says."""
+_CUT_OFF = "is cut off; export the bank again, or copy the file again"
+_DAMAGED = "is not what was written; the file was damaged, or changed by hand"
 _OTHER = "is no export of a bank; simonides import reads other formats, too, see its --format"
 
 
@@ -63,10 +68,10 @@ def check_line(raw: bytes) -> bytes:
         ValueError: the line is cut off, or not what was written.
     """
     if not raw.endswith(b"\n"):
-        raise ValueError("is cut off; export the bank again, or copy the file again")
+        raise ValueError(_CUT_OFF)
     body = raw[:-_CHECK_LENGTH] + b"}"
     if raw[-_CHECK_LENGTH:] != b',"~":"%08x"}\n' % zlib.crc32(body):
-        raise ValueError("is not what was written; the file was damaged, or changed by hand")
+        raise ValueError(_DAMAGED)
     return body
 
 
@@ -102,15 +107,18 @@ def check_file(path: Path) -> tuple[dict[str, Any], int]:
     with path.open("rb") as lines:
         header = _header(path, lines.readline(_LONGEST_HEADER))
         lines.seek(0)
-        for number, last in enumerate(lines, start=1):
-            try:
-                check_line(last)
-                if len(last) <= _LONGEST_MERGE and b'"record":"merge"' in last:
-                    _note_merge(decode_line(last), number, merges)
-            except (ValueError, TypeError) as error:
-                raise InputError(f"{path}:{number}", str(error)) from None
+        try:
+            while line := _check_next(lines):
+                if len(line) <= _LONGEST_MERGE and b'"record":"merge"' in line:
+                    _note_merge(decode_line(line), number + 1, merges)
+                last, number = line, number + 1
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path}:{number + 1}", str(error)) from None
     _check_merges(path, merges)
-    end = decode_line(last)
+    try:
+        end = decode_line(last)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}:{number}", str(error)) from None
     if end.get("record") != "end":
         raise InputError(
             f"{path}:{number}", "is the last line, but no end; the file is cut off, copy it again"
@@ -120,6 +128,37 @@ def check_file(path: Path) -> tuple[dict[str, Any], int]:
             f"{path}:{number}", f"says {shown(end.get('lines'))} lines; some are missing or added"
         )
     return header, number
+
+
+def _check_next(stream: IO[bytes]) -> bytes:
+    """Check the next line, piece by piece.
+
+    Returns:
+        the line, or of a long one its last bytes; nothing at the end of the stream.
+
+    Raises:
+        ValueError: it is cut off, too long, or not what was written.
+    """
+    line = stream.readline(_PIECE)
+    if len(line) < _PIECE or line.endswith(b"\n"):
+        if line:
+            check_line(line)
+        return line
+    size, check = 0, 0
+    while True:
+        size += len(line)
+        if size > LONGEST_LINE:
+            raise ValueError(f"is longer than {LONGEST_LINE:,} bytes, which no line of an export is")
+        check, held = zlib.crc32(line[:-_CHECK_LENGTH], check), line[-_CHECK_LENGTH:]
+        if held.endswith(b"\n"):
+            if held != b',"~":"%08x"}\n' % zlib.crc32(b"}", check):
+                raise ValueError(_DAMAGED)
+            return held
+        piece = stream.readline(_PIECE)
+        if not piece:
+            raise ValueError(_CUT_OFF)
+        size -= len(held)
+        line = held + piece
 
 
 def _note_merge(record: dict[str, Any], number: int, merges: dict[int, tuple[int, int]]) -> None:
@@ -152,7 +191,7 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         InputError: a line is not what was written; names it.
     """
     with path.open("rb") as lines:
-        for number, raw in enumerate(lines, start=1):
+        for number, raw in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
             try:
                 record = decode_line(raw)
             except (ValueError, TypeError) as error:

@@ -8,13 +8,14 @@ import re
 import tempfile
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
 from simonides.errors import InputError
 from simonides.retain.quiet_errors import hush, quiet_errors
 from simonides.surfaces.operations.table import LINES, Stream
+from simonides.surfaces.rest.disk import Spool, check_room
 from simonides.surfaces.rest.guard import GRANT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
 from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
@@ -175,11 +176,15 @@ class _Handler:
         _check_media_type(request, _IMPORTABLE)
         self._check_plain()
         bind = partial(self._bind, {})
-        upload = upload_in(self._dispatcher.store.folder)
+        folder, stated = self._dispatcher.store.folder, request.headers.get("content-length", "")
+        size = int(stated) if stated.isdecimal() and len(stated) < 20 else 0
+        if size <= self._limits.import_bytes:
+            check_room(folder, size)
+        upload = upload_in(folder)
         path = await asyncio.to_thread(upload.__enter__)
         try:
             with path.open("wb") as file:
-                await spool_body(request, self._limits, file)
+                await spool_body(request, self._limits, cast("IO[bytes]", Spool(file, folder)))
             return json_response(await self._do_and(to_json, request, grant, bank, bind, path))
         except InputError as error:
             raise _of_body(error, path) from None
