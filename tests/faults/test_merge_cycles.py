@@ -12,6 +12,7 @@ from tests.unit.backends.embedded.test_exporting import place_of, records, rewri
 from simonides.errors import InputError
 from simonides.records.interval import FOREVER
 from simonides.records.merges import all_count_as, counts_as, find_cycles
+from simonides.surfaces.cli.sources import files_below
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,6 +193,52 @@ def test_a_stored_cycle_is_found_and_harms_nothing_else(store: Store, tmp_path: 
     bank.undo_merge(length)
     assert bank.verify().ok
     assert len(merged(bank)) == 3 - (length - 1)
+
+
+def test_memories_that_supersede_and_rest_on_each_other_harm_nothing(store: Store, tmp_path: Path) -> None:
+    """No walk goes from one of these to the next."""
+    bank = store.bank("boats")
+    bank.retain([f"The ferry {name} leaves at nine." for name in ("Tove", "Mo", "Ravi")])
+    bank.export(tmp_path / "boats")
+
+    def forge(found: list[dict[str, Any]]) -> None:
+        versions = [record for record in found if record["record"] == "memory"]
+        ids = [version["id"] for version in versions]
+        for version, following in zip(versions, [*ids[1:], ids[0]], strict=True):
+            version["superseded_by"] = following
+            found.insert(
+                -1,
+                {
+                    "record": "evidence", "observation": version["id"], "source": following,
+                    "stance": "for", "known_from": 5, "known_to": FOREVER,
+                },
+            )  # fmt: skip
+            found.insert(
+                -1,
+                {
+                    "record": "link", "source": version["id"], "target": following, "kind": "causal",
+                    "weight": 1.0, "embedder": None,
+                },
+            )  # fmt: skip
+
+    other = store.bank("other")
+    other.import_bank(rewrite(tmp_path / "boats", forge))
+    assert other.recall("When does the ferry Mo leave?").hits
+    ids = [memory.id for memory in other.memories()]
+    assert other.brief("the ferry").text
+    assert [len(other.history(memory)) for memory in ids] == [1, 1, 1]
+    other.maintain()
+    other.forget(ids)
+    assert other.memories() == []
+
+
+def test_links_that_lead_back_into_their_folder_are_read_once(tmp_path: Path) -> None:
+    (tmp_path / "notes" / "inner").mkdir(parents=True)
+    (tmp_path / "notes" / "a.md").write_text("The ferry leaves at nine.")
+    (tmp_path / "notes" / "inner" / "up").symlink_to(tmp_path / "notes")
+    (tmp_path / "notes" / "self").symlink_to(tmp_path / "notes" / "self")
+    found = files_below(tmp_path / "notes", {".md"})
+    assert [place for _, place in found] == ["a.md"]
 
 
 @given(st.dictionaries(st.integers(1, 9), st.integers(1, 9)))
