@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from tests.surfaces.conftest import cli, store_path
 from tests.surfaces.rest.conftest import app, client_for
+from tests.unit.backends.embedded.test_exporting import rewrite, the
 
 from simonides.backends.embedded import export_format
 from simonides.backends.embedded.export_format import check_file, check_line, encode_line
@@ -104,6 +105,24 @@ def test_a_last_line_that_is_no_object_is_refused_in_words(bank: Bank, tmp_path:
     (tmp_path / "odd").write_bytes((tmp_path / "good").read_bytes() + line)
     with pytest.raises(InputError):
         check_file(tmp_path / "odd")
+
+
+@pytest.mark.fault("N94")
+@pytest.mark.parametrize("moment", [2**63 - 1, -(2**63)])
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [("episode", "recorded_at"), ("memory", "ingested_at"), ("memory", "last_access")],
+)
+def test_a_moment_that_is_an_open_end_is_refused(
+    store: Store, tmp_path: Path, record: str, name: str, moment: int
+) -> None:
+    bank = store.bank("boats")
+    bank.retain("The kettle leaks.")
+    bank.export(tmp_path / "boats")
+    path = rewrite(tmp_path / "boats", lambda found: the(record, found).update({name: moment}))
+    with pytest.raises(InputError, match=f"{name}: .*open end"):
+        store.bank("other").import_bank(path)
+    assert store.bank("other").memories() == []
 
 
 # -- other files

@@ -97,6 +97,12 @@ def _time(value: object) -> int:
     return value
 
 
+def _instant(value: object) -> int:
+    if value in {BEGINNING, FOREVER}:
+        raise ValueError(f"{shown(value)} is an open end, and this is a moment")
+    return _time(value)
+
+
 def _id(value: object) -> str:
     if not isinstance(value, str) or not _ID.fullmatch(value):
         raise ValueError(f"{shown(value)} is no id")
@@ -186,7 +192,7 @@ EPISODE: Mapping[str, Read] = {
     "speaker": _text,
     "author": _text,
     "trust": _SHARE,
-    "recorded_at": _time,
+    "recorded_at": _instant,
 }
 CHUNK: Mapping[str, Read] = {
     "number": _PLACE,
@@ -204,14 +210,14 @@ RELATION: Mapping[str, Read] = {
     "single_valued": _whole(0, 1),
 }
 JOB: Mapping[str, Read] = {"task": _text, "tries": _whole(0), "not_before": _time, "problem": _text}
-ACCESS: Mapping[str, Read] = {"at": _time, "principal": _text}
+ACCESS: Mapping[str, Read] = {"at": _instant, "principal": _text}
 ENRICHMENT: Mapping[str, Read] = {"base": _whole(1), "model": _text}
 MOVE: Mapping[str, Read] = {
     "action": _one_of(("promote", "archive", "return", "stale")),
     "was": _text,
     "became": _text,
     "reason": _text,
-    "made_at": _time,
+    "made_at": _instant,
     "undone_at": _time,
 }
 EVIDENCE: Mapping[str, Read] = {
@@ -247,7 +253,7 @@ MEMORY: Mapping[str, Read] = {
     "valid_from_precision": _PRECISION,
     "valid_to": _time,
     "valid_to_precision": _PRECISION,
-    "ingested_at": _time,
+    "ingested_at": _instant,
     "expired_at": _time,
     "occurred_from": _or_none(_time),
     "occurred_to": _or_none(_time),
@@ -256,7 +262,7 @@ MEMORY: Mapping[str, Read] = {
     "confidence": _SHARE,
     "proof_count": _whole(0),
     "access_count": _whole(0),
-    "last_access": _or_none(_time),
+    "last_access": _or_none(_instant),
     "source": _text,
     "metadata": _object,
     "superseded_by": _id_or_empty,
