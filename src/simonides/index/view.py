@@ -71,7 +71,7 @@ class RowReader(Protocol):
         ...
 
     def merges(self, known_at: int) -> Mapping[int, int]:
-        """Entities that had been merged into others by *known_at*, each with that other."""
+        """Entities that had been merged into others by *known_at*, each with what it counts as."""
         ...
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.errors import EncryptionError, InputError, MissingExtraError, UnavailableError
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import read_at_most, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,7 @@ MOST_ROWS = 100_000
 """Versions of memories that an encrypted bank may hold; ``bench/results/encryption.json`` has the cost."""
 
 _PLAIN_HEADER = b"SQLite format 3\0"
+_LARGEST_KEY_FILE = 4_096
 _PACKAGES = ("apsw", "apsw-sqlite3mc")
 _INSTALL = "pip uninstall -y apsw apsw-sqlite3mc && pip install apsw-sqlite3mc"
 _HOW_TO_MAKE = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'"
@@ -114,7 +115,8 @@ def _file_text(path: Path) -> str:
     try:
         if os.name == "posix" and path.stat().st_mode & stat.S_IRWXO:
             raise UnavailableError(f"{path}: everybody can read this key; chmod 600 it")
-        return path.read_text(encoding="ascii").strip()
+        with path.open("rb") as stream:
+            return read_at_most(stream, _LARGEST_KEY_FILE, str(path)).decode("ascii").strip()
     except OSError as error:
         raise UnavailableError(f"{path}: the key cannot be read ({error.strerror})") from error
     except UnicodeDecodeError:

@@ -57,6 +57,10 @@ PROMPT = "with_memory"
 SCHEME = "memory"
 _PAGE = 50
 _SHORT = 100
+_LOOKED_AT = 65_536
+"""Characters of a name that are searched for secrets, of which a message shows the first ones."""
+MAX_ARGUMENTS = 2 * 1024 * 1024
+"""Characters of all arguments of one call: a memory of the largest size, and as much again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +124,13 @@ class _Door:
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
-            name = self._quiet(params.name)[:_SHORT]
+            name = self._quiet(params.name)
             raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}; tools/list names them")
         try:
+            _check_size(params.arguments)
             answer = await self._call(context, tool, params.arguments or {})
         except Exception as error:  # noqa: BLE001 whatever it is, the model is told what can be told
-            text = types.TextContent(type="text", text=self._told(error, params.arguments))
+            text = types.TextContent(type="text", text=await self._told(error, params.arguments))
             return types.CallToolResult(content=[text], is_error=True)
         how = shown(tool.operation)
         structured = finite(how.structured(answer))
@@ -136,21 +141,20 @@ class _Door:
         grant = self._grant_of(context)
         values = tool.values(arguments)
         bank = self._bank(grant, values.pop(BANK, None)) if tool.in_bank else None
-        grant.check(tool.operation, bank)
-        bound = tool.operation.bind(values)
         said = _Said()
         extra = (said.add,) if tool.operation.name == "reflect" else ()
-        work = self._dispatcher.do(grant, tool.operation, bank, bound, *extra)
+        work = self._dispatcher.perform(grant, tool.operation, bank, values, *extra)
         return await self._with_progress(context, tool, said, work)
 
     def _quiet(self, text: str) -> str:
-        """What a client wrote, as an error may show it."""
-        return text if self._dispatcher.store.redact == "off" else hidden(text)
+        """The beginning of what a client wrote, as an error may show it."""
+        short = text[:_SHORT]
+        return short if self._dispatcher.store.redact == "off" else hidden(short, text[:_LOOKED_AT])[:_SHORT]
 
-    def _told(self, error: Exception, given: object) -> str:
+    async def _told(self, error: Exception, given: object) -> str:
         """What the caller may know of an error; *given* is what they wrote."""
-        if self._dispatcher.store.redact != "off":
-            hush(error, given)
+        if self._dispatcher.store.redact != "off" and not isinstance(error, _TooLargeError):
+            await asyncio.to_thread(hush, error, given)
         return _told(error)
 
     def _bank(self, grant: Grant, named: object) -> str:
@@ -195,6 +199,7 @@ class _Door:
     ) -> types.ListResourcesResult:
         grant = self._grant_of(context)
         try:
+            _check_size(params and params.cursor)
             bank = self._bank(grant, None)
             values: dict[str, Any] = {"limit": _PAGE}
             if params and params.cursor:
@@ -204,7 +209,7 @@ class _Door:
             # No bank is meant, or it is not there yet: nothing to list, which is no fault of the client.
             return types.ListResourcesResult(resources=[])
         except Exception as error:  # noqa: BLE001 as with tools
-            raise MCPError(types.INVALID_REQUEST, self._told(error, params and params.cursor)) from None
+            raise MCPError(types.INVALID_REQUEST, await self._told(error, params and params.cursor)) from None
         return types.ListResourcesResult(
             resources=[_resource(bank, memory) for memory in page["memories"]], next_cursor=page["next"]
         )
@@ -229,7 +234,7 @@ class _Door:
         try:
             answer = await self._dispatcher.perform(self._grant_of(context), operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
-            raise MCPError(types.INVALID_PARAMS, self._told(error, [bank, memory])) from None
+            raise MCPError(types.INVALID_PARAMS, await self._told(error, [bank, memory])) from None
         text = shown(operation).text(finite(answer))
         content = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])
@@ -237,14 +242,14 @@ class _Door:
     def _named(self, uri: str) -> tuple[str, str]:
         """Bank and memory of a resource."""
         try:
-            parts = urlsplit(uri)
+            parts = urlsplit(uri[:_LOOKED_AT])
             bank, memory = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
             if parts.scheme == SCHEME and bank and memory:
                 return bank, memory
         except ValueError:
             # Such as a bracket that is never closed.
             pass
-        text = self._quiet(uri)[:_SHORT]
+        text = self._quiet(uri)
         raise MCPError(types.INVALID_PARAMS, f"uri: {text!r} is no memory; expected {SCHEME}://bank/id")
 
     async def list_prompts(
@@ -270,20 +275,47 @@ class _Door:
     ) -> types.GetPromptResult:
         given = dict(params.arguments or {})
         if params.name != PROMPT:
-            name = self._quiet(params.name)[:_SHORT]
+            name = self._quiet(params.name)
             raise MCPError(types.INVALID_PARAMS, f"no prompt {name!r}; there is {PROMPT}")
         tool = self._tools["recall"]
         grant = self._grant_of(context)
         try:
+            _check_size(given)
             bank = self._bank(grant, given.pop(BANK, None))
             question = _question(given)
             values = tool.values({"query": question})
             answer = await self._dispatcher.perform(grant, tool.operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
-            raise MCPError(types.INVALID_PARAMS, self._told(error, params.arguments)) from None
+            raise MCPError(types.INVALID_PARAMS, await self._told(error, params.arguments)) from None
         known = answer["context"] or "Nothing is remembered about it."
         text = types.TextContent(type="text", text=f"{known}\n\n{question}")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
+
+
+class _TooLargeError(InputError):
+    """Arguments that are too large; the message repeats nothing of them."""
+
+
+def _check_size(given: object) -> None:
+    """Refuse too large arguments before anything else is done with them.
+
+    Raises:
+        InputError: they hold more than ``MAX_ARGUMENTS`` characters and entries.
+    """
+    size, left = 0, [given]
+    while left:
+        value = left.pop()
+        size += len(value) if isinstance(value, str | list | dict) else 1
+        if size > MAX_ARGUMENTS:
+            raise _TooLargeError(
+                "arguments",
+                f"hold more than {MAX_ARGUMENTS:,} characters; send less in one call, or use the HTTP API "
+                "or the command line",
+            )
+        if isinstance(value, dict):
+            left += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            left += value
 
 
 class _Said:

@@ -107,20 +107,19 @@ class Dispatcher:
             BusyError, TooSlowError, GoneError: see there.
             SimonidesError: whatever the operation raises.
         """
-        grant.check(operation, bank)
-        return await self.do(grant, operation, bank, operation.bind(values), *extra, left=left)
+        return await self.do(grant, operation, bank, lambda: operation.bind(values), *extra, left=left)
 
     async def do(
         self,
         grant: Grant,
         operation: Operation,
         bank: str | None,
-        request: object,
+        bind: Callable[[], object],
         *extra: object,
         left: Callable[[], Awaitable[object]] | None = None,
     ) -> Mapping[str, Any]:
-        """The same with a request that was bound already."""
-        return await self.do_and(dict, grant, operation, bank, request, *extra, left=left)
+        """The same with a request that *bind* makes, in the worker's thread, since checking may take long."""
+        return await self.do_and(dict, grant, operation, bank, bind, *extra, left=left)
 
     async def do_and(
         self,
@@ -128,18 +127,21 @@ class Dispatcher:
         grant: Grant,
         operation: Operation,
         bank: str | None,
-        request: object,
+        bind: Callable[[], object],
         *extra: object,
         left: Callable[[], Awaitable[object]] | None = None,
     ) -> T:
         """What *finish* makes of the answer, in the worker's thread: the loop writes no large ones."""
         grant.check(operation, bank)
-        grant.check_request(operation, request)
-        if operation.scope is Scope.STORE:
-            self._check_bank_of(grant, request)
-        return await self.work(
-            grant, lambda: finish(self._call(grant, operation, bank, request, extra)), left=left
-        )
+
+        def job() -> T:
+            request = bind()
+            grant.check_request(operation, request)
+            if operation.scope is Scope.STORE:
+                self._check_bank_of(grant, request)
+            return finish(self._call(grant, operation, bank, request, extra))
+
+        return await self.work(grant, job, left=left)
 
     def _check_bank_of(self, grant: Grant, request: object) -> None:
         """A bank that a request to the store names must be in the scope, too."""
