@@ -19,6 +19,7 @@ import numpy as np
 
 from simonides.evaluation.replayed import ReplayedEmbedder
 from simonides.evaluation.scale_texts import TAGS
+from simonides.files import SHARED, write_file
 from simonides.text.dates import MONTHS
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def save_queries(folder: Path, made: ScaleQueries) -> None:
         "fingerprint": made.embedder.fingerprint,
         "queries": [asdict(query) for query in made.queries],
     }
-    (folder / TEXTS).write_text(json.dumps(body), encoding="utf-8")
+    write_file(folder / TEXTS, json.dumps(body), mode=SHARED)
     tokens = [made.embedder.tokens[query.text] for query in made.queries]
     np.savez(
         folder / VECTORS,

@@ -21,6 +21,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from simonides.errors import InputError
+from simonides.files import disk_errors
 from simonides.records.hygiene import shown
 
 if TYPE_CHECKING:
@@ -92,10 +93,10 @@ def check_file(path: Path) -> tuple[dict[str, Any], int]:
 
     Raises:
         InputError: another format or version, or damage; names the line.
-        OSError: the file cannot be read.
+        UnavailableError: the file cannot be read.
     """
     last, number = b"", 0
-    with path.open("rb") as lines:
+    with disk_errors(path, "read"), path.open("rb") as lines:
         header = _header(path, lines.readline(_LONGEST_HEADER))
         lines.seek(0)
         for number, last in enumerate(lines, start=1):
@@ -121,7 +122,7 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         InputError: a line is not what was written; names it.
     """
-    with path.open("rb") as lines:
+    with disk_errors(path, "read"), path.open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
             try:
                 record = decode_line(raw)
