@@ -259,7 +259,7 @@ class Surroundings:
 
 
 @quiet(lambda bank: bank._around.redact)  # noqa: SLF001 the decorator is of this class
-@translates_disk_errors(lambda bank: bank._rows.folder)  # noqa: SLF001 likewise
+@translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 likewise
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 

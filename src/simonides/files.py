@@ -20,7 +20,6 @@ import inspect
 import os
 import re
 import secrets
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -90,6 +89,16 @@ def disk_errors(path: object, doing: str = "written") -> Iterator[None]:
         raise unavailable(error, path, doing) from error
 
 
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let errors of calls on open files name *path*, which the operating system leaves out."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def translates_disk_errors(folder: Callable[[Any], Path]) -> Callable[[C], C]:
     """A decorator of a class: in its public methods, errors about files below a folder are translated.
 
@@ -140,9 +149,9 @@ def new_file(path: Path, *, replace: bool = True, mode: int = PRIVATE) -> Iterat
         UnavailableError: it cannot be written; what was there before is still there.
     """
     with disk_errors(path):
+        remove_dead(path.parent, _partials_of(path))
         if not replace:
             check_absent(path)
-        remove_dead(path.parent, _partials_of(path))
         partial, handle = _make_partial(path, mode)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -210,7 +219,10 @@ def write_new(path: Path, pieces: Iterable[bytes | memoryview], mode: int = PRIV
         FileExistsError: there is one.
         OSError: it cannot be written.
     """
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
+    with (
+        naming(path),
+        os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file,
+    ):
         for piece in pieces:
             file.write(piece)
         file.flush()
@@ -245,14 +257,12 @@ def sync_folder(folder: Path) -> None:
     """Make the names in *folder* durable, where the platform can."""
     if os.name == "nt":
         return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        error.filename = error.filename or str(folder)
-        raise
-    finally:
-        os.close(handle)
+    with naming(folder):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _shown(path: Path) -> str:
@@ -291,7 +301,8 @@ def working_folder(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        # What cannot be removed now is left for a sweep, which the lock keeps out no more.
+        remove(folder)
         if handle is not None:
             os.close(handle)
 
@@ -308,19 +319,21 @@ def _make_folder(parent: Path, prefix: str, suffix: str) -> tuple[Path, int | No
     while True:
         folder = parent / f"{prefix}{secrets.token_hex(8)}{suffix}"
         folder.mkdir(mode=0o700)
+        if os.name == "nt":
+            return folder, None
+        handle = None
         try:
-            if os.name == "nt":
-                return folder, None
-            try:
-                handle = os.open(folder, os.O_RDONLY)
-            except FileNotFoundError:
-                continue  # a sweep took it for one that was left
+            handle = os.open(folder, os.O_RDONLY)
             if _alive(handle):
                 return folder, handle
-            os.close(handle)
+        except FileNotFoundError:
+            continue  # a sweep took it for one that was left
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            if handle is not None:
+                os.close(handle)
+            remove(folder)
             raise
+        os.close(handle)
 
 
 # -- what killed processes left

@@ -35,11 +35,12 @@ class FileLayer:
 
     def read(self, path: Path) -> bytes:
         """The whole file."""
-        return path.read_bytes()
+        with files.naming(path):
+            return path.read_bytes()
 
     def map(self, path: Path) -> memoryview:
         """The whole file, read-only, mapped into memory."""
-        with path.open("rb") as file:
+        with files.naming(path), path.open("rb") as file:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     def names(self, folder: Path) -> list[str]:

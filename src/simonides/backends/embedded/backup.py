@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _TRIES = 5
 _COPY = "backup.db"
+_PIECE_BYTES = 1 << 20
 _UNTOUCHED = "nothing was restored; name another file that `simonides backup` wrote"
 
 
@@ -50,10 +51,10 @@ def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) ->
         UnavailableError: it cannot be written.
     """
     with disk_errors(path):
-        check_absent(path)
         if not path.parent.is_dir():
             raise InputError("path", f"{path.parent} is no folder; make it first")
         with working_folder_of(path) as work:
+            check_absent(path)
             saved = _write(source, work / _COPY, path, key)
             publish(work / _COPY, path, replace=False)
     return saved
@@ -71,11 +72,16 @@ def send_backup(source: apsw.Connection, folder: Path, target: IO[bytes], key: K
     with working_folder(folder, ".backup-") as work:
         with disk_errors(work):
             saved = _write(source, work / _COPY, work, key)
-            copied = (work / _COPY).open("rb")
-        with copied:
-            # What *target* raises is its owner's to know.
-            shutil.copyfileobj(copied, target)
+        # What *target* raises is its owner's to know.
+        for piece in _pieces(work / _COPY):
+            target.write(piece)
     return replace(saved, path="")
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with disk_errors(path, "read"), path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
 
 
 def _write(source: apsw.Connection, copied: Path, path: Path, key: Key | None) -> Saved:

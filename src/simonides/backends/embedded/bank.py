@@ -878,16 +878,24 @@ class EmbeddedBank:
                 self._position = None
         # Nobody writes what he read before until it is done; who comes then looks whether it was erased.
         with alone(self.folder, forgetting.PATIENCE_MILLISECONDS) as by_itself:
-            copies = self._sweep()
-            indexed = self._purge_index(alone=by_itself)
+            copies: tuple[Path, ...] = ()
+            swept = indexed = synced = False
+            # The rows are gone by now. What the disk refuses here is still to do, and said so.
+            with contextlib.suppress(OSError):
+                copies = self._sweep()
+                swept = by_itself and not copies
+            with contextlib.suppress(OSError):
+                indexed = self._purge_index(alone=by_itself)
             cleared = self.recall_jobs.clear(forgetting.PATIENCE_MILLISECONDS)
-            self._files.sync_folder(self.folder)
+            with contextlib.suppress(OSError):
+                self._files.sync_folder(self.folder)
+                synced = True
             with translated(self._connections.path):
                 cut = cut_log(self._connections.get())
         done = {
             PENDING_INDEX: indexed,
             PENDING_READERS: cut,
-            PENDING_COPIES: by_itself and not copies,
+            PENDING_COPIES: swept and synced,
             PENDING_JOBS: cleared,
         }
         left = copies if indexed else (*copies, *self._index_left())

@@ -88,7 +88,8 @@ def _opened(folder: Path, patience: int) -> apsw.Connection | None:
             make_empty(path)
     with translated(path):
         try:
-            lock = apsw.Connection(str(path))
+            # Not made here: SQLite would make it readable for others.
+            lock = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         except apsw.CantOpenError:
             return None
     lock.set_busy_timeout(patience)
