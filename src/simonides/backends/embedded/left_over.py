@@ -29,7 +29,7 @@ IMPORTING = ".import-"
 ASIDE = ".deleted-"
 """How the folders begin of banks that are being deleted."""
 
-_IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-f]{32}")
+_IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-f]+")
 
 MAINTENANCE = "maintenance.lock"
 RERANKER = "reranker.npz"
