@@ -36,6 +36,7 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
+from simonides.files import translates_disk_errors
 from simonides.index.view import look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
@@ -258,6 +259,7 @@ class Surroundings:
 
 
 @quiet(lambda bank: bank._around.redact)  # noqa: SLF001 the decorator is of this class
+@translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 likewise
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
@@ -719,7 +721,7 @@ class Bank:
 
         Raises:
             InputError: the path cannot be a file's.
-            OSError: it cannot be written.
+            UnavailableError: it cannot be written; what was there before is still there.
         """
         self._owners_only("export")
         self._tell("export", None)
@@ -740,7 +742,7 @@ class Bank:
         Raises:
             InputError: it is no export, of another version, or damaged; the message names the line.
             EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was stored.
-            OSError: the file cannot be read.
+            UnavailableError: the file cannot be read.
         """
         self._owners_only("import_bank")
         file = clean_text(os.fspath(path), "path", _LONGEST_PATH)
@@ -1598,8 +1600,7 @@ class Bank:
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             erased = transaction.erase(wanted)
             if erased:
-                # It may have been trained on them; before the commit, so that no crash keeps it.
-                self._rows.reranker_path.unlink(missing_ok=True)
+                self._rows.drop_reranker()
             return erased
 
     def forget_where(
@@ -1738,7 +1739,7 @@ class Bank:
 
         Raises:
             InputError: there is a file already, or no folder for it.
-            OSError: it cannot be written.
+            UnavailableError: it cannot be written; nothing of it is left.
         """
         self._owners_only("backup")
         self._tell("backup", None)
@@ -2108,8 +2109,8 @@ class Bank:
         Raises:
             InputError: the bank is opened for a principal.
             ConflictError: one of *memories* was forgotten meanwhile; nothing was written.
-            UnavailableError: the bank is encrypted and keeps no such file.
-            OSError: the file cannot be written; what was there before is still there.
+            UnavailableError: the bank is encrypted and keeps no such file, or it cannot be written; what was
+                there before is still there.
         """
         self._check_owner("adopt_reranker")
         if self._rows.encrypted:
@@ -2120,22 +2121,13 @@ class Bank:
         with self._rows.reading() as reading:
             network = replace(network, embedder=reading.embedder().fingerprint)
         path = self._rows.reranker_path
-        # Two processes may be training at once: each writes a file of its own, and the last one stands.
-        partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
-        with self._rows.copying():
+        # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
+        with self._rows.copying(), self._rows.writing(self._now(), self.principal or "") as transaction:
             try:
-                network.save(partial)
-                with partial.open("rb+") as file:
-                    os.fsync(file.fileno())
-                # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
-                with self._rows.writing(self._now(), self.principal or "") as transaction:
-                    try:
-                        transaction.roots(list(dict.fromkeys(memories)))
-                    except NotFoundError as error:
-                        raise ConflictError(f"{error}: train the reranker again") from error
-                    partial.replace(path)
-            finally:
-                partial.unlink(missing_ok=True)
+                transaction.roots(list(dict.fromkeys(memories)))
+            except NotFoundError as error:
+                raise ConflictError(f"{error}: train the reranker again") from error
+            network.save(path)
         return path
 
     def _check_owner(self, operation: str) -> None:

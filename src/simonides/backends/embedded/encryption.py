@@ -136,16 +136,6 @@ def _checked(secret: bytes, place: str) -> Key:
     return Key(secret)
 
 
-def make_private(path: Path) -> None:
-    """An empty file that nobody but its owner may read, for ``open_file`` to fill.
-
-    Raises:
-        FileExistsError: there is one.
-        OSError: it cannot be made.
-    """
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
 def open_file(path: Path, key: Key | None, *, immutable: bool = False) -> apsw.Connection:
     """A connection to a database file, unlocked; nothing of it has been read yet.
 

@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.backends.embedded.export_fields import RECORDED_TIMES, check_recorded_times
 from simonides.errors import InputError
+from simonides.files import disk_errors
 from simonides.records.hygiene import shown
 from simonides.records.interval import FOREVER
 from simonides.records.merges import described, find_cycles
@@ -109,11 +110,11 @@ def check_file(path: Path, now: int) -> tuple[dict[str, Any], int]:
     Raises:
         InputError: another format or version, damage, a recorded time after the clock, or merged names
             that form a cycle; names the line.
-        OSError: the file cannot be read.
+        UnavailableError: the file cannot be read.
     """
     last, number = b"", 0
     merges: dict[int, tuple[int, int]] = {}
-    with path.open("rb") as lines:
+    with disk_errors(path, "read"), path.open("rb") as lines:
         header = _header(path, lines.readline(_LONGEST_HEADER))
         lines.seek(0)
         try:
@@ -201,7 +202,7 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         InputError: a line is not what was written; names it.
     """
-    with path.open("rb") as lines:
+    with disk_errors(path, "read"), path.open("rb") as lines:
         for number, raw in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
             try:
                 record = decode_line(raw)

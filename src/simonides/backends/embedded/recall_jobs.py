@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import make_private, open_file
+from simonides.backends.embedded.encryption import open_file
+from simonides.files import make_empty, remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,8 +66,7 @@ class RecallJobs:
         """
         with translated(self._path):
             if not self._path.exists():
-                with contextlib.suppress(FileExistsError, OSError):
-                    make_private(self._path)
+                make_empty(self._path)
             with self._open() as connection, connection:
                 connection.execute(_SCHEMA)
                 connection.execute(
@@ -113,9 +113,8 @@ class RecallJobs:
             return True
         with translated(self._path):
             if self._path.exists() and not self._is_ours():
-                for path in (self._path, journal):
-                    path.unlink(missing_ok=True)
-                return True
+                gone = [remove(path) for path in (self._path, journal)]
+                return all(gone)
             try:
                 self._empty(patience)
             except apsw.BusyError:

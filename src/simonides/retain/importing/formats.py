@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.files import disk_errors
 from simonides.retain.importing.chatgpt import read_chatgpt
 from simonides.retain.importing.claude_code import read_claude_code
 from simonides.retain.importing.json_source import LARGEST_FILE, kind_of, parse
@@ -81,11 +82,11 @@ def detect(path: Path) -> str:
 
     Raises:
         InputError: it is none of the formats; says what was found.
-        OSError: it cannot be read.
+        UnavailableError: it cannot be read.
     """
     if path.suffix.lower() in FORMATS[MARKDOWN].suffixes:
         return MARKDOWN
-    with path.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
+    with disk_errors(path, "read"), path.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
         if "\0" in stream.read(_LOOKED_AT):
             raise _unknown(path, "a file that is not text")
         stream.seek(0)

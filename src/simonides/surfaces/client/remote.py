@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlsplit
 
 from simonides.errors import InputError, MissingExtraError, UnavailableError
+from simonides.files import disk_errors, new_file
 from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
@@ -302,9 +303,9 @@ class RemoteBank:
         return records.report_of(self._call("verify"))
 
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
-        """See ``Bank.export``; the file is written as it comes."""
+        """See ``Bank.export``."""
         if isinstance(target, str | os.PathLike):
-            with Path(target).open("wb") as file:
+            with new_file(Path(target)) as file:
                 return self.export(file)
         header = b""
         for part in self._wire.parts("export", self.name):
@@ -314,31 +315,18 @@ class RemoteBank:
         return Counts(**json.loads(header.partition(b"\n")[0])["counts"])
 
     def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
-        """See ``Bank.backup``; the file is written as it comes, and a path must be that of a new one."""
+        """See ``Bank.backup``."""
         if isinstance(target, str | os.PathLike):
-            return self._backup_to(Path(target))
+            with new_file(Path(target), replace=False) as file:
+                return replace(self.backup(file), path=str(target))
         with self._wire.streamed("backup", self.name, {}) as response:
             for part in response.iter_bytes():
                 target.write(part)
             return records.saved_of(response.headers)
 
-    def _backup_to(self, path: Path) -> Saved:
-        """A new file, whole or not at all."""
-        try:
-            file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-        except FileExistsError as error:
-            raise InputError("target", f"{path} is there already; name a new file") from error
-        try:
-            with file:
-                saved = self.backup(file)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-        return replace(saved, path=str(path))
-
     def import_bank(self, path: str | os.PathLike[str]) -> Restored:
         """See ``Bank.import_bank``."""
-        with Path(path).open("rb") as file:
+        with disk_errors(path, "read"), Path(path).open("rb") as file:
             return records.restored_of(self._wire.upload("import", self.name, file))
 
 

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
 from simonides.errors import InputError
+from simonides.files import disk_errors
 from simonides.retain.quiet_errors import hush, quiet_errors
 from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.disk import Spool, check_room
@@ -157,7 +158,8 @@ class _Handler:
         self._check_plain()
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
-        file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
+        with disk_errors(self._dispatcher.store.folder):
+            file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
         try:
             answer = await self._do(request, grant, bank, bind, file)
         except BaseException:
@@ -183,7 +185,7 @@ class _Handler:
         upload = upload_in(folder)
         path = await asyncio.to_thread(upload.__enter__)
         try:
-            with path.open("wb") as file:
+            with disk_errors(path), path.open("wb") as file:
                 await spool_body(request, self._limits, cast("IO[bytes]", Spool(file, folder)))
             return json_response(await self._do_and(to_json, request, grant, bank, bind, path))
         except InputError as error:
