@@ -50,7 +50,8 @@ def is_address(text: str) -> bool:
     """Whether *text* is the address of a server, http or https."""
     try:
         url = urlsplit(text)
-        return url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
+        named = url.hostname and not any(sign.isspace() for sign in url.netloc)
+        return bool(named) and url.scheme in {"http", "https"} and url.port != 0
     except ValueError:
         return False
 
