@@ -36,6 +36,7 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
+from simonides.forking import Origin, refused_after_fork
 from simonides.index.view import look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
@@ -257,7 +258,8 @@ class Surroundings:
     jobs: JobRunner = field(default_factory=JobRunner)
 
 
-@quiet(lambda bank: bank._around.redact)  # noqa: SLF001 the decorator is of this class
+@refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
+@quiet(lambda bank: bank._around.redact)  # noqa: SLF001 see above
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
@@ -273,6 +275,7 @@ class Bank:
     ) -> None:
         self.name = name
         self.principal = principal
+        self._origin = Origin(f"bank {name!r}")
         self._rows = rows
         self._around = surroundings
         self._answers = RecentAnswers()

@@ -27,6 +27,7 @@ from simonides.errors import (
     StoreError,
     UnavailableError,
 )
+from simonides.forking import Origin, refused_after_fork
 from simonides.models.catalogue import CATALOGUE, DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.onnx_encoder import checked_dimension
@@ -287,6 +288,7 @@ def _check_models(
         checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
 
 
+@refused_after_fork(lambda store: store._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 @quiet(lambda store: store.redact)
 class Store:
     """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
@@ -353,6 +355,7 @@ class Store:
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
+        self._origin = Origin(str(folder))
         self._closed = False
 
     def bank(self, name: str = "default", *, principal: str | None = None) -> Bank:

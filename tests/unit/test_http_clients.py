@@ -239,9 +239,12 @@ def test_an_answer_that_is_no_json_is_an_error_of_the_tree(
     url = httpx_answers(b"<html>a portal</html>")
     with simonides.connect(url, token="smn_secret") as store:
         bank = store.bank()
-        ask = {"call": store.banks, "stream": lambda: bank.reflect("who?", on_text=print)}[call]
+        calls: dict[str, Callable[[], object]] = {
+            "call": store.banks,
+            "stream": lambda: bank.reflect("who?", on_text=print),
+        }
         with pytest.raises(SimonidesError, match="no JSON"):
-            ask()
+            calls[call]()
 
 
 @pytest.fixture

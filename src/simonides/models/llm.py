@@ -30,6 +30,7 @@ from simonides.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
+from simonides.forking import Origin
 from simonides.http_clients import http_client
 from simonides.models.server import LARGEST_BODY, PASSING, is_address, place, read_body
 from simonides.records.enrichment import Completion
@@ -212,11 +213,18 @@ class LanguageModel:
             raise self._unavailable("refused to answer this question")
 
     def _events(self, answer: Any) -> Iterator[Any]:
-        try:
-            yield from answer
-        except Exception as error:
-            # Anything: the errors of the client's transport have no base that its versions share.
-            raise self._unavailable("broke off in the middle of an answer") from error
+        origin = Origin(f"an answer of {place(self.base_url)}", "ask the model again in the child process")
+        chunks = iter(answer)
+        while True:
+            origin.check()
+            try:
+                chunk = next(chunks)
+            except StopIteration:
+                return
+            except Exception as error:
+                # Anything: the errors of the client's transport have no base that its versions share.
+                raise self._unavailable("broke off in the middle of an answer") from error
+            yield chunk
 
     def _structured(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         wanted = {"name": "answer", "strict": True, "schema": dict(schema)}

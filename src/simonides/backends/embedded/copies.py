@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import make_private
+from simonides.backends.embedded.encryption import make_private, open_file
 from simonides.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _opened(folder: Path, patience: int) -> apsw.Connection | None:
             make_private(path)
     with translated(path):
         try:
-            lock = apsw.Connection(str(path))
+            lock = open_file(path, None)
         except apsw.CantOpenError:
             return None
     lock.set_busy_timeout(patience)

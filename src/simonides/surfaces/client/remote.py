@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from simonides.errors import InputError, MissingExtraError, UnavailableError
+from simonides.forking import Origin
 from simonides.http_clients import http_client
 from simonides.models.server import is_address
 from simonides.recall.helping.request import read_wait
@@ -128,7 +129,8 @@ class RemoteStore:
 
     def close(self) -> None:
         """Close the connections; may be called again."""
-        self._wire.http.close()
+        if self._wire.origin.here:
+            self._wire.http.close()
 
     def __enter__(self) -> Self:
         return self
@@ -360,7 +362,14 @@ class _Wire:
     """Requests to one server."""
 
     def __init__(self, http: httpx.Client) -> None:
-        self.http = http
+        self._http = http
+        self.origin = Origin(str(http.base_url), "connect again in the child process")
+
+    @property
+    def http(self) -> httpx.Client:
+        """The client; its connections are the parent's in a forked child, which is refused."""
+        self.origin.check()
+        return self._http
 
     def call(self, name: str, bank: str | None, values: Mapping[str, Any]) -> Any:
         """One operation, to its answer."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.encryption import open_file
 from simonides.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _held(folder: Path) -> apsw.Connection | None:
     """A lock on a folder, held until it is closed; ``None`` where another has it, or the folder is gone."""
     lock = None
     try:
-        lock = apsw.Connection(str(folder / _LOCK))
+        lock = open_file(folder / _LOCK, None)
         lock.execute("BEGIN EXCLUSIVE")
     except apsw.Error:
         if lock is not None:

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.encryption import open_file
 from simonides.backends.embedded.folder import folder_name
 from simonides.errors import InputError, NotFoundError, UnavailableError
+from simonides.forking import Origin, refused_after_fork
 from simonides.records.hygiene import clean_choice, clean_label
 from simonides.records.interval import from_micros
 from simonides.surfaces.operations.table import Verb
@@ -71,6 +73,7 @@ class TokenRecord:
         }
 
 
+@refused_after_fork(lambda tokens: tokens._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 class TokenStore:
     """The tokens of one store; a context manager. For one thread at a time.
 
@@ -83,9 +86,10 @@ class TokenStore:
 
     def __init__(self, folder: Path) -> None:
         path = folder / FILE
+        self._origin = Origin(str(path))
         try:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._connection = apsw.Connection(str(path))
+            self._connection = open_file(path, None)
             self._connection.set_busy_timeout(5_000)
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA secure_delete=ON")
