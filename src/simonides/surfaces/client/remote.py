@@ -211,9 +211,14 @@ class RemoteBank:
         return records.memory_of(self._call("get_memory", memory=memory)["memory"])
 
     def memories(self, *, after: str | None = None, **options: Any) -> list[Memory]:
-        """See ``Bank.memories``."""
-        page = self._call("list_memories", cursor=after, **options)
-        return [records.memory_of(each) for each in page["memories"]]
+        """See ``Bank.memories``; a page that the server ends early, for its bytes, is continued."""
+        limit = options.pop("limit", None)
+        page = self._call("list_memories", cursor=after, limit=limit, **options)
+        found = page["memories"]
+        while limit is not None and page["next"] is not None and len(found) < limit:
+            page = self._call("list_memories", cursor=page["next"], limit=limit - len(found), **options)
+            found += page["memories"]
+        return [records.memory_of(each) for each in found]
 
     def update(self, memory: str, **options: Any) -> Memory:
         """See ``Bank.update``."""

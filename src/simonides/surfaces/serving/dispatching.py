@@ -22,6 +22,7 @@ from simonides.surfaces.operations.table import Scope
 from simonides.surfaces.serving.bodies import Bodies
 from simonides.surfaces.serving.busy import BusyError
 from simonides.surfaces.serving.grants import ForbiddenError
+from simonides.surfaces.serving.listening import most_banks
 from simonides.surfaces.serving.open_banks import OpenBanks
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Dispatcher:
         self._origin = Origin(str(store.folder), "start the server in the process that is to serve")
         self.store = store
         self.limits = limits
-        self.banks = OpenBanks(store, limits.open_banks)
+        self.banks = OpenBanks(store, most_banks(limits))
         self.bodies = Bodies(limits)
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="simonides-work")
         self._taken = 0
