@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_HUGE = 1024 * 1024
 _MANY = 1_000
 """Values of a body from which the memory that they take is counted, too."""
 LARGE = 64 * 1024
@@ -116,10 +118,12 @@ async def read_any_json(body: bytes, held: Body) -> Any:
         MalformedError, BusyError: see ``read_json``.
     """
     try:
-        count = await aside(count_values, body, size=len(body))
-        if count > _MANY:
-            held.hold(count * BYTES_OF_VALUE)
-        return await aside(parse_json, body, size=len(body))
+        # Of the largest one at a time: each takes several times its bytes meanwhile.
+        async with held.turn if len(body) >= _HUGE else nullcontext():
+            count = await aside(count_values, body, size=len(body))
+            if count > _MANY:
+                held.hold(count * BYTES_OF_VALUE)
+            return await aside(parse_json, body, size=len(body))
     except InputError as error:
         raise MalformedError(error.field, error.problem) from None
 
