@@ -71,9 +71,9 @@ class McpApp:
         await self._manager.handle_request(scope, _again(body, receive), send)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def _again(body: bytearray, receive: Receive) -> Receive:
     """Gives a body that was read already, and then what *receive* gives."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    messages: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
     async def given() -> Message:
         return messages.pop() if messages else await receive()

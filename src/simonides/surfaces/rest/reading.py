@@ -34,8 +34,8 @@ LARGE = 64 * 1024
 """Bytes of a body from which it is read and checked beside the event loop."""
 
 
-async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
-    """The whole body.
+async def read_body(request: Request, limits: Limits, held: Body) -> bytearray:
+    """The whole body, as it was gathered: a copy would hold it twice.
 
     Args:
         request: whose it is.
@@ -51,7 +51,7 @@ async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
     async for part in _parts(request, limits.body_bytes, limits.seconds, None):
         held.hold(len(part))
         body += part
-    return bytes(body)
+    return body
 
 
 async def spool_body(request: Request, limits: Limits, file: IO[bytes]) -> None:
@@ -92,7 +92,7 @@ async def _parts(request: Request, most: int, seconds: float, pace: int | None) 
         yield part
 
 
-async def read_json(body: bytes, held: Body) -> dict[str, Any]:
+async def read_json(body: bytes | bytearray, held: Body) -> dict[str, Any]:
     """The object of a JSON body; an empty body is an empty object. A large one is read beside the event loop.
 
     Args:
@@ -111,7 +111,7 @@ async def read_json(body: bytes, held: Body) -> dict[str, Any]:
     return values
 
 
-async def read_any_json(body: bytes, held: Body) -> Any:
+async def read_any_json(body: bytes | bytearray, held: Body) -> Any:
     """The same for any value.
 
     Raises:

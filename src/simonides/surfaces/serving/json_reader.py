@@ -8,7 +8,6 @@ through it again and again took nine tenths of the time.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from typing import Any
@@ -35,7 +34,7 @@ _OPENS, _CLOSES, _COMMA, _QUOTE = frozenset(b"[{"), frozenset(b"]}"), ord(","), 
 _TOO_MANY = f"holds more than {MAX_VALUES:,} values; split it"
 
 
-def count_values(body: bytes) -> int:
+def count_values(body: bytes | bytearray) -> int:
     """How many values a JSON text has at most, without building any; of what is no JSON, some number.
 
     Raises:
@@ -65,7 +64,7 @@ def count_values(body: bytes) -> int:
     return count
 
 
-def _end_of_string(body: bytes, at: int) -> int:
+def _end_of_string(body: bytes | bytearray, at: int) -> int:
     """Behind the quote that ends the string whose characters begin at *at*, or at the end of the body."""
     while at < len(body) and body[at] != _QUOTE:
         found = _LONG_STRING.match(body, at)
@@ -74,7 +73,7 @@ def _end_of_string(body: bytes, at: int) -> int:
     return min(at + 1, len(body))
 
 
-def parse_json(body: bytes) -> Any:
+def parse_json(body: bytes | bytearray) -> Any:
     """The value of a JSON text in UTF-8.
 
     Raises:
@@ -82,9 +81,11 @@ def parse_json(body: bytes) -> Any:
     """
     count_values(body)
     try:
-        text = body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogatepass")
+        text = body.decode("utf-8", "surrogatepass")
         with uncollected():
-            return json.loads(text, parse_constant=no_constant, object_pairs_hook=_once)
+            return json.loads(
+                text.removeprefix("\ufeff"), parse_constant=no_constant, object_pairs_hook=_once
+            )
     except (ValueError, RecursionError) as error:
         raise InputError("body", f"is no JSON ({type(error).__name__}: {error})") from None
 

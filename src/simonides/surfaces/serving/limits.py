@@ -36,7 +36,7 @@ class Limits:
     per_token: int = 32
     seconds: float = 60.0
     body_bytes: int = 16 * 1024 * 1024
-    held_bytes: int = 128 * 1024 * 1024
+    held_bytes: int = 96 * 1024 * 1024
     answer_bytes: int = 16 * 1024 * 1024
     import_bytes: int = 16 * 1024 * 1024 * 1024
     import_bytes_per_second: int = 128 * 1024
