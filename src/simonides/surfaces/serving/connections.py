@@ -126,12 +126,16 @@ def server_of(app: Any, limits: Limits) -> uvicorn.Server:
         app: an ASGI app.
         limits: of connections and their times.
     """
-    own = {"limits": limits, "most": most_connections(limits), "open": {}}
+    most = most_connections(limits)
+    own = {"limits": limits, "most": most, "open": {}}
     config = uvicorn.Config(
         app,
         http=type("Connection", (Connection,), own),
         loop="asyncio",
         ws="none",
+        # Accepted in one turn of the loop. It takes three turns until a request is read, and no connection
+        # should be displaced before.
+        backlog=max(1, most // 4),
         log_level="warning",
         server_header=False,
         proxy_headers=False,

@@ -77,6 +77,12 @@ class AcceptingSocket(socket.socket):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._spare: int | None = os.open(os.devnull, os.O_RDONLY)
+        self._queue = 0
+
+    def listen(self, backlog: int = 128, /) -> None:
+        """Queue as many connections as it was first told; asyncio's number is of one turn of its loop."""
+        self._queue = max(self._queue, backlog)
+        super().listen(self._queue)
 
     def accept(self) -> tuple[socket.socket, Any]:
         """One connection, as the event loop asks for it.
