@@ -37,6 +37,7 @@ from simonides.errors import (
     UnknownNameError,
 )
 from simonides.files import translates_disk_errors
+from simonides.forking import Origin, refused_after_fork
 from simonides.index.view import look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
@@ -145,6 +146,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("simonides")
 
+_READ_AT_ONCE = 16
+"""Memories read before their bytes are counted."""
 _LONGEST_ID = 64
 _LONGEST_PATH = 4096
 # Before keys of principals among those of the owner; it is followed by a number, or by itself.
@@ -258,8 +261,9 @@ class Surroundings:
     jobs: JobRunner = field(default_factory=JobRunner)
 
 
-@quiet(lambda bank: bank._around.redact)  # noqa: SLF001 the decorator is of this class
-@translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 likewise
+@refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
+@quiet(lambda bank: bank._around.redact)  # noqa: SLF001 see above
+@translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 see above
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
@@ -275,6 +279,7 @@ class Bank:
     ) -> None:
         self.name = name
         self.principal = principal
+        self._origin = Origin(f"bank {name!r}")
         self._rows = rows
         self._around = surroundings
         self._answers = RecentAnswers()
@@ -968,6 +973,7 @@ class Bank:
         known_at: datetime | str | None = None,
         window: tuple[Any, Any] | str | None = None,
         types: Iterable[str] | str | None = None,
+        max_bytes: int | None = None,
     ) -> list[Memory]:
         """What the bank holds at a viewpoint, in the order of ids, page by page.
 
@@ -982,6 +988,7 @@ class Bank:
             known_at: the same.
             window: the same.
             types: the same.
+            max_bytes: of the memories (``Memory.size``); the one that passes it is the last. ``None`` = any.
 
         Raises:
             InputError: an argument is wrong.
@@ -1006,7 +1013,8 @@ class Bank:
         most = request.limit or 100
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
-            found = _checked(reading, view.memories(reading.ordinals_after(last, view.eligible, most)))
+            ordinals = reading.ordinals_after(last, view.eligible, most)
+            found = _checked(reading, _within(max_bytes, ordinals, view.memories))
         self._tell("list", reading, [memory.id for memory in found])
         return found
 
@@ -2189,6 +2197,23 @@ def _checked(reading: Reading, memories: list[Memory]) -> list[Memory]:
     """What a view read, compared with its digests before it is handed out."""
     reading.check([memory.ordinal for memory in memories])
     return memories
+
+
+def _within(
+    max_bytes: int | None, ordinals: Sequence[int], read: Callable[[Sequence[int]], list[Memory]]
+) -> list[Memory]:
+    """The memories of *ordinals* up to the one that passes *max_bytes*; a few are read at a time."""
+    if max_bytes is None:
+        return read(ordinals)
+    found: list[Memory] = []
+    size = 0
+    for start in range(0, len(ordinals), _READ_AT_ONCE):
+        for memory in read(ordinals[start : start + _READ_AT_ONCE]):
+            found.append(memory)
+            size += memory.size
+            if size >= max_bytes:
+                return found
+    return found
 
 
 def _ids(ids: str | Iterable[str]) -> list[str]:

@@ -29,6 +29,7 @@ from simonides.errors import (
     UnavailableError,
 )
 from simonides.files import disk_errors, make_folder, translates_disk_errors
+from simonides.forking import Origin, refused_after_fork
 from simonides.models.catalogue import CATALOGUE, DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.onnx_encoder import checked_dimension
@@ -289,6 +290,7 @@ def _check_models(
         checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
 
 
+@refused_after_fork(lambda store: store._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 @quiet(lambda store: store.redact)
 @translates_disk_errors(lambda store: store.folder)
 class Store:
@@ -356,6 +358,7 @@ class Store:
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
+        self._origin = Origin(str(folder))
         self._closed = False
 
     def bank(self, name: str = "default", *, principal: str | None = None) -> Bank:

@@ -43,8 +43,8 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "history": ("history", {"max_tokens"}, set()),
     "source": ("source", {"max_tokens"}, set()),
     "diff": ("diff", {"max_tokens"}, set()),
-    # cursor: the last id, which the method calls after.
-    "list_memories": ("memories", {"max_tokens", "cursor"}, {"after"}),
+    # cursor: the last id, which the method calls after. max_bytes: the same on every page of a server.
+    "list_memories": ("memories", {"max_tokens", "cursor"}, {"after", "max_bytes"}),
     "update_memory": ("update", {"max_tokens"}, set()),
     "invalidate": ("invalidate", {"max_tokens"}, set()),
     "forget": ("forget", set(), set()),

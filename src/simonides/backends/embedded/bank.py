@@ -38,7 +38,7 @@ from simonides.backends.embedded.change_log import DELETED, create_meta, read_me
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
-from simonides.backends.embedded.encryption import check_room, engine
+from simonides.backends.embedded.encryption import check_room, engine, open_file
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
@@ -561,7 +561,7 @@ class EmbeddedBank:
         with contextlib.ExitStack() as held:
             make_empty(path)
             with translated(path):
-                turn = apsw.Connection(str(path))
+                turn = open_file(path, None)
                 held.callback(turn.close)
                 try:
                     turn.execute("PRAGMA journal_mode=MEMORY")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
+from simonides.backends.embedded.encryption import open_file
 from simonides.errors import UnavailableError
 from simonides.files import make_empty
 
@@ -89,7 +90,7 @@ def _opened(folder: Path, patience: int) -> apsw.Connection | None:
     with translated(path):
         try:
             # Not made here: SQLite would make it readable for others.
-            lock = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+            lock = open_file(path, None, create=False)
         except apsw.CantOpenError:
             return None
     lock.set_busy_timeout(patience)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.inherited import note, opened_here
 from simonides.errors import EncryptionError, InputError, MissingExtraError, UnavailableError
 from simonides.records.hygiene import read_at_most, shown
 
@@ -136,19 +137,24 @@ def _checked(secret: bytes, place: str) -> Key:
     return Key(secret)
 
 
-def open_file(path: Path, key: Key | None, *, immutable: bool = False) -> apsw.Connection:
+def open_file(
+    path: Path, key: Key | None, *, immutable: bool = False, create: bool = True
+) -> apsw.Connection:
     """A connection to a database file, unlocked; nothing of it has been read yet.
 
     Args:
         path: of the file.
         key: ``None`` = the file is plain.
         immutable: read it as a file that nobody changes.
+        create: make the file if it is missing.
     """
-    if immutable:
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
-    else:
-        connection = apsw.Connection(str(path))
+    with opened_here(path):
+        if immutable:
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            connection = note(apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags))
+        else:
+            flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+            connection = note(apsw.Connection(str(path), flags=flags))
     if key is not None and not _unlocked(connection, key):
         # Raised outside of any handler, so that no context of it holds the statement with the key.
         raise EncryptionError(f"{path}: SQLite {engine()} did not take the key")

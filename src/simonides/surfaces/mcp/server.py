@@ -13,7 +13,8 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 import mcp_types as types
@@ -43,9 +44,12 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from simonides.surfaces.mcp.tools import Tool
+    from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.dispatching import Dispatcher
 
     Context = ServerRequestContext[Any, Any]
+
+T = TypeVar("T")
 
 _log = logging.getLogger("simonides.mcp")
 
@@ -79,7 +83,10 @@ class Settings:
 
 
 def make_server(
-    dispatcher: Dispatcher, grant_of: Callable[[Context], Grant], settings: Settings | None = None
+    dispatcher: Dispatcher,
+    grant_of: Callable[[Context], Grant],
+    settings: Settings | None = None,
+    held_of: Callable[[Context], Body | None] = lambda _: None,
 ) -> Server[Any]:
     """A server of one store.
 
@@ -87,8 +94,9 @@ def make_server(
         dispatcher: does the operations.
         grant_of: what the caller of a request may do.
         settings: see there.
+        held_of: a request's place in the server's limits, in which its answer counts; ``None`` = in none.
     """
-    one = _Door(dispatcher, grant_of, settings or Settings())
+    one = _Door(dispatcher, grant_of, settings or Settings(), held_of)
     return Server(
         "simonides",
         version=simonides.__version__,
@@ -107,9 +115,14 @@ def make_server(
 
 class _Door:
     def __init__(
-        self, dispatcher: Dispatcher, grant_of: Callable[[Context], Grant], settings: Settings
+        self,
+        dispatcher: Dispatcher,
+        grant_of: Callable[[Context], Grant],
+        settings: Settings,
+        held_of: Callable[[Context], Body | None],
     ) -> None:
         self._dispatcher = dispatcher
+        self._held_of = held_of
         self._grant_of = grant_of
         self._settings = settings
         self._tools = tools_for(settings.compat)
@@ -128,22 +141,36 @@ class _Door:
             raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}; tools/list names them")
         try:
             _check_size(params.arguments)
-            answer = await self._call(context, tool, params.arguments or {})
+            structured, written = await self._call(context, tool, params.arguments or {})
+            if held := self._held_of(context):
+                # Once as text and once as content.
+                held.hold(2 * len(written))
         except Exception as error:  # noqa: BLE001 whatever it is, the model is told what can be told
             text = types.TextContent(type="text", text=await self._told(error, params.arguments))
             return types.CallToolResult(content=[text], is_error=True)
-        how = shown(tool.operation)
-        structured = finite(how.structured(answer))
-        text = types.TextContent(type="text", text=how.text(structured))
+        text = types.TextContent(type="text", text=written)
         return types.CallToolResult(content=[text], structured_content=structured)
 
-    async def _call(self, context: Context, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _call(
+        self, context: Context, tool: Tool, arguments: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], str]:
+        """What a tool answers, as structured content and as text; both are made by a worker."""
         grant = self._grant_of(context)
         values = tool.values(arguments)
         bank = self._bank(grant, values.pop(BANK, None)) if tool.in_bank else None
         said = _Said()
         extra = (said.add,) if tool.operation.name == "reflect" else ()
-        work = self._dispatcher.perform(grant, tool.operation, bank, values, *extra)
+        how, most = shown(tool.operation), self._dispatcher.limits.answer_bytes
+
+        def finish(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+            structured = finite(how.structured(answer))
+            text = how.text(structured)
+            if len(text) > most:
+                raise InputError("max_tokens", f"the answer has more than {most:,} characters; state less")
+            return structured, text
+
+        bind = partial(tool.operation.bind, values)
+        work = self._dispatcher.do_and(finish, grant, tool.operation, bank, bind, *extra)
         return await self._with_progress(context, tool, said, work)
 
     def _quiet(self, text: str) -> str:
@@ -169,9 +196,7 @@ class _Door:
             return grant.banks[0]
         raise InputError(BANK, "is missing; list_banks names the banks there are")
 
-    async def _with_progress(
-        self, context: Context, tool: Tool, said: _Said, work: Awaitable[Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
+    async def _with_progress(self, context: Context, tool: Tool, said: _Said, work: Awaitable[T]) -> T:
         started = time.monotonic()
         job = asyncio.ensure_future(work)
         try:
@@ -383,7 +408,10 @@ def _told(error: Exception) -> str:
         return "the server's disk cannot be read or written now; its log names the place"
     if isinstance(error, StoreError) or not isinstance(error, SimonidesError):
         # Its message may name folders of this machine, or be a fault of ours.
-        _log.error("a tool failed: %s", type(error).__name__, exc_info=error)
+        if isinstance(error, SimonidesError):
+            _log.error("a tool failed: %s: %s", type(error).__name__, error)
+        else:
+            _log.error("a tool failed: %s", type(error).__name__, exc_info=error)
         return "the bank cannot be used now; the server's log says why"
     if isinstance(error, ModelError) and not isinstance(error, EmbedderMismatchError):
         _log.error("a tool failed: %s: %s", type(error).__name__, error)

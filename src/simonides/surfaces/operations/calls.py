@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 
+PAGE_BYTES = 4 * 1024 * 1024
+"""Of one page of memories (``Memory.size``); the memory that passes it is the last one of its page."""
+
 
 def retain(bank: Bank, request: requests.Retain) -> Answer:
     return {"ids": bank.retain(**given(request))}
@@ -96,12 +99,13 @@ def _one(bank: Bank, memory: Memory, budget: int | None) -> Answer:
 
 def list_memories(bank: Bank, request: requests.ListMemories) -> Answer:
     among = {name: value for name, value in given(request).items() if name not in {"cursor", "max_tokens"}}
-    found = bank.memories(after=request.cursor, **{**among, "limit": request.limit + 1})
+    found = bank.memories(after=request.cursor, **{**among, "limit": request.limit + 1}, max_bytes=PAGE_BYTES)
     page = [memory.to_dict() for memory in found[: request.limit]]
     kept, left_out = fitted(page, bank.count_tokens, request.max_tokens, whole=False)
     # A budget too small for even one memory moves on over that one, so that paging comes to an end.
     passed = max(len(kept), 1 if left_out else 0)
-    more = len(found) > passed
+    # A page that ends by its bytes may be the last one; the next one is empty then.
+    more = len(found) > passed or sum(memory.size for memory in found) >= PAGE_BYTES
     return {
         "memories": kept,
         "omitted": passed - len(kept),

@@ -15,9 +15,10 @@ from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotati
 from simonides.errors import InputError
 from simonides.files import disk_errors
 from simonides.retain.quiet_errors import hush, quiet_errors
+from simonides.surfaces.operations.calls import PAGE_BYTES
 from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.disk import Spool, check_room
-from simonides.surfaces.rest.guard import GRANT
+from simonides.surfaces.rest.guard import GRANT, UNTIL_SENT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
 from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
 from simonides.surfaces.rest.uploads import upload_in
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LARGE = 64 * 1024
-"""Bytes of a body from which its JSON is read beside the event loop; what it says is always checked there."""
 KEY_HEADER = "idempotency-key"
 COUNT_HEADER = "x-simonides-"
 _KEY = re.compile(r"[!-~]{1,256}", re.ASCII)
@@ -79,10 +78,10 @@ class _Handler:
         bank: str | None = request.path_params.get("bank")
         # Before anything of the body is read.
         grant.check(self._operation, bank)
-        with self._dispatcher.bodies.opened(grant) as held:
-            if self._operation.stream is Stream.IN:
-                return await self._import(request, grant, bank)
-            return await self._answer(request, grant, bank, held)
+        held = request.scope["state"][UNTIL_SENT].enter_context(self._dispatcher.bodies.opened(grant))
+        if self._operation.stream is Stream.IN:
+            return await self._import(request, grant, bank)
+        return await self._answer(request, grant, bank, held)
 
     async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
         values = await self._values(request, held)
@@ -91,10 +90,33 @@ class _Handler:
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bind)
         if self._operation.name == "list_memories" and LINES in request.headers.get("accept", ""):
+            held.hold(PAGE_BYTES)
             return await self._lines(request, grant, bank, values)
         if self._operation.name == "reflect" and LINES in request.headers.get("accept", ""):
             return await self._spoken(grant, bank, bind)
-        return json_response(await self._do_and(to_json, request, grant, bank, bind))
+        written = await self._do_and(self._written, request, grant, bank, bind)
+        held.hold(len(written))
+        return json_response(written)
+
+    def _written(self, answer: Mapping[str, Any]) -> bytes:
+        """The answer as JSON.
+
+        Raises:
+            InputError: it is longer than an answer may be.
+        """
+        written = to_json(answer)
+        if len(written) > self._limits.answer_bytes:
+            raise InputError(
+                self._bound_by,
+                f"the answer has {len(written):,} bytes, {self._limits.answer_bytes:,} may be; ask for less",
+            )
+        return written
+
+    @property
+    def _bound_by(self) -> str:
+        """The parameter that makes an answer shorter."""
+        named = {each.name for each in self._operation.parameters}
+        return next((name for name in ("max_tokens", "limit", "most") if name in named), "answer")
 
     async def _values(self, request: Request, held: Body) -> dict[str, Any]:
         """What the caller gave, by parameter."""
@@ -106,7 +128,7 @@ class _Handler:
         if request.query_params:
             raise MalformedError("query", "is not read here; give parameters in the JSON body")
         _check_media_type(request, frozenset({"application/json"}), empty=not body)
-        values = await _aside(read_json, body, size=len(body))
+        values = await read_json(body, held)
         key = request.headers.get(KEY_HEADER)
         if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
             if not _KEY.fullmatch(key):
@@ -257,11 +279,6 @@ def _of_body(error: InputError, path: Path) -> InputError:
     """The same of the body, in place of the file that held it, which is not the caller's to know."""
     field = "body" if error.field == "path" else error.field.replace(str(path), "body")
     return InputError(field, error.problem.replace(str(path), "the body"))
-
-
-async def _aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:
-    """*work* of a value that came from a body of *size* bytes; a large one in a thread of its own."""
-    return work(value) if size < LARGE else await asyncio.to_thread(work, value)
 
 
 def _check_media_type(request: Request, allowed: frozenset[str], *, empty: bool = False) -> None:

@@ -88,7 +88,11 @@ def problem_of(error: Exception) -> Response:
         error = error.__cause__
     if isinstance(error, OSError | ModelError):
         return _of_surroundings(error)
-    _log.error("a request failed: %s", type(error).__name__, exc_info=error)
+    if isinstance(error, SimonidesError):
+        # Its message says where and what to do; a traceback helps against faults of the program alone.
+        _log.error("a request failed: %s: %s", type(error).__name__, error)
+    else:
+        _log.error("a request failed: %s", type(error).__name__, exc_info=error)
     return _of_fault(error)
 
 

@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import NotFoundError, SimonidesError, StoreError, UnavailableError
+from simonides.forking import Origin
 from simonides.surfaces.operations.table import Scope
 from simonides.surfaces.serving.bodies import Bodies
 from simonides.surfaces.serving.busy import BusyError
 from simonides.surfaces.serving.grants import ForbiddenError
+from simonides.surfaces.serving.listening import most_banks
 from simonides.surfaces.serving.open_banks import OpenBanks
 
 if TYPE_CHECKING:
@@ -60,9 +62,10 @@ class Dispatcher:
     """
 
     def __init__(self, store: Store, limits: Limits) -> None:
+        self._origin = Origin(str(store.folder), "start the server in the process that is to serve")
         self.store = store
         self.limits = limits
-        self.banks = OpenBanks(store, limits.open_banks)
+        self.banks = OpenBanks(store, most_banks(limits))
         self.bodies = Bodies(limits)
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="simonides-work")
         self._taken = 0
@@ -210,6 +213,7 @@ class Dispatcher:
                 waiting.cancel()
 
     def _submit(self, grant: Grant, job: Callable[[], T]) -> Future[T]:
+        self._origin.check()
         with self._lock:
             if self._closing:
                 raise BusyError("the server is stopping", 10, yours=False)
@@ -268,6 +272,8 @@ class Dispatcher:
 
     def close(self) -> None:
         """Refuse new work and wait for what has begun; queued work is dropped."""
+        if not self._origin.here:
+            return
         with self._lock:
             self._closing = True
             dropped = tuple(self._waiting)

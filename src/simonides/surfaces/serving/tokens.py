@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import roll_back, translated
+from simonides.backends.embedded.encryption import open_file
 from simonides.backends.embedded.folder import folder_name
 from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
 from simonides.files import disk_errors, make_empty, write_file
+from simonides.forking import Origin, refused_after_fork
 from simonides.records.hygiene import clean_choice, clean_label
 from simonides.records.interval import from_micros
 from simonides.surfaces.operations.table import Verb
@@ -73,6 +75,7 @@ class TokenRecord:
         }
 
 
+@refused_after_fork(lambda tokens: tokens._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 class TokenStore:
     """The tokens of one store; a context manager. For one thread at a time.
 
@@ -85,6 +88,7 @@ class TokenStore:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
+        self._origin = Origin(str(self._path))
         self._connection: apsw.Connection | None = None
         # Which file was opened; another in its place is opened anew.
         self._opened_file: tuple[int, int] | None = None
@@ -114,7 +118,7 @@ class TokenStore:
     def _open(self) -> None:
         make_empty(self._path)
         self._opened_file = _file(self._path)
-        self._connection = apsw.Connection(str(self._path))
+        self._connection = open_file(self._path, None)
         self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA secure_delete=ON")
