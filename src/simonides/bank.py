@@ -1261,7 +1261,8 @@ class Bank:
         request = JobRequest.from_json(kept.request)
         if kept.texts is None:
             texts = ask_helpers(request.query, request.helpers, self._around.answerer)
-            self._rows.recall_jobs.keep_texts(job, texts.to_json())
+            # Of two processes that answer one job, both answer from what the first one kept.
+            texts = HelperTexts.from_json(self._rows.recall_jobs.keep_texts(job, texts.to_json()))
         else:
             texts = HelperTexts.from_json(kept.texts)
         reranker, problem = self._around.heavy_reranker()

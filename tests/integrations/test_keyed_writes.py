@@ -64,7 +64,7 @@ def test_every_item_added_to_a_session_stays_and_is_popped_once(banks: list[Bank
             items = [{"role": "user", "content": f"{number} {turn} {part}"} for part in "ab"]
             asyncio.run(sessions[number].add_items(items))
 
-    together([lambda number=number: add(number) for number in range(WRITERS)])
+    together([partial(add, number) for number in range(WRITERS)])
     items = [item["content"] for item in asyncio.run(sessions[0].get_items())]
     assert sorted(items) == sorted(
         f"{number} {turn} {part}" for number in range(WRITERS) for turn in range(4) for part in "ab"
@@ -75,7 +75,10 @@ def test_every_item_added_to_a_session_stays_and_is_popped_once(banks: list[Bank
         f"3 {n} {part}" for n in range(4) for part in "ab"
     ]
 
-    popped = together([lambda one=one: [asyncio.run(one.pop_item()) for _ in range(8)] for one in sessions])
+    def pop(one: Any) -> list[Any]:
+        return [asyncio.run(one.pop_item()) for _ in range(8)]
+
+    popped = together([partial(pop, one) for one in sessions])
     taken = Counter(item["content"] for part in popped for item in part)
     assert taken == Counter(items)
     assert asyncio.run(sessions[0].get_items()) == []
@@ -95,7 +98,7 @@ def test_a_session_cleared_while_others_add_keeps_what_came_after(banks: list[Ba
         for _ in range(4):
             asyncio.run(sessions[0].clear_session())
 
-    together([clear, *(lambda number=number: add(number) for number in range(1, 5))])
+    together([clear, *(partial(add, number) for number in range(1, 5))])
     left = [item["content"] for item in asyncio.run(sessions[0].get_items())]
     # What was added by one writer is cleared from its beginning, never from its middle.
     for number in range(1, 5):
@@ -135,7 +138,7 @@ def test_a_batch_of_a_langgraph_store_is_done_in_order(banks: list[Bank]) -> Non
             stores[number].abatch([*ops, base.PutOp(space, "k", None), base.GetOp(space, "k")])
         )
 
-    for results in together([lambda number=number: batch(number) for number in range(4)]):
+    for results in together([partial(batch, number) for number in range(4)]):
         assert [item.value["turn"] for item in results[1:6:2]] == [0, 1, 2]
         assert results[-1] is None
 
@@ -163,7 +166,7 @@ def test_no_edit_of_a_memory_file_is_lost(banks: list[Bank]) -> None:
                 {"command": "insert", "path": path, "insert_line": 0, "insert_text": f"line {number} {turn}"}
             )
 
-    together([lambda number=number: edit(number) for number in range(WRITERS)])
+    together([partial(edit, number) for number in range(WRITERS)])
     shown = tools[0].call({"command": "view", "path": path})
     lines = [line.partition("\t")[2] for line in shown.splitlines()[1:]]
     assert sorted(lines) == sorted(
@@ -188,7 +191,7 @@ def test_a_memory_folder_renamed_by_two_goes_to_one_name(banks: list[Bank]) -> N
             return False
         return True
 
-    won = together([lambda number=number: rename(number) for number in range(WRITERS)])
+    won = together([partial(rename, number) for number in range(WRITERS)])
     assert sum(won) == 1
     listed = tools[0].call({"command": "view", "path": "/memories"})
     assert [listed.count(f"/{name}.md") for name in "abc"] == [1, 1, 1]

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simonides.bank import Bank
+    from simonides.store import Store
+    from simonides.testing.clock import FrozenClock
 
 
 def stored(bank: Bank, space: str, path: list[str], value: Any, text: str, **described: Any) -> None:
@@ -66,6 +70,26 @@ def test_values_of_a_langgraph_store(bank: Bank) -> None:
     assert bank.stats()["memories"] == 1
     kept.delete(("users",), "odalys")
     assert kept.search(()) == []
+
+
+@pytest.mark.fault("N63")
+def test_an_import_brings_no_old_value_back(
+    bank: Bank, store: Store, tmp_path: Path, clock: FrozenClock
+) -> None:
+    langgraph = pytest.importorskip("simonides.integrations.langgraph")
+    kept = langgraph.BankStore(bank)
+    kept.put(("users",), "odalys", {"text": "old"})
+    bank.export(tmp_path / "bank.jsonl")
+    clock.advance(seconds=60)
+    kept.put(("users",), "odalys", {"text": "new"})
+    bank.import_bank(tmp_path / "bank.jsonl")
+    assert kept.get(("users",), "odalys").value == {"text": "new"}
+    assert [item.value for item in kept.search(("users",))] == [{"text": "new"}]
+    kept.delete(("users",), "odalys")
+    assert kept.get(("users",), "odalys") is None
+    other = langgraph.BankStore(store.bank("other"))
+    store.bank("other").import_bank(tmp_path / "bank.jsonl")
+    assert other.get(("users",), "odalys").value == {"text": "old"}
 
 
 @pytest.mark.fault("N63")

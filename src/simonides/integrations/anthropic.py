@@ -109,7 +109,7 @@ class BankMemoryTool(BetaAbstractMemoryTool):
         path = _file(name)
         while True:
             below = self._bank.list_records(_SPACE, path)
-            file = next((each for each in reversed(below) if each.path == path), None)
+            file = next((each for each in newest_of_each(below) if each.path == path), None)
             if file is None:
                 raise NotFoundError(f"{_name(path)} does not exist")
             text = changed(_name(path), str(file.value))

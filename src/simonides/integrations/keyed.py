@@ -36,11 +36,12 @@ def search_records(
 
 
 def newest_of_each(records: Iterable[KeyedRecord]) -> list[KeyedRecord]:
-    """One record a key, the one that was stored last.
+    """One record a key, the newest, in the order of their times.
 
     Version 0.1 left several values under a key where two writers put it at once, and so may an import.
     """
-    return list({record.path: record for record in records}.values())
+    ordered = sorted(records, key=lambda record: record.updated_at)
+    return list({record.path: record for record in ordered}.values())
 
 
 def words_of(value: Any) -> str:

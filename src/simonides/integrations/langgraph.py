@@ -72,7 +72,7 @@ class BankStore(BaseStore):
 
     def _do(self, op: Op) -> Result:
         if isinstance(op, GetOp):
-            found = self._bank.list_records(_SPACE, (*op.namespace, op.key), exact=True)
+            found = newest_of_each(self._bank.list_records(_SPACE, (*op.namespace, op.key), exact=True))
             return Item(**_fields(found[-1])) if found else None
         if isinstance(op, PutOp):
             self._put(op)

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import secrets
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.serving.grants import EVERY_BANK, Grant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import Any, Self
 
@@ -35,6 +35,7 @@ FILE = "tokens.db"
 _FORM = re.compile(r"smn_([0-9a-f]{16})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[0-9a-f]{1,16}")
 _NO_HASH = bytes(32)
+_TRIES = 20
 _VERBS = tuple(verb.value for verb in Verb)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tokens(
@@ -87,7 +88,7 @@ class TokenStore:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             self._connection = apsw.Connection(str(path))
             self._connection.set_busy_timeout(5_000)
-            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._use_wal()
             self._connection.execute("PRAGMA secure_delete=ON")
             self._connection.execute(_SCHEMA)
         except (OSError, apsw.Error) as error:
@@ -167,6 +168,36 @@ class TokenStore:
     def _row(self, name: str) -> tuple[Any, ...] | None:
         return self._connection.execute("SELECT * FROM tokens WHERE name=?", (name,)).fetchone()
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other writers out; what the block wrote is undone when it fails.
+
+        Raises:
+            UnavailableError: another process held the file for too long.
+        """
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError as error:
+            raise UnavailableError(f"{FILE}: another process keeps it locked; try again") from error
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+
+    def _use_wal(self) -> None:
+        for _ in range(_TRIES):
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+            except apsw.BusyError:
+                # SQLite does not wait for a lock here, as it does for a transaction. So wait in one.
+                with self.alone():
+                    pass
+            else:
+                return
+        raise UnavailableError(f"{FILE}: other processes keep it locked; try again")
+
     def close(self) -> None:
         """May be called again."""
         with suppress(apsw.ConnectionClosedError):
@@ -192,17 +223,28 @@ def _hash(token: str) -> bytes:
 def first_token(folder: Path, bank: str, now: int) -> tuple[str, Path] | None:
     """Where a store has no token yet, one of the owner's for *bank*, also written to a file of mode 0600.
 
+    Of several processes that ask at once, one makes it.
+
     Returns:
         the token and its file; ``None`` where there are tokens already.
+
+    Raises:
+        UnavailableError: it cannot be kept; there is no token then.
     """
-    with TokenStore(folder) as tokens:
+    path = folder / "token"
+    with TokenStore(folder) as tokens, tokens.alone():
         if tokens.list():
             return None
         token = tokens.create(banks=[bank], now=now)
-    path = folder / "token"
-    # Made anew, so that an older file's wider mode is not kept.
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(token + "\n")
+        # Before the commit, so that there is no token without its file.
+        try:
+            # Made anew, so that an older file's wider mode is not kept.
+            path.unlink(missing_ok=True)
+            descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(token + "\n")
+        except OSError as error:
+            raise UnavailableError(
+                f"{path}: the first token cannot be kept ({error}); make the folder writable"
+            ) from error
     return token, path
