@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simonides
+from simonides.errors import InputError, SimonidesError
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def test_a_memory_folder_renamed_by_two_goes_to_one_name(banks: list[Bank]) -> N
         command = {"command": "rename", "old_path": "/memories/old", "new_path": f"/memories/new{number}"}
         try:
             tools[number].call(command)
-        except simonides.errors.SimonidesError:
+        except SimonidesError:
             return False
         return True
 
@@ -196,3 +197,28 @@ def test_a_memory_folder_renamed_by_two_goes_to_one_name(banks: list[Bank]) -> N
     listed = tools[0].call({"command": "view", "path": "/memories"})
     assert [listed.count(f"/{name}.md") for name in "abc"] == [1, 1, 1]
     assert f"/memories/new{won.index(True)}/a.md" in listed
+
+
+@pytest.mark.fault("N62")
+@pytest.mark.fault("N67")
+def test_of_two_that_create_a_memory_file_one_is_refused(banks: list[Bank]) -> None:
+    anthropic = pytest.importorskip("simonides.integrations.anthropic")
+    tools = [anthropic.BankMemoryTool(bank) for bank in banks]
+    path = "/memories/folder/new.md"
+
+    def create(number: int) -> str:
+        try:
+            return str(tools[number].call({"command": "create", "path": path, "file_text": f"by {number}"}))
+        except InputError as error:
+            return str(error)
+
+    answers = together([partial(create, number) for number in range(WRITERS)])
+    [won] = [number for number, answer in enumerate(answers) if "already exists" not in answer]
+    assert f"by {won}" in tools[0].call({"command": "view", "path": path})
+    with pytest.raises(InputError, match="already exists"):
+        tools[0].call({"command": "create", "path": "/memories/folder", "file_text": "a file of this name"})
+    for name in ("folder", "folder/deeper"):
+        with pytest.raises(InputError, match="below the other"):
+            tools[0].call(
+                {"command": "rename", "old_path": "/memories/folder", "new_path": f"/memories/{name}"}
+            )

@@ -52,9 +52,14 @@ class BankMemoryTool(BetaAbstractMemoryTool):
         return f"Here's the content of {_name(path)} with line numbers:\n" + "\n".join(shown)
 
     def create(self, command: Any) -> str:
-        """Write a file, in place of what it held."""
+        """Write a new file; of two that create one at once, one is refused."""
         path = _file(command.path)
-        self._write(path, command.file_text)
+        try:
+            self._write(path, command.file_text, replaces=[])
+        except ConflictError:
+            raise InputError(
+                "path", f"{_name(path)} already exists; edit it, or choose another name"
+            ) from None
         return f"File created successfully at: {_name(path)}"
 
     def str_replace(self, command: Any) -> str:
@@ -120,7 +125,7 @@ class BankMemoryTool(BetaAbstractMemoryTool):
                 continue
             return f"{_name(path)} has been edited."
 
-    def _write(self, path: tuple[str, ...], text: str, *, replaces: list[str] | None = None) -> None:
+    def _write(self, path: tuple[str, ...], text: str, *, replaces: list[str]) -> None:
         if len(text) > LONGEST_TEXT:
             raise InputError(
                 "file_text", f"is {len(text):,} characters long, at most {LONGEST_TEXT:,} are allowed"

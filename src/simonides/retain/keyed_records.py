@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.bank import Reading
@@ -102,11 +103,7 @@ class KeyedRecords:
         parts = clean_path(path, "path")
         if newest is None:
             return list(self._read(reading, parts, exact=exact))
-        last: list[KeyedRecord] = []
-        for record in self._read(reading, parts, exact=exact, backwards=True):
-            if len(last) == newest:
-                break
-            last.append(record)
+        last = list(islice(self._read(reading, parts, exact=exact, last=newest), newest))
         return last[::-1]
 
     def wanted(self, records: object, mask: Callable[[str, str], str], *, append: bool) -> list[Wanted]:
@@ -223,13 +220,16 @@ class KeyedRecords:
         path: tuple[str, ...],
         *,
         exact: bool = False,
-        backwards: bool = False,
+        last: int = 0,
     ) -> Iterator[KeyedRecord]:
+        """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
         ordinals = tagged(reading.snapshot, tag_of(self.space, path), self.principal).tolist()
-        if backwards:
+        if last:
             ordinals.reverse()
-        for first in range(0, len(ordinals), _READ_AT_ONCE):
-            part = ordinals[first : first + _READ_AT_ONCE]
+        first, step = 0, min(last or _READ_AT_ONCE, _READ_AT_ONCE)
+        while first < len(ordinals):
+            part = ordinals[first : first + step]
+            first, step = first + step, _READ_AT_ONCE
             memories = reading.memories(part)
             apart = [memory.ordinal for memory in memories if value_is_in_source(memory, self.space)]
             sources = dict(zip(apart, reading.sources(apart), strict=True))
@@ -302,7 +302,7 @@ class KeyedRecords:
         return ready
 
     def _last_number(self, reading: Reading, path: tuple[str, ...]) -> int:
-        for record in self._read(reading, path, backwards=True):
+        for record in self._read(reading, path, last=1):
             if len(record.path) == len(path) + 1 and record.path[-1].isdecimal():
                 return int(record.path[-1])
         return 0
