@@ -1589,6 +1589,10 @@ class Bank:
             self._rows.reranker_path.unlink(missing_ok=True)
         return erased
 
+    def _keyed(self, space: str) -> KeyedRecords:
+        Screen(self._around.redact).name(space, "space")
+        return KeyedRecords(space, self.principal)
+
     def list_records(
         self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
     ) -> list[KeyedRecord]:
@@ -1607,7 +1611,7 @@ class Bank:
             raise InputError(
                 "newest", f"expected a whole number from 1 to {MOST_RECORDS:,}, got {shown(newest)}"
             )
-        kept = KeyedRecords(space, self.principal)
+        kept = self._keyed(space)
         with self._rows.reading() as reading:
             found = kept.read(reading, path, exact=exact, newest=newest)
         self._tell("list", reading, [record.id for record in found])
@@ -1634,7 +1638,7 @@ class Bank:
             ConflictError: what stands at a path is not what the record replaces; nothing was stored.
             the same as ``retain``.
         """
-        kept = KeyedRecords(space, self.principal)
+        kept = self._keyed(space)
         records = list(records) if isinstance(records, Iterator) else records
         with quiet_errors(self._around.redact, records):
             wanted = kept.wanted(records, Screen(self._around.redact).json_text, append=append)
@@ -1657,13 +1661,13 @@ class Bank:
             InputError: one path lies below the other.
             ConflictError: a record stands at or below *to*; nothing was changed.
         """
-        kept = KeyedRecords(space, self.principal)
+        kept = self._keyed(space)
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             return kept.move(transaction, path, to)
 
     def pop_record(self, space: str, path: Sequence[str] = ()) -> KeyedRecord | None:
         """Erase the record at or below a path that was stored last, and return it; each is returned once."""
-        kept = KeyedRecords(space, self.principal)
+        kept = self._keyed(space)
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             reading = inside(transaction)
             found = next(iter(kept.read(reading, path, newest=1)), None)
@@ -1680,7 +1684,7 @@ class Bank:
             path: beginning of the keys; empty = all records of the space.
             exact: only the records at *path* itself, not those below it.
         """
-        kept = KeyedRecords(space, self.principal)
+        kept = self._keyed(space)
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             found = kept.read(inside(transaction), path, exact=exact)
             return self._erase(transaction, list(dict.fromkeys(record.id for record in found)))
