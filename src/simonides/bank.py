@@ -70,7 +70,15 @@ from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_text, shown
-from simonides.records.interval import FOREVER, HEAD, check_recorded, from_micros, latest_recorded, parse_time
+from simonides.records.interval import (
+    FOREVER,
+    HEAD,
+    check_recorded,
+    from_micros,
+    latest_recorded,
+    parse_time,
+)
+from simonides.records.keyed_record import MOST_RECORDS
 from simonides.records.kind import Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
@@ -85,6 +93,7 @@ from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
 from simonides.retain.items import read_items
+from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
 from simonides.retain.quiet_errors import quiet, quiet_errors
@@ -135,6 +144,7 @@ if TYPE_CHECKING:
     from simonides.records.explanation import WhyNot
     from simonides.records.extraction import Extraction
     from simonides.records.impression import Samples
+    from simonides.records.keyed_record import KeyedRecord
     from simonides.records.memory import Memory
     from simonides.records.move import Move
     from simonides.records.recall import Recall
@@ -1288,7 +1298,8 @@ class Bank:
         request = JobRequest.from_json(kept.request)
         if kept.texts is None:
             texts = ask_helpers(request.query, request.helpers, self._around.answerer)
-            self._rows.recall_jobs.keep_texts(job, texts.to_json())
+            # Of two processes that answer one job, both answer from what the first one kept.
+            texts = HelperTexts.from_json(self._rows.recall_jobs.keep_texts(job, texts.to_json()))
         else:
             texts = HelperTexts.from_json(kept.texts)
         reranker, problem = self._around.heavy_reranker()
@@ -1606,10 +1617,113 @@ class Bank:
             with self._rows.reading() as reading:
                 wanted = [i for i in wanted if all(self._may_read(found) for found in reading.versions(i))]
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            erased = transaction.erase(wanted)
-            if erased:
-                self._rows.drop_reranker()
-            return erased
+            return self._erase(transaction, wanted)
+
+    def _erase(self, transaction: WriteTransaction, ids: Sequence[str]) -> int:
+        erased = transaction.erase(ids)
+        if erased:
+            self._rows.drop_reranker()
+        return erased
+
+    def _keyed(self, space: str) -> KeyedRecords:
+        Screen(self._around.redact).name(space, "space")
+        return KeyedRecords(space, self.principal)
+
+    def list_records(
+        self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
+    ) -> list[KeyedRecord]:
+        """Read values by their key, as they are at one moment, in the order of storing.
+
+        Args:
+            space: name of the program or framework whose records they are.
+            path: beginning of the keys.
+            exact: only the records at *path* itself, not those below it.
+            newest: only the last so many.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        if newest is not None and not (_is_number(newest) and newest <= MOST_RECORDS):
+            raise InputError(
+                "newest", f"expected a whole number from 1 to {MOST_RECORDS:,}, got {shown(newest)}"
+            )
+        kept = self._keyed(space)
+        with self._rows.reading() as reading:
+            found = kept.read(reading, path, exact=exact, newest=newest)
+        self._tell("list", reading, [record.id for record in found])
+        return found
+
+    def put_records(
+        self, space: str, records: Iterable[Mapping[str, Any]], *, append: bool = False
+    ) -> list[str]:
+        """Store values under keys in one transaction; a value that stood under a key is erased.
+
+        Args:
+            space: name of the program or framework whose records they are.
+            records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON-ready), ``text``
+                (what recall finds it by; by default the value as JSON), ``replaces`` (ids of all that must
+                stand at or below the path; an empty list = nothing; by default whatever stands there), and
+                keys of an item of ``retain`` such as ``session``, ``role`` and ``source``.
+            append: add each record below its path, numbered after the last one there.
+
+        Returns:
+            one id per record, in order.
+
+        Raises:
+            InputError: a record is wrong; nothing was stored.
+            ConflictError: what stands at a path is not what the record replaces; nothing was stored.
+            the same as ``retain``.
+        """
+        kept = self._keyed(space)
+        records = list(records) if isinstance(records, Iterator) else records
+        with quiet_errors(self._around.redact, records):
+            wanted = kept.wanted(records, Screen(self._around.redact).json_text, append=append)
+        drafts = self._read([each.item for each in wanted], {})
+        self._check_allowed(drafts)
+        if not drafts:
+            return []
+        return self._prepare_and_store(
+            drafts,
+            lambda opened, ready: kept.put(opened, ready, wanted, self._write, self._erase, append=append),
+        )
+
+    def move_records(self, space: str, path: Sequence[str], to: Sequence[str]) -> int:
+        """Give the records at or below one path keys that begin with another, in one transaction.
+
+        Returns:
+            how many there were.
+
+        Raises:
+            InputError: one path lies below the other.
+            ConflictError: a record stands at or below *to*; nothing was changed.
+        """
+        kept = self._keyed(space)
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
+            return kept.move(transaction, path, to)
+
+    def pop_record(self, space: str, path: Sequence[str] = ()) -> KeyedRecord | None:
+        """Erase the record at or below a path that was stored last, and return it; each is returned once."""
+        kept = self._keyed(space)
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
+            reading = inside(transaction)
+            found = next(iter(kept.read(reading, path, newest=1)), None)
+            if found is not None:
+                self._erase(transaction, [found.id])
+                self._tell("read", reading, [found.id])
+        return found
+
+    def forget_records(self, space: str, path: Sequence[str] = (), *, exact: bool = False) -> int:
+        """Erase the records at or below a path, in one transaction; returns how many there were.
+
+        Args:
+            space: name of the program or framework whose records they are.
+            path: beginning of the keys; empty = all records of the space.
+            exact: only the records at *path* itself, not those below it.
+        """
+        kept = self._keyed(space)
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
+            found = kept.read(inside(transaction), path, exact=exact)
+            return self._erase(transaction, list(dict.fromkeys(record.id for record in found)))
 
     def forget_where(
         self,

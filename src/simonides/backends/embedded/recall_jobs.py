@@ -89,10 +89,14 @@ class RecallJobs:
             ).fetchone()
         return None if row is None else KeptJob(str(row[0]), None if row[1] is None else str(row[1]))
 
-    def keep_texts(self, job: str, texts: str) -> None:
-        """What the helpers gave; what was kept first stays."""
+    def keep_texts(self, job: str, texts: str) -> str:
+        """Keep what the helpers gave, unless another process has kept its own; returns what is kept."""
         with translated(self._path), self._open() as connection:
-            connection.execute("UPDATE recall_jobs SET texts=? WHERE id=? AND texts IS NULL", (texts, job))
+            row = connection.execute(
+                "UPDATE recall_jobs SET texts=coalesce(texts, ?) WHERE id=? RETURNING texts", (texts, job)
+            ).fetchone()
+        # The job may have been dropped meanwhile.
+        return texts if row is None else str(row[0])
 
     def clear(self, patience: int = _BUSY_MILLISECONDS) -> bool:
         """Keep none, and leave no byte of them, whoever died while it wrote one.

@@ -16,7 +16,7 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from simonides.errors import InputError, MissingExtraError, UnavailableError
+from simonides.errors import ConflictError, InputError, MissingExtraError, UnavailableError
 from simonides.files import disk_errors, new_file
 from simonides.forking import Origin
 from simonides.http_clients import http_client
@@ -32,6 +32,7 @@ from simonides.models.server import is_address
 from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
+from simonides.records.keyed_record import KeyedRecord
 from simonides.surfaces.client import records
 from simonides.surfaces.client.problems import error_of
 from simonides.surfaces.operations.table import OPERATIONS
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
 _LINES = "application/x-ndjson"
 _MOST_ENTRIES = 100_000
+_MOST_READS = 20
 # Between two looks at a job, in seconds.
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _NULL_MEANS = frozenset({"max_tokens"})
@@ -233,6 +235,50 @@ class RemoteBank:
         """See ``Bank.forget``."""
         wanted = _listed(ids)
         return int(self._call("forget", ids=wanted)["forgotten"]) if wanted else 0
+
+    def list_records(
+        self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
+    ) -> list[KeyedRecord]:
+        """See ``Bank.list_records``; more than one page is read anew when its end has changed meanwhile."""
+        for _ in range(_MOST_READS):
+            try:
+                return list(self._records(space=space, path=list(path), exact=exact, newest=newest))
+            except ConflictError:
+                continue
+        raise UnavailableError(
+            f"the records of {space} changed {_MOST_READS} times while they were read; retry"
+        )
+
+    def _records(self, **asked: Any) -> Iterator[KeyedRecord]:
+        cursor: str | None = None
+        while True:
+            page = self._call("list_records", cursor=cursor, **asked)
+            yield from map(KeyedRecord.from_dict, page["records"])
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def put_records(
+        self, space: str, records: Iterable[Mapping[str, Any]], *, append: bool = False
+    ) -> list[str]:
+        """See ``Bank.put_records``; of no records nothing is asked."""
+        given = list(records)
+        return (
+            list(self._call("put_records", space=space, records=given, append=append)["ids"]) if given else []
+        )
+
+    def move_records(self, space: str, path: Sequence[str], to: Sequence[str]) -> int:
+        """See ``Bank.move_records``."""
+        return int(self._call("move_records", space=space, path=list(path), to=list(to))["moved"])
+
+    def pop_record(self, space: str, path: Sequence[str] = ()) -> KeyedRecord | None:
+        """See ``Bank.pop_record``; not repeated when the connection breaks: the record may be erased."""
+        found = self._call("pop_record", space=space, path=list(path))["record"]
+        return None if found is None else KeyedRecord.from_dict(found)
+
+    def forget_records(self, space: str, path: Sequence[str] = (), *, exact: bool = False) -> int:
+        """See ``Bank.forget_records``."""
+        return int(self._call("forget_records", space=space, path=list(path), exact=exact)["forgotten"])
 
     def used(self, ids: str | Iterable[str], *, recall_id: str | None = None) -> int:
         """See ``Bank.used``."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from simonides.errors import InputError
+from simonides.errors import ConflictError, InputError
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.surfaces.operations.fitting import fitted
 from simonides.surfaces.operations.parameters import given
@@ -126,6 +127,42 @@ def invalidate(bank: Bank, request: requests.Invalidate) -> Answer:
 def forget(bank: Bank, request: requests.Forget) -> Answer:
     asked = list(dict.fromkeys(request.ids))
     return {"asked": len(asked), "forgotten": bank.forget(asked)}
+
+
+def list_records(bank: Bank, request: requests.ListRecords) -> Answer:
+    found = bank.list_records(request.space, list(request.path), exact=request.exact, newest=request.newest)
+    start = 0
+    if request.cursor is not None:
+        ids = [record.id for record in found]
+        if request.cursor not in ids:
+            raise ConflictError("the record where the page before ended is gone; read from the first page")
+        start = ids.index(request.cursor) + 1
+    page: list[Answer] = []
+    size = 0
+    for record in found[start : start + request.limit]:
+        page.append(record.to_dict())
+        size += len(json.dumps(page[-1]))
+        if size > PAGE_BYTES:
+            break
+    more = start + len(page) < len(found)
+    return {"records": page, "next": page[-1]["id"] if more else None}
+
+
+def put_records(bank: Bank, request: requests.PutRecords) -> Answer:
+    return {"ids": bank.put_records(**given(request))}
+
+
+def move_records(bank: Bank, request: requests.MoveRecords) -> Answer:
+    return {"moved": bank.move_records(**given(request))}
+
+
+def pop_record(bank: Bank, request: requests.RecordsBelow) -> Answer:
+    record = bank.pop_record(**given(request))
+    return {"record": None if record is None else record.to_dict()}
+
+
+def forget_records(bank: Bank, request: requests.ForgetRecords) -> Answer:
+    return {"forgotten": bank.forget_records(**given(request))}
 
 
 def used(bank: Bank, request: requests.Used) -> Answer:

@@ -252,8 +252,13 @@ def _hash(token: str) -> bytes:
 def first_token(folder: Path, bank: str, now: int) -> tuple[str, Path] | None:
     """Where a store has no token yet, one of the owner's for *bank*, also written to a file of mode 0600.
 
+    Of several processes that ask at once, one makes it.
+
     Returns:
         the token and its file; ``None`` where there are tokens already.
+
+    Raises:
+        UnavailableError: it cannot be kept; there is no token then.
     """
     path = folder / "token"
     with TokenStore(folder) as tokens:
