@@ -30,7 +30,7 @@ from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
     from simonides.protocols import Tools, View
     from simonides.recall.recording import Recording
@@ -288,9 +288,13 @@ def _search(
 
     if executor is None or len(channels) < 2:
         return [(channel, search(channel)) for channel in channels]
-    running = [executor.submit(search, channel) for channel in channels]
-    # All have ended before the first error is raised: the caller may then close what the view reads from.
-    wait(running)
+    running: list[Future[tuple[Ranking, float]]] = []
+    try:
+        for channel in channels:
+            running.append(executor.submit(search, channel))
+    finally:
+        # All have ended before an error or an interrupt leaves: the caller then closes what the view reads.
+        wait(running)
     return [(channel, future.result()) for channel, future in zip(channels, running, strict=True)]
 
 
