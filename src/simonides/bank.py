@@ -95,7 +95,6 @@ from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from concurrent.futures import Executor
     from datetime import tzinfo
     from typing import IO
 
@@ -125,7 +124,7 @@ if TYPE_CHECKING:
         TokenCounter,
     )
     from simonides.recall.arguments import RecallRequest
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.pipeline import Plan, Threads
     from simonides.recall.refining.mlp import Network
     from simonides.records.draft import Draft, Prepared
     from simonides.records.enrichment import EnrichReport
@@ -244,7 +243,7 @@ class Surroundings:
     extractor: Extractor
     expander: Expander | None
     embedder: Embedders
-    executor: Executor | None
+    executor: Threads | None
     reranker: Callable[[], tuple[Reranker | None, str]]
     token_codes: bool
     settings: Mapping[str, Setting] = field(default_factory=dict)

@@ -6,12 +6,13 @@ import logging
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+import weakref
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Literal, Self
 
 from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
@@ -46,7 +47,6 @@ from simonides.text.times.expressions import find_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from concurrent.futures import Future
 
     from simonides.backends.embedded.encryption import Key
     from simonides.models.fetch import Progress
@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     )
     from simonides.retain.secrets import Policy
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _log = logging.getLogger("simonides")
 
@@ -323,11 +321,7 @@ class Store:
         self._key = key
         self._source = _EmbedderSource(embedder, progress, dimension)
         self._sparse = _SparseSource(sparse, progress)
-        self._executor = (
-            _ChannelThreads(channel_threads, thread_name_prefix="simonides-channel")
-            if channel_threads
-            else None
-        )
+        self._executor = _ChannelThreads(channel_threads) if channel_threads else None
         self._around = Surroundings(
             clock,
             zone,
@@ -485,14 +479,56 @@ class Store:
         self.close()
 
 
-class _ChannelThreads(ThreadPoolExecutor):
-    """Runs channels side by side; says what happened when the store was closed under a recall."""
+class _ChannelThreads:
+    """Runs channels side by side (``recall.pipeline.Threads``).
 
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        try:
-            return super().submit(fn, *args, **kwargs)
-        except RuntimeError as error:
-            raise StoreError("the store was closed during a recall; open it again") from error
+    An interrupt of its callers can leave none of its locks held, as it can in a ``ThreadPoolExecutor``: they
+    and the queue are written in C.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=_serve, args=(self._work,), name=f"simonides-channel_{n}", daemon=True)
+            for n in range(count)
+        ]
+        for thread in self._threads:
+            thread.start()
+        # Also where nobody closes the store.
+        weakref.finalize(self, _end, self._work, count)
+
+    def submit(self, work: Callable[[], None], /) -> None:
+        """Run *work* in one of the threads.
+
+        Raises:
+            StoreError: the store was closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise StoreError("the store was closed during a recall; open it again")
+            self._work.put(work)
+
+    def shutdown(self) -> None:
+        """End the threads once they have done what was submitted; may be called again."""
+        with self._lock:
+            self._closed = True
+            _end(self._work, len(self._threads))
+        for thread in self._threads:
+            thread.join()
+
+
+def _serve(queue: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (work := queue.get()) is not None:
+        work()
+        # It holds what a recall read.
+        del work
+
+
+def _end(queue: SimpleQueue[Callable[[], None] | None], threads: int) -> None:
+    for _ in range(threads):
+        queue.put(None)
 
 
 class _EmbedderSource:

@@ -1,9 +1,9 @@
 """Interrupts and failed allocations at any instruction of a mixed load, and what must hold after each.
 
-CPython raises ``KeyboardInterrupt`` only between certain instructions: after a call, when a function is
-entered or a generator resumed, and when a loop goes round. ``Interrupter`` counts these places while an
-operation runs and raises at the n-th, so a trial can be made again. A ``MemoryError`` takes the place of an
-instruction that allocates, in the code of the index.
+CPython raises ``KeyboardInterrupt`` where it looks for signals: when a function in C has returned, a function
+is entered or a generator resumed, and when a loop goes round. ``Interrupter`` counts these places (not the
+last) while an operation runs and raises at the n-th, so a trial can be made again; real signals come
+anywhere. A ``MemoryError`` takes the place of an instruction that allocates, in the code of the index.
 
 As a program: ``interrupting.py FOLDER MOMENT EMBEDDER QUERY`` prints what a fresh process answers.
 """
@@ -19,12 +19,14 @@ import signal
 import sys
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 import simonides
+from simonides.backends.embedded.left_over import left_overs
 from simonides.errors import SimonidesError, StoreError
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
@@ -42,7 +44,6 @@ LIBRARY = {str(Path(contextlib.__file__)), str(Path(contextlib.__file__).with_na
 INDEX = tuple(
     str(SOURCE / part) for part in ("index", "backends/embedded/catch_up.py", "backends/embedded/feed")
 )
-_SIGNALS_AFTER = ("CALL", "RESUME", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
 _ALLOCATES = ("CALL", "BUILD_", "BINARY_OP", "LIST_", "SET_", "MAP_ADD", "DICT_", "FORMAT_", "STORE_SUBSCR")
 EMBEDDERS = {name: StubEmbedder(16, name=name) for name in ("one", "two")}
 FreshProcess = Callable[[Path, str, str, str], dict[str, Any]]
@@ -61,7 +62,7 @@ class Interrupter:
         self.count = 0
         self._at = 0
         self._error: type[BaseException] = KeyboardInterrupt
-        self._places: dict[tuple[CodeType, type[BaseException]], frozenset[int] | None] = {}
+        self._places: dict[CodeType, frozenset[int] | None] = {}
 
     def run(
         self, operation: Callable[[], object], error: type[BaseException], at: int
@@ -69,7 +70,10 @@ class Interrupter:
         """Run *operation* and raise *error* at its place number *at*, from 1; ``None`` = it never came there."""
         self.count, self._at, self._error = 0, at, error
         hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
-        sys.settrace(self._enter)
+        if error is KeyboardInterrupt:
+            sys.setprofile(self._between)
+        else:
+            sys.settrace(self._enter)
         try:
             operation()
         except error as raised:
@@ -77,57 +81,52 @@ class Interrupter:
                 raise
             return raised
         finally:
+            sys.setprofile(None)
             sys.settrace(None)
             sys.unraisablehook = hook
         # Raised where nobody is told, as in the end of an abandoned generator, or turned into another.
         return error() if self.count >= at else None
 
+    def _between(self, frame: FrameType, event: str, _: object) -> None:
+        """Where CPython looks for signals: a function was entered, or one in C has returned."""
+        name = frame.f_code.co_filename
+        if event in {"call", "c_return"} and (name.startswith(str(SOURCE)) or name in LIBRARY):
+            self._pass()
+
+    def _pass(self) -> None:
+        self.count += 1
+        if self.count == self._at:
+            raise self._error
+
     def _enter(self, frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
-        places = self._places_of(frame.f_code)
+        if frame.f_code not in self._places:
+            self._places[frame.f_code] = _allocations(frame.f_code)
+        places = self._places[frame.f_code]
         if event != "call" or places is None:
             return None
         frame.f_trace_lines, frame.f_trace_opcodes = False, True
-        after = self._error is KeyboardInterrupt
-        before = -1
 
         def step(frame: FrameType, event: str, _: object) -> Callable[..., Any]:
-            nonlocal before
-            if event == "opcode":
-                # -1: the function was just entered.
-                place = before if after else frame.f_lasti
-                if place in places or (after and place == -1):
-                    self.count += 1
-                    if self.count == self._at:
-                        raise self._error
-                before = frame.f_lasti
+            if event == "opcode" and frame.f_lasti in places:
+                self._pass()
             return step
 
         return step
 
-    def _places_of(self, code: CodeType) -> frozenset[int] | None:
-        key = code, self._error
-        if key not in self._places:
-            self._places[key] = self._found(code)
-        return self._places[key]
 
-    def _found(self, code: CodeType) -> frozenset[int] | None:
-        if self._error is KeyboardInterrupt:
-            if not code.co_filename.startswith(str(SOURCE)) and code.co_filename not in LIBRARY:
-                return None
-            return frozenset(
-                i.offset for i in dis.get_instructions(code) if i.opname.startswith(_SIGNALS_AFTER)
-            )
-        if not code.co_filename.startswith(INDEX):
-            return None
-        listed = [i for i in dis.get_instructions(code) if i.opname != "PRECALL"]
-        found = [
-            each.offset
-            for place, each in enumerate(listed)
-            # Not the end of a ``with`` block: no context manager in C fails to allocate there.
-            if each.opname.startswith(_ALLOCATES)
-            and not (place > 2 and all(one.argval is None for one in listed[place - 3 : place]))
-        ]
-        return frozenset(found)
+def _allocations(code: CodeType) -> frozenset[int] | None:
+    """Where instructions of the index begin that allocate; ``None`` = it is other code."""
+    if not code.co_filename.startswith(INDEX):
+        return None
+    listed = [each for each in dis.get_instructions(code) if each.opname != "PRECALL"]
+    found = [
+        each.offset
+        for place, each in enumerate(listed)
+        # Not the end of a ``with`` block: no context manager in C fails to allocate there.
+        if each.opname.startswith(_ALLOCATES)
+        and not (place > 2 and all(one.argval is None for one in listed[place - 3 : place]))
+    ]
+    return frozenset(found)
 
 
 def by_signal(operation: Callable[[], object], seconds: float) -> bool:
@@ -176,7 +175,7 @@ class Load:
 
     def __init__(self, folder: Path, seed: int, *, threads: int = 0) -> None:
         self.folder = folder
-        self.random = random.Random(seed)  # noqa: S311 no secret
+        self.random = random.Random(seed)
         self.clock = FrozenClock()
         self.store: Store | None = None
         self._threads = threads
@@ -197,10 +196,10 @@ class Load:
             "quarantine": (2, lambda: self._owner.quarantine(self._some(1))),
             "merge": (5, lambda: self._rows.merge_if_due(force=True)),
             "merge entities": (2, self._merge_entities),
-            "settle": (3, lambda: self._owner.settle()),
+            "settle": (3, self._settle),
             "maintain": (4, self._maintain),
             "reembed": (3, self._reembed),
-            "repair": (1, lambda: self._owner.repair()),
+            "repair": (1, self._repair),
             "export": (1, self._export),
             "backup and restore": (1, self._restore),
             "open again": (5, self._open_again),
@@ -232,8 +231,7 @@ class Load:
                 other = apsw.Connection(str(folder / name))
                 other.execute("BEGIN EXCLUSIVE; ROLLBACK")
                 other.close()
-        with contextlib.suppress(FileNotFoundError):
-            assert not [p.name for p in folder.iterdir() if p.name.endswith(".partial") and self._is_stale(p)]
+        assert not [*left_overs(folder), *self.folder.glob(".*.partial*")]
         rows = self._rows
         assert not rows._connections.get().in_transaction
         assert not rows._lock.locked()
@@ -268,17 +266,15 @@ class Load:
         if self.store is not None:
             self.store.close()
 
-    @staticmethod
-    def _is_stale(path: Path) -> bool:
-        return path.name.startswith(".") and "reranker" in path.name
-
     # -- operations
 
     def _open(self) -> Store:
         if (self.folder / "bank-default" / "memory.db").exists():
-            with simonides.open(self.folder, embedder=EMBEDDERS["one"], clock=self.clock) as looking:
-                with looking.bank()._rows.reading() as reading:
-                    name = reading.embedder().name or "one"
+            with (
+                simonides.open(self.folder, embedder=EMBEDDERS["one"], clock=self.clock) as looking,
+                looking.bank()._rows.reading() as reading,
+            ):
+                name = reading.embedder().name or "one"
         else:
             name = "one"
         return simonides.open(
@@ -366,6 +362,12 @@ class Load:
         self.clock.advance(days=self.random.choice((0.1, 20)))
         self._owner.maintain()
 
+    def _settle(self) -> None:
+        self._owner.settle()
+
+    def _repair(self) -> None:
+        self._owner.repair()
+
     def _reembed(self) -> None:
         target = "two" if self._embedder() == "one" else "one"
         if self.random.random() < 0.2:
@@ -413,7 +415,7 @@ def trials(
     done = 0
     while True:
         place = folder / f"{seed}-{done}"
-        load = Load(place, seed * 1_000_003 + done, threads=2 if done // length % 3 == 2 and signals else 0)
+        load = Load(place, seed * 1_000_003 + done, threads=done // length % 3)
         load.perform("retain many")
         load.check()
         here = 0
@@ -431,9 +433,9 @@ def trials(
             raised: BaseException | None = None
             try:
                 if real:
-                    struck = by_signal(lambda: load.perform(name), seconds[name] * load.random.random())
+                    struck = by_signal(partial(load.perform, name), seconds[name] * load.random.random())
                 else:
-                    raised = interrupter.run(lambda: load.perform(name), error, at)
+                    raised = interrupter.run(partial(load.perform, name), error, at)
                     struck = raised is not None
                     # Struck, it shows how far it came at least.
                     reached = interrupter.count
@@ -453,8 +455,8 @@ def trials(
                 here += 1
                 yield name
             elif not real:
-                # What it takes without tracing, about a twentieth.
-                seconds[name] = max(1e-4, interrupter.count * 5e-7)
+                # About what it takes without tracing.
+                seconds[name] = max(1e-4, interrupter.count * 2e-6)
                 load._held = [memory.id for memory in load._owner.memories(limit=10_000)]
         load.close()
         shutil.rmtree(place)
@@ -464,4 +466,4 @@ if __name__ == "__main__":
     _folder, _moment, _embedder, _query = sys.argv[1:]
     _clock = FrozenClock(datetime.fromisoformat(_moment))
     with simonides.open(_folder, embedder=EMBEDDERS[_embedder], clock=_clock) as _store:
-        print(json.dumps(answers(_store, _query)))
+        print(json.dumps(answers(_store, _query)))  # noqa: T201 its output

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +16,8 @@ from tests.reliability import interrupting
 from simonides.backends.embedded import connection, feeding, merge
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.reliability.conftest import Record, Share
 
 pytestmark = [

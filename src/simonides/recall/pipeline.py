@@ -14,9 +14,10 @@ and nothing of it counts as degraded.
 
 from __future__ import annotations
 
-from concurrent.futures import wait
+import threading
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from concurrent.futures import Executor, Future
 
     from simonides.protocols import Tools, View
     from simonides.recall.recording import Recording
@@ -40,6 +40,15 @@ if TYPE_CHECKING:
 
 NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
+
+
+class Threads(Protocol):
+    """What runs work beside the caller, as an ``Executor`` does."""
+
+    def submit(self, work: Callable[[], None], /) -> object:
+        """Run *work* in another thread, soon."""
+        ...
+
 
 Stage = TypeVar("Stage", Understander, Channel, Fuser, Refiner, Packer)
 
@@ -114,7 +123,7 @@ def run(
     *,
     known_at: int,
     timer: Callable[[], float],
-    executor: Executor | None = None,
+    executor: Threads | None = None,
     recording: Recording | None = None,
 ) -> Recall:
     """Answer *query* from what *view* lets see.
@@ -221,7 +230,7 @@ def _retrieve(
     deadline: Deadline,
     lines: list[StageTrace],
     timer: Callable[[], float],
-    executor: Executor | None,
+    executor: Threads | None,
     recording: Recording | None,
 ) -> tuple[Candidate, ...]:
     """The pool after channels, fuser and refiners, best first; adds their lines to *lines*."""
@@ -277,7 +286,7 @@ def _search(
     query: Query,
     tools: Tools,
     timer: Callable[[], float],
-    executor: Executor | None,
+    threads: Threads | None,
 ) -> list[tuple[Step[Channel], tuple[Ranking, float]]]:
     """Each channel with its ranking and the seconds it took, in the order given."""
 
@@ -286,16 +295,62 @@ def _search(
         ranking = channel.stage.search(view, query, tools)
         return ranking, timer() - start
 
-    if executor is None or len(channels) < 2:
+    if threads is None or len(channels) < 2:
         return [(channel, search(channel)) for channel in channels]
-    running: list[Future[tuple[Ranking, float]]] = []
+    beside = [_Search(partial(search, channel)) for channel in channels]
     try:
-        for channel in channels:
-            running.append(executor.submit(search, channel))
+        for each in beside:
+            threads.submit(each.run)
+        # All have ended before the first error is raised: the caller may then close what the view reads from.
+        for each in beside:
+            each.wait()
     finally:
-        # All have ended before an error or an interrupt leaves: the caller then closes what the view reads.
-        wait(running)
-    return [(channel, future.result()) for channel, future in zip(channels, running, strict=True)]
+        for each in beside:
+            each.stop()
+    return [(channel, each.outcome()) for channel, each in zip(channels, beside, strict=True)]
+
+
+class _Search:
+    """One channel's search in another thread.
+
+    Waits by locks alone: they are written in C, while an interrupt inside a ``Future`` can leave that locked.
+    """
+
+    def __init__(self, search: Callable[[], tuple[Ranking, float]]) -> None:
+        self._search = search
+        self._found: tuple[Ranking, float] | None = None
+        self._error: BaseException | None = None
+        self._over = False
+        self._running = threading.Lock()
+        self._ended = threading.Lock()
+        self._ended.acquire()
+
+    def run(self) -> None:
+        with self._running:
+            try:
+                if not self._over:
+                    self._found = self._search()
+            except BaseException as error:  # noqa: BLE001 whoever waits raises it
+                self._error = error
+        self._ended.release()
+
+    def wait(self) -> None:
+        """Until it has ended."""
+        with self._ended:
+            pass
+
+    def stop(self) -> None:
+        """Until it does not run, and never will, whether it has begun or not."""
+        self._over = True
+        with self._running:
+            pass
+
+    def outcome(self) -> tuple[Ranking, float]:
+        """What it found, or its error, raised."""
+        if self._error is not None:
+            raise self._error
+        assert self._found is not None
+        return self._found
 
 
 def _line(step: Step[Stage], shape: str, seconds: float, count: int, reason: str = "") -> StageTrace:

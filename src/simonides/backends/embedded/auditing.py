@@ -345,6 +345,11 @@ def read_head(text: str) -> Head:
     return Head(int(number), seal)
 
 
+def has_entries(connection: apsw.Connection) -> bool:
+    """Whether the log of changes was begun."""
+    return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
+
+
 def make_key(folder: Path) -> bytes:
     """A new key in ``KEY_FILE``; the one that is there already, if there is one.
 

@@ -87,8 +87,8 @@ def send_backup(source: apsw.Connection, folder: Path, target: IO[bytes], key: K
         OSError: *folder* or *target* cannot be written.
     """
     work = folder / f".backup-{uuid.uuid4().hex}"
-    work.mkdir(mode=0o700)
     try:
+        work.mkdir(mode=0o700)
         saved = write_backup(source, work / "backup.db", key)
         with (work / "backup.db").open("rb") as copied:
             shutil.copyfileobj(copied, target)
@@ -115,8 +115,8 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
     if not path.is_file():
         raise InputError("path", f"there is no file {path}")
     work = connections.path.parent / f".restoring-{uuid.uuid4().hex}"
-    work.mkdir(mode=0o700)
     try:
+        work.mkdir(mode=0o700)
         copied = work / "memory.db"
         shutil.copyfile(path, copied)
         copied.chmod(0o600)

@@ -27,6 +27,7 @@ from simonides.backends.embedded.auditing import (
     AuditReport,
     Entry,
     find_key,
+    has_entries,
     make_key,
     read_entries,
 )
@@ -934,7 +935,7 @@ class EmbeddedBank:
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
         with contextlib.suppress(DamagedError), self._rows_only() as connection:
-            if self._auditor() is None and connection.execute("SELECT count(*) FROM audit").get:
+            if self._auditor() is None and has_entries(connection):
                 raise UnavailableError(
                     f"{self.folder}: the bank is audited and its audit key is not here; hand the key in, so "
                     "that the restore is in the log"
@@ -997,28 +998,29 @@ class EmbeddedBank:
         makes_key = self._audit_key is None and not path.exists()
         try:
             with write_transaction(self._connections) as connection:
-                begun = bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
-                if begun:
-                    auditor = self._auditor()
-                    if auditor is None:
-                        raise NotFoundError(
-                            f"{self.folder}: its audit log was begun with an audit key that is not here; put "
-                            f"its {KEY_FILE} back, or hand the key in"
-                        )
-                    auditor.check_key(connection)
-                elif self._audit_key is None:
-                    # Inside, so that nobody writes with the key before the log's first row.
-                    make_key(self.folder)
-                if not begun:
-                    self._audit(connection, read_meta(connection), AUDIT_START, now)
+                self._begin_audit(connection, now)
         except BaseException:
             if makes_key:
                 # A key without a log is what someone leaves who deletes the log.
                 with contextlib.suppress(SimonidesError), write_transaction(self._connections) as connection:
-                    if not connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get:
+                    if not has_entries(connection):
                         path.unlink(missing_ok=True)
             raise
         return path if self._audit_key is None else None
+
+    def _begin_audit(self, connection: apsw.Connection, now: int) -> None:
+        if not has_entries(connection):
+            if self._audit_key is None:
+                # Inside, so that nobody writes with the key before the log's first row.
+                make_key(self.folder)
+            self._audit(connection, read_meta(connection), AUDIT_START, now)
+        elif (auditor := self._auditor()) is None:
+            raise NotFoundError(
+                f"{self.folder}: its audit log was begun with an audit key that is not here; put its "
+                f"{KEY_FILE} back, or hand the key in"
+            )
+        else:
+            auditor.check_key(connection)
 
     def audit_recalls(self, now: int, *, on: bool) -> bool:
         """Begin or end the log of recalls; false when it was so before.

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import uuid
 from array import array
 from base64 import b64encode
 from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.encryption import make_private
 from simonides.backends.embedded.export_fields import EVIDENCE, MOVE
 from simonides.backends.embedded.export_format import (
     EPISODE_COLUMNS,
@@ -112,17 +113,17 @@ def write_export(target: str | os.PathLike[str] | IO[bytes], lines: Iterable[byt
         target.writelines(lines)
         return
     path = _regular(target)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".partial", dir=path.parent)
+    partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.partial")
     try:
-        with os.fdopen(handle, "wb") as file:
+        make_private(partial)
+        with partial.open("wb") as file:
             file.writelines(lines)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
+        partial.replace(path)
+    finally:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+            partial.unlink()
     FileLayer().sync_folder(path.parent)
 
 
