@@ -5,7 +5,7 @@ is entered or a generator resumed, and when a loop goes round. ``Interrupter`` c
 last) while an operation runs and raises at the n-th, so a trial can be made again; real signals come
 anywhere. A ``MemoryError`` takes the place of an instruction that allocates, in the code of the index.
 
-As a program: ``interrupting.py FOLDER MOMENT EMBEDDER QUERY`` prints what a fresh process answers.
+As a program: ``interrupting.py FOLDER MOMENT EMBEDDER QUERY PRINCIPAL`` prints what a fresh process answers.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ INDEX = tuple(
 )
 _ALLOCATES = ("CALL", "BUILD_", "BINARY_OP", "LIST_", "SET_", "MAP_ADD", "DICT_", "FORMAT_", "STORE_SUBSCR")
 EMBEDDERS = {name: StubEmbedder(16, name=name) for name in ("one", "two")}
-FreshProcess = Callable[[Path, str, str, str], dict[str, Any]]
-"""Gives the answers of a process of its own: by folder, moment, embedder and query."""
+FreshProcess = Callable[[Path, str, str, str, str], dict[str, Any]]
+"""Gives the answers of a process of its own: by folder, moment, embedder, query and principal."""
 
 QUERIES = ("Priya keeps the blue key in the drawer", "who moved the ladder", "pump 3")
 PRINCIPALS = (None, "ann", "bob")
@@ -154,15 +154,15 @@ def by_signal(operation: Callable[[], object], seconds: float) -> bool:
     return struck
 
 
-def answers(store: Store, query: str) -> dict[str, Any]:
-    """What everyone holds, and is answered."""
-    found: dict[str, Any] = {}
-    for principal in PRINCIPALS:
-        bank = store.bank(principal=principal)
-        held = [(memory.id, memory.text, list(memory.acl)) for memory in bank.memories(limit=10_000)]
-        recalled = [(hit.id, hit.text, hit.score) for hit in bank.recall(query)]
-        found[principal or "owner"] = {"held": held, "recalled": recalled}
-    return found
+def answers(store: Store, query: str, principal: str) -> dict[str, Any]:
+    """What everyone holds, and what one of them is answered."""
+    banks = {each or "owner": store.bank(principal=each) for each in PRINCIPALS}
+    found: dict[str, Any] = {
+        name: [(memory.id, memory.text, list(memory.acl)) for memory in bank.memories(limit=10_000)]
+        for name, bank in banks.items()
+    }
+    hits = store.bank(principal=principal).recall(query)
+    return found | {"recalled": [(hit.id, hit.text, hit.score) for hit in hits]}
 
 
 class Load:
@@ -237,23 +237,24 @@ class Load:
         assert not rows._lock.locked()
         assert not rows._merging.locked()
         assert not store._lock.locked()
-        query = self.random.choice(QUERIES)
-        here = answers(store, query)
+        query, principal = self.random.choice(QUERIES), self.random.choice(("ann", "bob"))
+        here = answers(store, query, principal)
         embedder = self._embedder()
         if fresh_process is not None:
-            there = fresh_process(self.folder, self.clock.now.isoformat(), embedder, query)
+            there = fresh_process(self.folder, self.clock.now.isoformat(), embedder, query, principal)
         else:
             with simonides.open(self.folder, embedder=EMBEDDERS[embedder], clock=self.clock) as fresh:
-                there = answers(fresh, query)
+                there = answers(fresh, query, principal)
         assert json.loads(json.dumps(here)) == json.loads(json.dumps(there))
-        for principal, others in (("ann", "bob"), ("bob", "ann")):
-            for memory, text, acl in here[principal]["held"]:
-                assert not acl or principal in acl, memory
+        for name, others in (("ann", "bob"), ("bob", "ann")):
+            for memory, text, acl in here[name]:
+                assert not acl or name in acl, memory
                 assert f"only {others}" not in text
-            assert all(f"only {others}" not in text for _, text, _ in here[principal]["recalled"])
+        others = "bob" if principal == "ann" else "ann"
+        assert all(f"only {others}" not in text for _, text, _ in here["recalled"])
         report = store.bank().verify()
         assert report.ok, report.problems
-        self._held = [memory for memory, _, _ in here["owner"]["held"]]
+        self._held = [memory for memory, _, _ in here["owner"]]
 
     def go_on(self) -> None:
         """A write and a read, which both succeed."""
@@ -463,7 +464,7 @@ def trials(
 
 
 if __name__ == "__main__":
-    _folder, _moment, _embedder, _query = sys.argv[1:]
+    _folder, _moment, _embedder, *_asked = sys.argv[1:]
     _clock = FrozenClock(datetime.fromisoformat(_moment))
     with simonides.open(_folder, embedder=EMBEDDERS[_embedder], clock=_clock) as _store:
-        print(json.dumps(answers(_store, _query)))  # noqa: T201 its output
+        print(json.dumps(answers(_store, *_asked)))  # noqa: T201 its output

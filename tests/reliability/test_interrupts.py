@@ -51,13 +51,13 @@ def test_10_000_interrupts(tmp_path: Path, share: Share, record: Record) -> None
     done = _run(
         tmp_path, 1 + share.number, share.part(INTERRUPTS), KeyboardInterrupt, signals=0.2, fresh=True
     )
-    record("N82", {"interrupts": done.total(), **done})
+    record("interrupts", {"trials": done.total(), **done})
 
 
 @pytest.mark.soak
 def test_2_000_failed_allocations(tmp_path: Path, share: Share, record: Record) -> None:
     done = _run(tmp_path, 1 + share.number, share.part(MEMORY_ERRORS), MemoryError, fresh=True)
-    record("N81", {"failed allocations": done.total(), **done})
+    record("failed allocations", {"trials": done.total(), **done})
 
 
 def _run(
@@ -74,8 +74,8 @@ def _run(
     return Counter(islice(done, count))
 
 
-def _fresh_process(folder: Path, moment: str, embedder: str, query: str) -> dict[str, Any]:
-    command = [sys.executable, interrupting.__file__, str(folder), moment, embedder, query]
-    asked = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(asked.stdout)
+def _fresh_process(folder: Path, *asked: str) -> dict[str, Any]:
+    command = [sys.executable, interrupting.__file__, str(folder), *asked]
+    answered = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(answered.stdout)
     return found

@@ -287,7 +287,7 @@ def translated(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def read_transaction(connections: Connections) -> Iterator[apsw.Connection]:
     """The rows of one moment, that of the first read; others may write meanwhile."""
-    with _transaction(connections, "BEGIN") as connection:
+    with _transaction(connections, "BEGIN", commit=False) as connection:
         yield connection
 
 
@@ -303,21 +303,30 @@ def write_transaction(connections: Connections) -> Iterator[apsw.Connection]:
     connections.get()
     if connections.read_only:
         raise UnavailableError(f"{connections.path}: {connections.obstacle}")
-    with _transaction(connections, "BEGIN IMMEDIATE") as connection:
+    with _transaction(connections, "BEGIN IMMEDIATE", commit=True) as connection:
         yield connection
-        connection.execute("COMMIT")
 
 
 @contextlib.contextmanager
-def _transaction(connections: Connections, begin: str) -> Iterator[apsw.Connection]:
-    """Roll back what is not committed when the block ends, by an interrupt, too."""
+def _transaction(connections: Connections, begin: str, *, commit: bool) -> Iterator[apsw.Connection]:
+    """Roll back what is not committed when the block ends, by an interrupt, too.
+
+    An interrupt may leave this generator suspended until its traceback is gone, so it commits itself: while
+    it is suspended its transaction is open, and ``Connections.idle`` gives all others another connection.
+    """
     with translated(connections.path):
         connection = connections.idle()
         try:
             connection.execute(begin)
             yield connection
+            if commit:
+                connection.execute("COMMIT")
         finally:
-            # SQLite ends a transaction itself after some disk errors. Python handles no signal between this
-            # look and the call that rolls back; in a function of its own it would.
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            try:
+                # SQLite ends a transaction itself after some disk errors. Python handles no signal between
+                # this look and the call that rolls back; in a function of its own it would.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            except apsw.ConnectionClosedError:
+                # Which rolled back.
+                pass
