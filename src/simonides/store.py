@@ -6,12 +6,10 @@ import logging
 import os
 import threading
 import time
-import weakref
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Literal, Self
 
 from simonides.backends.embedded.auditing import Auditor
@@ -34,6 +32,7 @@ from simonides.models.onnx_encoder import checked_dimension
 from simonides.models.resolve import load_embedder, load_reranker, load_sparse, sparse_choice
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
+from simonides.recall.helping.running import Threads
 from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.records.interval import to_micros
 from simonides.records.model_identity import ModelIdentity
@@ -470,7 +469,7 @@ class Store:
             self._banks.clear()
             self._doors.clear()
         if self._executor is not None:
-            self._executor.shutdown()
+            self._executor.close()
 
     def __enter__(self) -> Self:
         return self
@@ -479,56 +478,24 @@ class Store:
         self.close()
 
 
-class _ChannelThreads:
-    """Runs channels side by side (``recall.pipeline.Threads``).
-
-    An interrupt of its callers can leave none of its locks held, as it can in a ``ThreadPoolExecutor``: they
-    and the queue are written in C.
-    """
+class _ChannelThreads(Threads):
+    """Runs channels side by side; says what happened when the store was closed under a recall."""
 
     def __init__(self, count: int) -> None:
-        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        super().__init__(count, "simonides-channel")
         self._lock = threading.Lock()
         self._closed = False
-        self._threads = [
-            threading.Thread(target=_serve, args=(self._work,), name=f"simonides-channel_{n}", daemon=True)
-            for n in range(count)
-        ]
-        for thread in self._threads:
-            thread.start()
-        # Also where nobody closes the store.
-        weakref.finalize(self, _end, self._work, count)
 
     def submit(self, work: Callable[[], None], /) -> None:
-        """Run *work* in one of the threads.
-
-        Raises:
-            StoreError: the store was closed.
-        """
         with self._lock:
             if self._closed:
                 raise StoreError("the store was closed during a recall; open it again")
-            self._work.put(work)
+            super().submit(work)
 
-    def shutdown(self) -> None:
-        """End the threads once they have done what was submitted; may be called again."""
+    def close(self) -> None:
         with self._lock:
             self._closed = True
-            _end(self._work, len(self._threads))
-        for thread in self._threads:
-            thread.join()
-
-
-def _serve(queue: SimpleQueue[Callable[[], None] | None]) -> None:
-    while (work := queue.get()) is not None:
-        work()
-        # It holds what a recall read.
-        del work
-
-
-def _end(queue: SimpleQueue[Callable[[], None] | None], threads: int) -> None:
-    for _ in range(threads):
-        queue.put(None)
+        super().close()
 
 
 class _EmbedderSource:

@@ -14,7 +14,6 @@ and nothing of it counts as degraded.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -25,6 +24,7 @@ from simonides.errors import InputError
 from simonides.protocols import Channel, Fuser, Packer, Refiner, Understander
 from simonides.recall.counting import Meter
 from simonides.recall.deadline import Deadline
+from simonides.recall.helping.running import Work
 from simonides.records.candidate import FUSED
 from simonides.records.recall import Recall
 from simonides.records.trace import StageTrace, Trace
@@ -42,8 +42,8 @@ NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
 
 
-class Threads(Protocol):
-    """What runs work beside the caller, as an ``Executor`` does."""
+class Submits(Protocol):
+    """What runs work beside the caller: ``running.Threads``, or an ``Executor``."""
 
     def submit(self, work: Callable[[], None], /) -> object:
         """Run *work* in another thread, soon."""
@@ -123,7 +123,7 @@ def run(
     *,
     known_at: int,
     timer: Callable[[], float],
-    executor: Threads | None = None,
+    executor: Submits | None = None,
     recording: Recording | None = None,
 ) -> Recall:
     """Answer *query* from what *view* lets see.
@@ -230,7 +230,7 @@ def _retrieve(
     deadline: Deadline,
     lines: list[StageTrace],
     timer: Callable[[], float],
-    executor: Threads | None,
+    executor: Submits | None,
     recording: Recording | None,
 ) -> tuple[Candidate, ...]:
     """The pool after channels, fuser and refiners, best first; adds their lines to *lines*."""
@@ -286,7 +286,7 @@ def _search(
     query: Query,
     tools: Tools,
     timer: Callable[[], float],
-    threads: Threads | None,
+    threads: Submits | None,
 ) -> list[tuple[Step[Channel], tuple[Ranking, float]]]:
     """Each channel with its ranking and the seconds it took, in the order given."""
 
@@ -297,7 +297,7 @@ def _search(
 
     if threads is None or len(channels) < 2:
         return [(channel, search(channel)) for channel in channels]
-    beside = [_Search(partial(search, channel)) for channel in channels]
+    beside = [Work(partial(search, channel)) for channel in channels]
     try:
         for each in beside:
             threads.submit(each.run)
@@ -307,50 +307,7 @@ def _search(
     finally:
         for each in beside:
             each.stop()
-    return [(channel, each.outcome()) for channel, each in zip(channels, beside, strict=True)]
-
-
-class _Search:
-    """One channel's search in another thread.
-
-    Waits by locks alone: they are written in C, while an interrupt inside a ``Future`` can leave that locked.
-    """
-
-    def __init__(self, search: Callable[[], tuple[Ranking, float]]) -> None:
-        self._search = search
-        self._found: tuple[Ranking, float] | None = None
-        self._error: BaseException | None = None
-        self._over = False
-        self._running = threading.Lock()
-        self._ended = threading.Lock()
-        self._ended.acquire()
-
-    def run(self) -> None:
-        with self._running:
-            try:
-                if not self._over:
-                    self._found = self._search()
-            except BaseException as error:  # noqa: BLE001 whoever waits raises it
-                self._error = error
-        self._ended.release()
-
-    def wait(self) -> None:
-        """Until it has ended."""
-        with self._ended:
-            pass
-
-    def stop(self) -> None:
-        """Until it does not run, and never will, whether it has begun or not."""
-        self._over = True
-        with self._running:
-            pass
-
-    def outcome(self) -> tuple[Ranking, float]:
-        """What it found, or its error, raised."""
-        if self._error is not None:
-            raise self._error
-        assert self._found is not None
-        return self._found
+    return [(channel, each.result()) for channel, each in zip(channels, beside, strict=True)]
 
 
 def _line(step: Step[Stage], shape: str, seconds: float, count: int, reason: str = "") -> StageTrace:
