@@ -12,10 +12,12 @@ idempotency key. Nothing is pickled and nothing is executed.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
 import time
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
@@ -33,7 +35,7 @@ from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.rest.paths import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import IO
 
     import httpx
@@ -304,7 +306,7 @@ class RemoteBank:
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """See ``Bank.export``; the file is written as it comes."""
         if isinstance(target, str | os.PathLike):
-            with Path(target).open("wb") as file:
+            with _whole_file(Path(target), new=False) as file:
                 return self.export(file)
         header = b""
         for part in self._wire.parts("export", self.name):
@@ -316,30 +318,47 @@ class RemoteBank:
     def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
         """See ``Bank.backup``; the file is written as it comes, and a path must be that of a new one."""
         if isinstance(target, str | os.PathLike):
-            return self._backup_to(Path(target))
+            with _whole_file(Path(target), new=True) as file:
+                return replace(self.backup(file), path=str(target))
         with self._wire.streamed("backup", self.name, {}) as response:
             for part in response.iter_bytes():
                 target.write(part)
             return records.saved_of(response.headers)
 
-    def _backup_to(self, path: Path) -> Saved:
-        """A new file, whole or not at all."""
-        try:
-            file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-        except FileExistsError as error:
-            raise InputError("target", f"{path} is there already; name a new file") from error
-        try:
-            with file:
-                saved = self.backup(file)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-        return replace(saved, path=str(path))
-
     def import_bank(self, path: str | os.PathLike[str]) -> Restored:
         """See ``Bank.import_bank``."""
         with Path(path).open("rb") as file:
             return records.restored_of(self._wire.upload("import", self.name, file))
+
+
+@contextlib.contextmanager
+def _whole_file(path: Path, *, new: bool) -> Iterator[IO[bytes]]:
+    """What is written becomes the file *path* when the block ends well; else nothing of it is left.
+
+    Raises:
+        InputError: it must be *new* and there is one, or something that is no file is there.
+    """
+    taken = InputError("target", f"{path} is there already; name a new file")
+    if new and path.exists():
+        raise taken
+    if path.exists() and not path.is_file():
+        raise InputError("target", f"{path} is no regular file; name a file that is there, or a new one")
+    partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.partial")
+    try:
+        with open(partial, "xb", opener=_for_the_owner) as file:
+            yield file
+        if new:
+            os.link(partial, path)
+        else:
+            partial.replace(path)
+    except FileExistsError as error:
+        raise taken from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _for_the_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _listed(ids: str | Iterable[str]) -> list[str]:
