@@ -48,7 +48,7 @@ from simonides.lifecycle.undoing import note_stale, undo
 from simonides.lifecycle.wording import Writer
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_lifecycle, load_profile
-from simonides.protocols import Tools
+from simonides.protocols import Tools, WordKnower
 from simonides.recall.answering.reflecting import Asking, reflect
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.explaining import explain as explained
@@ -1470,6 +1470,7 @@ class Bank:
             zone=self._around.zone,
             judge=self._around.judge if judges else None,
             sparse=sparse,
+            words=embedder if isinstance(embedder, WordKnower) else None,
         )
         answer = run(
             plan,

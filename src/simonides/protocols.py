@@ -104,6 +104,15 @@ class TokenEmbedder(Protocol):
         ...
 
 
+@runtime_checkable
+class WordKnower(Protocol):
+    """What an embedder may offer beside ``Embedder``: which words are spelt as its training texts spelt them."""
+
+    def knows(self, word: str) -> bool:
+        """Whether *word*, in lower case, is one entry of the model's vocabulary."""
+        ...
+
+
 class SparseEncoder(Protocol):
     """Turns texts into weighted vocabulary entries. A text's must not depend on the texts beside it."""
 
@@ -494,6 +503,7 @@ class Tools:
     sparse: SparseEncoder | None = None
     zone: tzinfo = UTC
     judge: Judge | None = None
+    words: WordKnower | None = None
 
 
 class Understander(Protocol):

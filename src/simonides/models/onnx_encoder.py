@@ -166,6 +166,10 @@ class OnnxEmbedder:
                 tokens[place] = found - self._token_mean
         return vectors, tokens
 
+    def knows(self, word: str) -> bool:
+        """Whether *word*, in lower case, is one entry of the model's vocabulary."""
+        return self._tokenizer.token_to_id(word) is not None
+
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """Vector of a query: float32, shape (dimension,); of length 1, or zero, or NaN."""
         return self.encode_query_both(text)[0]

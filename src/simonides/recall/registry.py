@@ -43,6 +43,7 @@ METHODS = {
 
 BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "terms": (Shape.UNDERSTANDER, "simonides.recall.understanding.terms:AnalysedTerms"),
+    "spelling": (Shape.UNDERSTANDER, "simonides.recall.understanding.spelling:Spelling"),
     "embedding": (Shape.UNDERSTANDER, "simonides.recall.understanding.embedding:QueryEmbedding"),
     "sparse_terms": (Shape.UNDERSTANDER, "simonides.recall.understanding.sparse_terms:QuerySparseTerms"),
     "budget": (Shape.UNDERSTANDER, "simonides.recall.understanding.budget:SearchBudget"),

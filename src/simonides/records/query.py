@@ -79,6 +79,8 @@ class Query:
         expression: the words, phrases and operators asked for; ``None`` before they were read.
         aliases: other words for a word, as the caller names them, lower case (JB-02).
         spelled: the words with the dates they mean spelled out (JB-13); empty = the words say none.
+        rewritten: the words with spelling corrected and short forms written out, for embedders; empty = as
+            ``text``.
         fell_back_to_bm25: the mode that was asked for needs vectors, and there are none (JB-05).
         skip_rerank: why no reranker runs, such as ``mode_off``; empty = it may.
         deadline_ms: milliseconds within which the recall should end (DF-03); ``None`` = none.
@@ -90,7 +92,7 @@ class Query:
     limit: int | None
     max_tokens: int | None
     seed: int
-    terms: tuple[tuple[str, int], ...] = ()
+    terms: tuple[tuple[str, float], ...] = ()
     vector: NDArray[np.float32] | None = None
     token_vectors: NDArray[np.float32] | None = None
     notes: tuple[str, ...] = ()
@@ -117,4 +119,5 @@ class Query:
     skip_rerank: str = ""
     deadline_ms: float | None = None
     sparse: SparseTerms | None = None
+    rewritten: str = ""
     variants: tuple[Query, ...] = ()

@@ -42,10 +42,10 @@ class QueryEmbedding:
         tokens = None
         try:
             if isinstance(tools.embedder, TokenEmbedder):
-                both = tools.embedder.encode_query_both(query.text)
+                both = tools.embedder.encode_query_both(query.rewritten or query.text)
                 raw, tokens = np.asarray(both[0], np.float64), np.asarray(both[1], np.float32)
             else:
-                raw = np.asarray(tools.embedder.encode_query(query.text), np.float64)
+                raw = np.asarray(tools.embedder.encode_query(query.rewritten or query.text), np.float64)
         except Exception as error:  # noqa: BLE001 - any fault of a plugged-in model must leave lexical recall alive
             return _without_vector(query, f"the embedder failed: {type(error).__name__}: {error}")
         problem = _problem(raw, tools.embedder)
