@@ -67,8 +67,8 @@ from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
-from simonides.records.hygiene import clean_choice, clean_label, clean_text, shown
-from simonides.records.interval import FOREVER, from_micros, parse_time, to_micros
+from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_text, shown
+from simonides.records.interval import FOREVER, HEAD, check_recorded, from_micros, latest_recorded, parse_time
 from simonides.records.kind import Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
@@ -323,7 +323,7 @@ class Bank:
             event_time: when it happened: a datetime, a date, or ISO 8601 (``"2026"`` is the whole year).
             valid_from: when it became true; by default the event time if that has passed, else now.
             valid_to: when it stopped being true, excluded; by default it still is.
-            recorded_at: when it was first recorded, for imports; the owner's only.
+            recorded_at: when it was first recorded, for imports; not after the clock; the owner's only.
             metadata: JSON-ready values, kept and returned as they are.
             acl: principals who may read it; empty = everyone in the bank.
             source: where it came from.
@@ -521,6 +521,7 @@ class Bank:
         Raises:
             the same as ``retain``.
         """
+        window = clean_count(window, "window", 0)
         # Read here, so that a message about one does not repeat what it holds.
         turns = list(turns) if isinstance(turns, Iterator) else turns
         with quiet_errors(self._around.redact, turns):
@@ -563,11 +564,17 @@ class Bank:
         return _MARK + key if key.startswith(_MARK) else key
 
     def _check_allowed(self, drafts: Sequence[Draft]) -> None:
-        """A principal may not date back, nor write among memories that it cannot read.
+        """Nobody records in the future; a principal may not date back, nor write where it cannot read.
 
         What a memory ends, repeats or replaces is looked for among those with its own readers: whoever is one
         of them neither changes nor learns of what is hidden from it.
         """
+        now = self._now()
+        for draft in drafts:
+            if draft.recorded_at is not None and self.principal is None:
+                check_recorded(
+                    draft.recorded_at, now, f"{draft.place}.recorded_at" if draft.place else "recorded_at"
+                )
         if self.principal is None:
             return
         if any(draft.recorded_at is not None for draft in drafts):
@@ -744,7 +751,7 @@ class Bank:
         """That an export, which is taken over as it is, holds no secret where the store redacts."""
         if self._around.redact == "off":
             return
-        check_file(path)
+        check_file(path, self._now())
         for number, record in read_records(path):
             kind = next(secrets_in(record), None)
             if kind is not None:
@@ -782,7 +789,11 @@ class Bank:
         Returns:
             how many tasks were done; 0 for a principal, whom it would tell how much others have stored.
             Recall works before, meanwhile and after.
+
+        Raises:
+            InputError: *most* is no number of tasks.
         """
+        most = None if most is None else clean_count(most, "most", 0)
         done = 0
         with self._rows.reading() as reading, self._names_lock:
             # Those that everyone in the bank may know of: they show nobody a name that is not for them.
@@ -877,14 +888,15 @@ class Bank:
         current = self.get(memory)
         given = None if at is None else parse_time(at, "at", zone=self._around.zone).start
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            moment = transaction.next_instant() if given is None else given
+            ordinal = transaction.current_ordinal(memory)
+            if ordinal is None:
+                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+            now = transaction.instant_after(ordinal, transaction.next_instant())
+            moment = now if given is None else given
             if moment < current.valid_from_micros:
                 raise InputError(
                     "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
                 )
-            ordinal = transaction.current_ordinal(memory)
-            if ordinal is None:
-                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
             close(transaction, ordinal, moment)
 
     def update(
@@ -1036,7 +1048,15 @@ class Bank:
         return _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
 
     def entities(self, limit: int | None = 100) -> list[EntityCount]:
-        """Who and what is spoken of, most mentioned first; only what visible memories mention."""
+        """Who and what is spoken of, most mentioned first; only what visible memories mention.
+
+        Args:
+            limit: how many at most, from 0; ``None`` = all.
+
+        Raises:
+            InputError: *limit* is no such number.
+        """
+        limit = None if limit is None else clean_count(limit, "limit", 0)
         with self._rows.reading() as reading:
             view = look(
                 reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
@@ -1362,7 +1382,7 @@ class Bank:
             InputError: an argument is wrong.
             ModelError: the model cannot be asked, or broke off.
         """
-        _check_answer_tokens(max_answer_tokens)
+        clean_count(max_answer_tokens, "max_answer_tokens", 1, _MOST_ANSWER_TOKENS)
         known = {*_RECALL_DEFAULTS, "profile"} - {"max_tokens"}
         for name in options:
             if name not in known:
@@ -1484,7 +1504,7 @@ class Bank:
                 **{name: getattr(options, name) for name in SearchOptions.__slots__},
             ),
             tools,
-            known_at=view.known_at,
+            known_at=view.as_of if view.known_at == HEAD else view.known_at,
             timer=self._around.timer,
             executor=self._around.executor,
             recording=recording,
@@ -1799,8 +1819,9 @@ class Bank:
         return self._rows.audit_verify(anchor, recalls_anchor)
 
     def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
-        """Rows of the audit log, or of the log of *recalls*, newest first; the owner's only."""
+        """The *most* newest rows of the audit log, or of the log of *recalls*; the owner's only."""
         self._owners_only("audit_entries")
+        most = None if most is None else clean_count(most, "most", 0)
         return self._rows.audit_entries(most, recalls=recalls)
 
     def _tell(
@@ -1845,8 +1866,7 @@ class Bank:
             UnavailableError: another process maintains this bank, or it cannot be written.
         """
         self._owners_only("maintain")
-        if not _is_number(most) or isinstance(most, bool):
-            raise InputError("most", f"expected a whole number from 1, got {shown(most)}")
+        most = clean_count(most, "most", 1)
         thresholds = read_thresholds(*load_lifecycle(profile))
         return maintain(
             self._rows,
@@ -2076,7 +2096,8 @@ class Bank:
         """
         self._check_owner("last_write")
         with self._rows.reading() as reading:
-            return from_micros(reading.snapshot.last_ingested) if reading.snapshot.rows else None
+            last = latest_recorded(self._now(), reading.snapshot.last_ingested)
+            return from_micros(min(last, reading.snapshot.last_ingested)) if reading.snapshot.rows else None
 
     def adopt_reranker(self, network: Network, memories: Iterable[str]) -> Path:
         """Keep a trained network in the bank's folder, whole or not at all; recalls use it from now on.
@@ -2150,7 +2171,7 @@ class Bank:
 
     def verify(self) -> VerifyReport:
         """Check rows and everything derived from them; changes nothing. Details are for the owner only."""
-        report = self._rows.verify()
+        report = self._rows.verify(self._now())
         if self.principal is None:
             return report
         problems = () if report.ok else ("the bank is damaged; its owner can see where",)
@@ -2163,7 +2184,7 @@ class Bank:
         moment: object = self._around.clock()
         if not isinstance(moment, datetime) or moment.utcoffset() is None:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
-        return to_micros(moment)
+        return parse_time(moment, "clock").start
 
 
 def _handed_out(answer: Recall) -> Iterator[str]:
@@ -2233,14 +2254,6 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
             raise InputError("window", "does not meet the dates that the query states; widen one of them")
         filters = replace(filters, window=window)
     return filters
-
-
-def _check_answer_tokens(value: object) -> None:
-    if not isinstance(value, int) or not 1 <= value <= _MOST_ANSWER_TOKENS:
-        raise InputError(
-            "max_answer_tokens",
-            f"expected a whole number from 1 to {_MOST_ANSWER_TOKENS:,}, got {shown(value)}",
-        )
 
 
 def _ignore(_: str) -> None:

@@ -34,7 +34,7 @@ from simonides.models.resolve import load_embedder, load_reranker, load_sparse, 
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
 from simonides.records.hygiene import clean_label, clean_text, shown
-from simonides.records.interval import to_micros
+from simonides.records.interval import parse_time
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
@@ -434,7 +434,7 @@ class Store:
         # What recalls were asked to count still waits in memory; closing does not fail for it, nor
         # for a clock that gives no aware time (TypeError), which every other call has named already.
         with suppress(SimonidesError, TypeError):
-            rows.flush(to_micros(self._around.clock()))
+            rows.flush(parse_time(self._around.clock(), "clock").start)
         rows.close()
 
     @property

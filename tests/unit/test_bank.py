@@ -570,7 +570,7 @@ def test_a_principal_learns_that_a_bank_is_damaged_but_not_where(
 ) -> None:
     [hidden] = bank.retain("kettle for ines", acl=["ines"])
     damaged = replace(bank.verify(), problems=(f"row of {hidden} differs",))
-    monkeypatch.setattr(bank._rows, "verify", lambda: damaged)
+    monkeypatch.setattr(bank._rows, "verify", lambda _: damaged)
 
     report = store.bank("diary", principal="tove").verify()
 

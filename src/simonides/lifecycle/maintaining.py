@@ -1,7 +1,7 @@
 """One maintenance run: plan from one read, then make the steps in batches, each batch one transaction.
 
-Order: promotions, archivings, observations; inside each by the first version's ordinal, withdrawals first.
-A language model, where one is handed in, is asked between two transactions.
+Order: returns, promotions, archivings, observations; inside each by the first version's ordinal, withdrawals
+first. A language model, where one is handed in, is asked between two transactions.
 The plan depends on nothing but the bank and the clock, and every step is looked at again inside its
 transaction. So a run that is cut short, or killed, is simply made again, and a run on a bank where nothing is
 due changes nothing. Cost: one pass over the memories that the bank holds now, whatever is due.
@@ -14,10 +14,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.upkeep import read_moves, read_standing
-from simonides.lifecycle.moving import Moves, archivings, promotions
+from simonides.lifecycle.moving import Moves, archivings, promotions, returns
 from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
 from simonides.lifecycle.step import MaintenanceReport, Step
 from simonides.lifecycle.wording import MOST_TOLD, word
+from simonides.records.interval import latest_recorded
 from simonides.records.state import ALL_STATES, ARCHIVED
 
 if TYPE_CHECKING:
@@ -115,10 +116,10 @@ def _worded(rows: EmbeddedBank, batch: list[_Due], writer: Writer) -> tuple[list
 
 def _plan(rows: EmbeddedBank, thresholds: Thresholds, now: int) -> list[_Due]:
     with rows.reading() as reading:
-        # What was written under a clock that stood later is not undone by one that was set back.
-        moment = max(now, reading.meta.last_ingested)
+        moment = latest_recorded(now, reading.meta.last_ingested)
         before = Moves(read_moves(reading.connection))
         steps = chain(
+            returns(read_standing(reading.connection, moment), before, now),
             promotions(read_standing(reading.connection, moment), thresholds, before, moment),
             archivings(read_standing(reading.connection, moment), thresholds, before, moment),
         )
@@ -145,6 +146,8 @@ def _make(transaction: WriteTransaction, due: _Due) -> Step | None:
     ordinal = transaction.current_ordinal(step.memory)
     if ordinal is None:
         return None
+    if step.action == "return":
+        return step if transaction.upkeep.return_archived(step.memory, step.reason) else None
     root, layer, state = transaction.columns(ordinal, "root", "layer", "state")
     if step.action == "promote":
         if layer != step.was:

@@ -4,6 +4,9 @@
     episodic → semantic   at some salience, and after some uses   (EN-13)
     any      → archived   when what is left of it has been below a floor for a while (``decay``)
 
+A run whose clock stood years ahead archives too much. The next one whose clock is right finds the move
+recorded later than now, and brings the memory back (ADR 0009).
+
 A move that the owner undid is not made again. What is pinned is never put away, and neither is an
 observation that rests on others, nor what has ended and is found by its time only.
 """
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from simonides.lifecycle.decay import age_days, half_life_days, is_due, retention
 from simonides.lifecycle.step import Step
+from simonides.records.interval import CLOCK_SKEW, from_micros
 from simonides.records.kind import Layer
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
@@ -34,7 +38,10 @@ class Moves:
     def __init__(self, moves: Iterable[Move]) -> None:
         self._undone: set[tuple[str, str, str]] = set()
         self.returned: dict[str, int] = {}
+        self.archived: dict[str, int] = {}
         for move in moves:
+            if move.action == "archive" and move.stands:
+                self.archived[move.memory] = move.made_at_micros
             if move.action == "return":
                 self.returned[move.memory] = move.made_at_micros
             elif not move.stands:
@@ -81,6 +88,25 @@ def _to_semantic(memory: Standing, thresholds: Thresholds) -> tuple[Layer, str]:
             f"{rule.accesses:g} are enough"
         )
     return Layer.SEMANTIC, reason
+
+
+def returns(standing: Iterable[Standing], before: Moves, now: int) -> Iterator[Step]:
+    """Steps that bring back what a run archived whose clock stood ahead of *now*.
+
+    Where the memory itself was recorded after *now*, it is the present clock that is wrong.
+    """
+    for memory in standing:
+        made_at = before.archived.get(memory.id, now)
+        if memory.state & ARCHIVED and memory.first_recorded <= now + CLOCK_SKEW < made_at:
+            moment = from_micros(made_at)
+            when = moment.isoformat() if moment else "an open end"
+            yield Step(
+                "return",
+                memory.id,
+                "archived",
+                "",
+                f"archived at {when}, later than now: the clock stood ahead",
+            )
 
 
 def archivings(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.records.hygiene import (
     MAX_PROJECT_BYTES,
     clean_choice,
+    clean_count,
     clean_label,
     clean_labels,
     clean_text,
@@ -108,8 +108,8 @@ def read_recall_arguments(
         raise InputError("query", "is blank; ask something")
     return RecallRequest(
         text=text,
-        limit=_whole_number(limit, "limit", 1, MAX_LIMIT),
-        max_tokens=_whole_number(max_tokens, "max_tokens", 0, MAX_TOKENS),
+        limit=_count(limit, "limit", 1, MAX_LIMIT),
+        max_tokens=_count(max_tokens, "max_tokens", 0, MAX_TOKENS),
         filters=Filters(
             kinds=_kept(_kinds(kinds), _kinds_of_types(types)),
             project=None if project is None else clean_text(project, "project", MAX_PROJECT_BYTES),
@@ -122,7 +122,7 @@ def read_recall_arguments(
             archived=_switch(include_archived, "include_archived"),
             observations=_switch(prefer_observations, "prefer_observations"),
         ),
-        seed=_whole_number(seed, "seed", 0, MAX_SEED),
+        seed=_count(seed, "seed", 0, MAX_SEED),
     )
 
 
@@ -132,16 +132,8 @@ def _switch(value: object, field: str) -> bool:
     return value
 
 
-def _whole_number(value: object, field: str, lowest: int, highest: int) -> int | None:
-    if value is None:
-        return None
-    wanted = f"expected a whole number from {lowest:,} to {highest:,}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputError(field, f"{wanted}, got {shown(value)}")
-    number = int(value)
-    if not lowest <= number <= highest:
-        raise InputError(field, f"{wanted}, got {shown(number)}")
-    return number
+def _count(value: object, field: str, lowest: int, highest: int) -> int | None:
+    return None if value is None else clean_count(value, field, lowest, highest)
 
 
 def _kinds(value: object) -> tuple[Kind, ...]:

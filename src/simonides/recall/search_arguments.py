@@ -8,7 +8,15 @@ from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
-from simonides.records.hygiene import clean_choice, clean_label, clean_labels, named_entries, shown
+from simonides.records.hygiene import (
+    clean_choice,
+    clean_count,
+    clean_label,
+    clean_labels,
+    named_entries,
+    shown,
+    to_float,
+)
 from simonides.records.interval import parse_time
 
 if TYPE_CHECKING:
@@ -97,19 +105,11 @@ def read_search_arguments(
             else clean_choice(budget_function, "budget_function", BUDGET_FUNCTIONS)
         ),
         include_chunks=include_chunks,
-        max_chunk_tokens=_tokens(max_chunk_tokens),
+        max_chunk_tokens=clean_count(max_chunk_tokens, "max_chunk_tokens", 0, MOST_CHUNK_TOKENS),
         syntax="extended" if extended else "plain",
         aliases=_aliases(aliases),
         deadline_ms=_deadline(deadline_ms),
     )
-
-
-def _tokens(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_CHUNK_TOKENS:
-        raise InputError(
-            "max_chunk_tokens", f"expected a whole number from 0 to {MOST_CHUNK_TOKENS:,}, got {shown(value)}"
-        )
-    return value
 
 
 def _aliases(value: object) -> Mapping[str, tuple[str, ...]]:
@@ -130,7 +130,11 @@ def _aliases(value: object) -> Mapping[str, tuple[str, ...]]:
 def _deadline(value: object) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= LONGEST_DEADLINE_MS:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not 0 < to_float(value) <= LONGEST_DEADLINE_MS
+    ):
         raise InputError(
             "deadline_ms",
             f"expected milliseconds above 0, at most {LONGEST_DEADLINE_MS:,}, got {shown(value)}",

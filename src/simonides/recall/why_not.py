@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from simonides.index.view import tags_match
 from simonides.recall.explaining import place_in_pool, place_in_ranking, verdicts
 from simonides.records.explanation import WhyNot
-from simonides.records.interval import from_micros
+from simonides.records.interval import HEAD, from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,6 +254,8 @@ def _not_visible(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
     """Seen from that moment it did not hold, or nobody knew of it yet."""
     as_of, known_at = recalled.recall.trace.as_of, recalled.recall.trace.known_at
     memory = versions[-1]
+    if recalled.filters.as_of is None and recalled.filters.known_at is None:
+        known_at = HEAD
     known = [v for v in versions if v.ingested_at_micros <= known_at < v.expired_at_micros]
     if not known:
         first = versions[0]

@@ -7,6 +7,8 @@ not blank. Both the write path and the query arguments check through here, so th
 
 from __future__ import annotations
 
+import math
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError, UnknownNameError
@@ -67,6 +69,35 @@ def clean_text(value: object, field: str, max_bytes: int, *, remedy: str = "shor
             field, f"is {size:,} bytes long in UTF-8, at most {max_bytes:,} are allowed; {remedy}"
         )
     return value
+
+
+def clean_count(value: object, field: str, lowest: int, highest: int = 2**63 - 1) -> int:
+    """Check a whole number.
+
+    Args:
+        value: what the caller gave.
+        field: the argument's name, for the error.
+        lowest: smallest value.
+        highest: largest value; by default the largest that SQLite can take.
+
+    Raises:
+        InputError: not a whole number, or out of range.
+    """
+    number = None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
+    if number is None or not lowest <= number <= highest:
+        wanted = f"from {lowest:,}" if highest == 2**63 - 1 else f"from {lowest:,} to {highest:,}"
+        raise InputError(
+            field, f"expected a whole number {wanted}, got {shown(value if number is None else number)}"
+        )
+    return number
+
+
+def to_float(value: Real | float) -> float:
+    """A number as a float; one of hundreds of digits is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def clean_label(value: object, field: str) -> str:

@@ -17,10 +17,18 @@ from simonides.records.hygiene import shown
 BEGINNING = -(2**63)
 FOREVER = 2**63 - 1
 
+HEAD = FOREVER - 1
+"""The viewpoint in recorded time of who states none: all that was written, whatever its stamps."""
+
+DAY_MICROS = 86_400_000_000
+
+CLOCK_SKEW = 5 * 60 * 1_000_000
+"""Microseconds by which a recorded time may lie after the clock (ADR 0009)."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
-_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+FIRST_INSTANT = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+LAST_INSTANT = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 class Precision(StrEnum):
@@ -61,10 +69,55 @@ def to_micros(moment: datetime) -> int:
 
 
 def from_micros(micros: int) -> datetime | None:
-    """Microseconds → aware UTC datetime; an open end → ``None``."""
+    """Microseconds → aware UTC datetime; an open end → ``None``.
+
+    A time outside years 1 to 9999, which an earlier version may have stored, becomes the nearest one.
+    """
     if micros in {BEGINNING, FOREVER}:
         return None
-    return _EPOCH + timedelta(microseconds=micros)
+    return _EPOCH + timedelta(microseconds=min(max(micros, FIRST_INSTANT), LAST_INSTANT))
+
+
+def local_time(micros: int, zone: tzinfo) -> datetime | None:
+    """A moment on the clock of *zone*; ``None`` for an open end, and outside years 1 to 9999 there."""
+    moment = from_micros(micros)
+    try:
+        return None if moment is None else moment.astimezone(zone)
+    except OverflowError:
+        return None
+
+
+def latest_recorded(now: int, last: int) -> int:
+    """The moment at which everything written up to *last* is recorded: the clock, or *last* just after it.
+
+    A *last* more than ``CLOCK_SKEW`` after the clock was written under a wrong clock, and is ignored.
+    """
+    return last if now < last <= now + CLOCK_SKEW else now
+
+
+def check_recorded(micros: int, now: int, field: str) -> None:
+    """Refuse a recorded time that lies more than ``CLOCK_SKEW`` after the clock.
+
+    Args:
+        micros: the recorded time, microseconds UTC.
+        now: the clock, microseconds UTC.
+        field: where the time was stated, for the error.
+
+    Raises:
+        InputError: it lies after the clock.
+    """
+    if micros > now + CLOCK_SKEW:
+        raise InputError(field, later_than_clock(micros, now))
+
+
+def later_than_clock(micros: int, now: int) -> str:
+    """The message about a recorded time that lies after the clock."""
+    stated, clock = from_micros(micros), from_micros(now)
+    return (
+        f"{stated.isoformat() if stated else 'an open end'} is later than the clock, "
+        f"{clock.isoformat() if clock else micros}, by more than {CLOCK_SKEW // 60_000_000} minutes; "
+        "a recorded time has passed: give an earlier one, or set the clock right"
+    )
 
 
 _YEAR = re.compile(r"[0-9]{4}")
@@ -132,14 +185,14 @@ def _parse_text(text: str, zone: tzinfo) -> Interval:
 
 def _instant(moment: datetime, zone: tzinfo) -> Interval:
     aware = moment if moment.utcoffset() is not None else moment.replace(tzinfo=zone)
-    micros = _in_range(to_micros(aware))
+    micros = in_range(to_micros(aware))
     return Interval(micros, micros, Precision.INSTANT)
 
 
 def _days(first: date, following: date | None, precision: Precision, zone: tzinfo) -> Interval:
-    start = _in_range(to_micros(_midnight(first, zone)))
+    start = in_range(to_micros(_midnight(first, zone)))
     end = FOREVER if following is None else to_micros(_midnight(following, zone))
-    return Interval(start, FOREVER if end > _LAST else end, precision)
+    return Interval(start, FOREVER if end > LAST_INSTANT else end, precision)
 
 
 def _midnight(day: date, zone: tzinfo) -> datetime:
@@ -156,8 +209,12 @@ def _first_of_month_after(day: date) -> date | None:
     return None if day >= last_possible else (day.replace(day=1) + timedelta(days=31)).replace(day=1)
 
 
-def _in_range(micros: int) -> int:
-    # An offset can carry a valid local time out of the years that datetime can say in UTC.
-    if not _FIRST <= micros <= _LAST:
+def in_range(micros: int) -> int:
+    """The same, if ``datetime`` can state it in UTC.
+
+    Raises:
+        ValueError: it lies outside years 1 to 9999, where the offset of a valid local time may carry it.
+    """
+    if not FIRST_INSTANT <= micros <= LAST_INSTANT:
         raise ValueError("outside years 1 to 9999 in UTC")
     return micros

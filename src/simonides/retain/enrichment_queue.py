@@ -18,11 +18,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.jobs import ENRICH
+from simonides.backends.embedded.jobs import ENRICH, LONGEST_PAUSE, MOST_TRIES
 from simonides.backends.embedded.stored import read_object
 from simonides.errors import InputError, ModelUnavailableError
 from simonides.records.enrichment import EnrichReport
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import clean_count, shown
 from simonides.retain.enriching import (
     MOST_CHARACTERS,
     MOST_TOGETHER,
@@ -110,8 +110,7 @@ class EnrichmentRun:
             InputError: *most* is no number of memories.
             ModelRefusedError: no memory can be enriched before a setting is right; those before it are.
         """
-        if most is not None and not (_is_number(most) and most >= 0 and most == int(most)):
-            raise InputError("most", f"expected a whole number of 0 or more, got {shown(most)}")
+        most = None if most is None else clean_count(most, "most", 0)
         due = self._now()
         total = self._report().waiting
         total = total if most is None else min(most, total)
@@ -194,7 +193,7 @@ class EnrichmentRun:
                 if tries is None:  # another run was faster, or the memory was forgotten
                     continue
                 if enrichment is None:
-                    pause = _FIRST_PAUSE_MICROS * _PAUSE_GROWTH**tries
+                    pause = min(_FIRST_PAUSE_MICROS * _PAUSE_GROWTH ** min(tries, MOST_TRIES), LONGEST_PAUSE)
                     transaction.put_off(ENRICH, one.job.root, now + pause, problem)
                     failed += 1
                 else:

@@ -31,7 +31,7 @@ from simonides.index.quantise import quantise_rows
 from simonides.index.token_codes import pack_tokens
 from simonides.records.draft import Draft, Prepared
 from simonides.records.extraction import Extraction
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import clean_count
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import searched_fields
 from simonides.retain.quiet_errors import quiet_errors
@@ -238,7 +238,8 @@ def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers
         InputError: a number is out of range, or an item or a vector is wrong: rows of full batches before it
             were handed out.
     """
-    _check_count(batch, "batch", 10_000_000)
+    batch = clean_count(batch, "batch", 1, 10_000_000)
+    workers = clean_count(workers, "workers", 1, _MOST_WORKERS)
     waiting: list[Prepared] = []
     indexed: list[IndexPart] = []
     masked: Counter[str] = Counter()
@@ -246,7 +247,7 @@ def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers
     begins = True
     # So many that the processes have work while this one stores a batch.
     ahead = 2 * workers + batch // _PART
-    with _beside(_check_count(workers, "workers", _MOST_WORKERS)) as executor:
+    with _beside(workers) as executor:
         for part in _prepared(parts, prepare, executor, ahead):
             with uncollected():
                 waiting += part.rows()
@@ -263,12 +264,6 @@ def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers
 def _batch(rows: list[Prepared], indexed: list[IndexPart], masked: Counter[str]) -> Batch:
     whole = sum(part.rows for part in indexed) == len(rows)
     return Batch(rows, indexed if whole else [], masked)
-
-
-def _check_count(value: object, field: str, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise InputError(field, f"expected a whole number from 1 to {most:,}, got {shown(value)}")
-    return value
 
 
 @contextlib.contextmanager

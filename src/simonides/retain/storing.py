@@ -164,7 +164,7 @@ class Storing:
         last = self._transaction.last_ingested
         for item in items:
             # As ``next_instant`` will say when the rows before it are there.
-            following = max(self._transaction.now, last + 1)
+            following = self._transaction.instant_following(last)
             ingested = following if item.draft.recorded_at is None else item.draft.recorded_at
             places.append(place_item(item, ingested, self._author, novelty([])))
             last = max(last, ingested)
@@ -188,7 +188,7 @@ class Storing:
         """
         for ordinal, memory in self._transaction.document(document, readers, trust):
             if memory not in kept:
-                close(self._transaction, ordinal, self._transaction.next_instant())
+                close(self._transaction, ordinal)
 
     def _store(self, position: int, item: Prepared) -> str:
         draft = item.draft
@@ -228,7 +228,8 @@ class Storing:
         if ordinal is None:
             return None
         frame = self._transaction.frame(ordinal)
-        if frame.valid_to <= self._transaction.next_instant() or not all_may_read(draft.acl, frame.readers):
+        now = self._transaction.instant_after(ordinal, self._transaction.next_instant())
+        if frame.valid_to <= now or not all_may_read(draft.acl, frame.readers):
             return None
         if (frame.kind == Kind.QUARANTINE) != (draft.kind == Kind.QUARANTINE):
             return None
@@ -287,7 +288,7 @@ class Storing:
                 superseded_by=stored.id,
             )
         for ordinal in corrected:
-            self._transaction.expire(ordinal, self._transaction.instant_after(ordinal, place.ingested_at))
+            self._transaction.expire(ordinal, place.ingested_at)
         return stored
 
     def _said_again(self, item: Prepared, neighbours: Sequence[Neighbour]) -> str | None:
@@ -399,11 +400,16 @@ class Storing:
             self._transaction.link(stored.root, root, "causal", weight)
 
 
-def close(transaction: WriteTransaction, ordinal: int, moment: int, *, superseded_by: str = "") -> None:
+def close(
+    transaction: WriteTransaction, ordinal: int, moment: int | None = None, *, superseded_by: str = ""
+) -> None:
     """End what a row states at *moment*; a row that would never have held is withdrawn instead.
 
-    What has ended before *moment* stays as it is, so that ending it twice is ending it once.
+    What has ended before *moment* stays as it is, so that ending it twice is ending it once. The default is
+    now, or just after the row's recorded time where a clock that stood years ahead set it.
     """
+    if moment is None:
+        moment = transaction.instant_after(ordinal, transaction.next_instant())
     start, end = transaction.columns(ordinal, "valid_from", "valid_to")
     if int(end) <= moment:
         return

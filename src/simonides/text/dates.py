@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simonides.records.interval import FOREVER, Precision, from_micros
+from simonides.records.interval import FIRST_INSTANT, FOREVER, LAST_INSTANT, Precision, from_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -60,7 +60,4 @@ def _day(moment: datetime | None) -> str:
 
 
 def _moment(micros: int) -> datetime | None:
-    try:
-        return from_micros(micros)
-    except OverflowError:
-        return None
+    return from_micros(micros) if FIRST_INSTANT <= micros <= LAST_INSTANT else None

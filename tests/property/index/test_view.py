@@ -15,7 +15,7 @@ from simonides.index.columns import ERASED, Row
 from simonides.index.occurred import meets
 from simonides.index.snapshot import IndexSnapshot
 from simonides.index.view import look
-from simonides.records.interval import BEGINNING, FOREVER, Interval
+from simonides.records.interval import BEGINNING, FOREVER, HEAD, Interval
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.state import ARCHIVED, CONSOLIDATED
@@ -150,7 +150,9 @@ def test_the_masks_equal_the_definition_row_by_row(
     if filters.principal is None:
         own = [last_write(values, stamps)]
     as_of = filters.as_of if filters.as_of is not None else max([now, *own])
-    known_at = filters.known_at if filters.known_at is not None else as_of
+    known_at = filters.known_at
+    if known_at is None:
+        known_at = HEAD if filters.as_of is None else as_of
     visible = [
         readable(row, filters.principal)
         and (row["kind"] != KIND_CODES[Kind.QUARANTINE] or Kind.QUARANTINE in filters.kinds)

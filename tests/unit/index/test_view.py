@@ -13,7 +13,7 @@ from simonides.index.accesses import Accesses
 from simonides.index.columns import ERASED, Row
 from simonides.index.snapshot import IndexSnapshot
 from simonides.index.view import comparable, look, tags_match
-from simonides.records.interval import BEGINNING, FOREVER, parse_time, to_micros
+from simonides.records.interval import BEGINNING, FOREVER, HEAD, parse_time, to_micros
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
@@ -124,10 +124,12 @@ def test_learned_in_march_that_a_fact_ended_in_january(bank: Callable[..., Index
     assert seen(snapshot, as_of=at("2026-01-01"), known_at=march) == [1]
 
 
-def test_known_at_defaults_to_as_of_and_as_of_to_now(bank: Callable[..., IndexSnapshot]) -> None:
+def test_known_at_defaults_to_as_of_or_all_that_was_written_and_as_of_to_now(
+    bank: Callable[..., IndexSnapshot],
+) -> None:
     snapshot = bank({})
     view = look(snapshot, Filters(), NOW, read)
-    assert (view.as_of, view.known_at) == (NOW, NOW)
+    assert (view.as_of, view.known_at) == (NOW, HEAD)
     view = look(snapshot, Filters(as_of=5), NOW, read)
     assert (view.as_of, view.known_at) == (5, 5)
     view = look(snapshot, Filters(known_at=7), NOW, read)

@@ -712,13 +712,19 @@ class EmbeddedBank:
                 "problems": self.problems(),
             }
 
-    def verify(self) -> VerifyReport:
-        """Check rows, change log, audit log, index files and arrays; changes nothing."""
+    def verify(self, now: int | None = None) -> VerifyReport:
+        """Check rows, change log, audit log, index files and arrays; changes nothing.
+
+        Args:
+            now: the clock, microseconds UTC; notes name what was recorded after it. ``None`` = no such notes.
+        """
         try:
             with self.reading() as reading:
-                report = verify(reading.connection, reading.meta, reading.snapshot, self._files, self._index)
+                report = verify(
+                    reading.connection, reading.meta, reading.snapshot, self._files, self._index, now
+                )
         except DamagedError:
-            report = self._verify_without_arrays()
+            report = self._verify_without_arrays(now)
         found = [problem for problem in self.problems() if problem not in report.problems]
         audit, notes = self._audit_found()
         return VerifyReport(
@@ -746,7 +752,7 @@ class EmbeddedBank:
         self._delete_former_index()
         with contextlib.suppress(DamagedError):
             self.merge_if_due(force=True)
-        report = self.verify()
+        report = self.verify(now)
         return VerifyReport(report.checked, report.problems, (*report.notes, "the index was made anew"))
 
     # -- going over to another embedder
@@ -948,7 +954,7 @@ class EmbeddedBank:
                 with write_transaction(copied._connections) as connection:
                     # The index of the bank that was backed up is elsewhere; that is no damage.
                     connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
-                report = copied.verify()
+                report = copied.verify(now)
                 with write_transaction(copied._connections) as connection:
                     connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
                     meta = read_meta(connection)
@@ -1169,14 +1175,14 @@ class EmbeddedBank:
         with translated(self._connections.path):
             return claimed_bodies(self._connections.get(), keys)
 
-    def _verify_without_arrays(self) -> VerifyReport:
+    def _verify_without_arrays(self, now: int | None) -> VerifyReport:
         """Rows that cannot be read make no arrays; say which rows these are."""
         with translated(self._connections.path):
             connection = self._connections.get()
             connection.execute("BEGIN")
             try:
                 meta = read_meta(connection, checked=False)
-                return verify(connection, meta, None, self._files, self._index)
+                return verify(connection, meta, None, self._files, self._index, now)
             finally:
                 roll_back(connection)
 

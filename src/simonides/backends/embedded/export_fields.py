@@ -9,14 +9,21 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.index.graph import LINK_KINDS
 from simonides.index.postings import FIELDS
 from simonides.index.sparse_postings import unpack_terms
 from simonides.records.hygiene import clean_labels, shown
-from simonides.records.interval import BEGINNING, FOREVER, Precision, to_micros
+from simonides.records.interval import (
+    BEGINNING,
+    CLOCK_SKEW,
+    FIRST_INSTANT,
+    FOREVER,
+    LAST_INSTANT,
+    Precision,
+    later_than_clock,
+)
 from simonides.records.kind import Kind, Layer
 from simonides.records.state import ALL_STATES
 
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
 
     Read = Callable[[Any], Any]
 
-_FIRST, _LAST = to_micros(datetime.min.replace(tzinfo=UTC)), to_micros(datetime.max.replace(tzinfo=UTC))
 _ID = re.compile(r"[0-9a-f]{16}")
 _LARGEST = 2**31 - 1
 _WIDEST = 65_536
@@ -92,9 +98,57 @@ def _or_none(read: Read) -> Read:
 
 
 def _time(value: object) -> int:
-    if type(value) is not int or not (_FIRST <= value <= _LAST or value in {BEGINNING, FOREVER}):
-        raise ValueError(f"{shown(value)} is no time in microseconds")
+    """A moment, or an open end."""
+    return value if value in {BEGINNING, FOREVER} and type(value) is int else _moment(value)
+
+
+def _moment(value: object) -> int:
+    if type(value) is not int or not FIRST_INSTANT <= value <= LAST_INSTANT:
+        raise ValueError(_no_time(value))
     return value
+
+
+def _no_time(value: object) -> str:
+    return f"{shown(value)} is no time in microseconds within the years 1 to 9999"
+
+
+def _moment_or_never(value: object) -> int:
+    return FOREVER if value == FOREVER and type(value) is int else _moment(value)
+
+
+def check_recorded_times(record: Mapping[str, Any], now: int) -> None:
+    """Refuse a record with a recorded time that lies after the clock.
+
+    Args:
+        record: of an export.
+        now: the clock, microseconds UTC.
+
+    Raises:
+        ValueError: such a time; names its field.
+    """
+    named = [(name, record.get(name)) for name in RECORDED_TIMES]
+    for each, name in (("accesses", "at"), ("moves", "made_at"), ("moves", "undone_at")):
+        hanging = record.get(each)
+        for number, entry in enumerate(hanging if isinstance(hanging, list) else ()):
+            if isinstance(entry, dict):
+                named.append((f"{each}[{number}].{name}", entry.get(name)))
+    for name, value in named:
+        if (
+            type(value) is int
+            and now + CLOCK_SKEW < value
+            and not (value == FOREVER and name.endswith(_MAY_BE_OPEN))
+        ):
+            problem = later_than_clock(value, now) if value <= LAST_INSTANT else _no_time(value)
+            raise ValueError(f"{name}: {problem}")
+
+
+RECORDED_TIMES = (
+    "recorded_at", "added_at", "merged_at", "undone_at", "ingested_at", "expired_at", "last_access",
+    "known_from", "known_to", "made_at", "at",
+)  # fmt: skip
+"""Fields of an export that say when something was recorded."""
+
+_MAY_BE_OPEN = ("undone_at", "expired_at", "known_to")
 
 
 def _id(value: object) -> str:
@@ -175,8 +229,13 @@ ENTITY: Mapping[str, Read] = {
     "qualifier": _text,
     "readers": _labels,
 }
-ALIAS: Mapping[str, Read] = {"entity": _PLACE, "folded": _text, "name": _text, "added_at": _time}
-MERGE: Mapping[str, Read] = {"entity": _PLACE, "into": _PLACE, "merged_at": _time, "undone_at": _time}
+ALIAS: Mapping[str, Read] = {"entity": _PLACE, "folded": _text, "name": _text, "added_at": _moment}
+MERGE: Mapping[str, Read] = {
+    "entity": _PLACE,
+    "into": _PLACE,
+    "merged_at": _moment,
+    "undone_at": _moment_or_never,
+}
 EPISODE: Mapping[str, Read] = {
     "number": _PLACE,
     "text": _text,
@@ -186,7 +245,7 @@ EPISODE: Mapping[str, Read] = {
     "speaker": _text,
     "author": _text,
     "trust": _SHARE,
-    "recorded_at": _time,
+    "recorded_at": _moment,
 }
 CHUNK: Mapping[str, Read] = {
     "number": _PLACE,
@@ -203,23 +262,23 @@ RELATION: Mapping[str, Read] = {
     "object": _text,
     "single_valued": _whole(0, 1),
 }
-JOB: Mapping[str, Read] = {"task": _text, "tries": _whole(0), "not_before": _time, "problem": _text}
-ACCESS: Mapping[str, Read] = {"at": _time, "principal": _text}
+JOB: Mapping[str, Read] = {"task": _text, "tries": _whole(0), "not_before": _moment, "problem": _text}
+ACCESS: Mapping[str, Read] = {"at": _moment, "principal": _text}
 ENRICHMENT: Mapping[str, Read] = {"base": _whole(1), "model": _text}
 MOVE: Mapping[str, Read] = {
     "action": _one_of(("promote", "archive", "return", "stale")),
     "was": _text,
     "became": _text,
     "reason": _text,
-    "made_at": _time,
-    "undone_at": _time,
+    "made_at": _moment,
+    "undone_at": _moment_or_never,
 }
 EVIDENCE: Mapping[str, Read] = {
     "observation": _id,
     "source": _id,
     "stance": _one_of(("for", "against")),
-    "known_from": _time,
-    "known_to": _time,
+    "known_from": _moment,
+    "known_to": _moment_or_never,
 }
 LINK_FIELDS: Mapping[str, Read] = {
     "source": _id,
@@ -247,8 +306,8 @@ MEMORY: Mapping[str, Read] = {
     "valid_from_precision": _PRECISION,
     "valid_to": _time,
     "valid_to_precision": _PRECISION,
-    "ingested_at": _time,
-    "expired_at": _time,
+    "ingested_at": _moment,
+    "expired_at": _moment_or_never,
     "occurred_from": _or_none(_time),
     "occurred_to": _or_none(_time),
     "occurred_precision": _or_none(_PRECISION),
@@ -256,7 +315,7 @@ MEMORY: Mapping[str, Read] = {
     "confidence": _SHARE,
     "proof_count": _whole(0),
     "access_count": _whole(0),
-    "last_access": _or_none(_time),
+    "last_access": _or_none(_moment),
     "source": _text,
     "metadata": _object,
     "superseded_by": _id_or_empty,

@@ -17,9 +17,11 @@ CRC-32 of the line without it: it finds damage, it proves no origin.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from simonides.backends.embedded.export_fields import RECORDED_TIMES, check_recorded_times
 from simonides.errors import InputError
 from simonides.records.hygiene import shown
 
@@ -42,6 +44,8 @@ EPISODE_COLUMNS = ("text", "source", "document", "session", "speaker", "author",
 
 _CHECK_LENGTH = len(',"~":"00000000"}\n')
 _LONGEST_HEADER = 1 << 20
+# In a text the quotes are escaped, so it matches keys only; those of metadata are told apart afterwards.
+_STAMPS = re.compile(b'"(?:%b)": *([0-9]{1,19})' % "|".join(RECORDED_TIMES).encode())
 _OTHER = "is no export of a bank; simonides import reads other formats, too, see its --format"
 
 
@@ -84,14 +88,18 @@ def decode_line(raw: bytes) -> dict[str, Any]:
     return record
 
 
-def check_file(path: Path) -> tuple[dict[str, Any], int]:
+def check_file(path: Path, now: int) -> tuple[dict[str, Any], int]:
     """Read a whole export before anything of it is stored.
+
+    Args:
+        path: the file.
+        now: the clock, microseconds UTC; no recorded time may lie after it.
 
     Returns:
         its header, and how many lines it has.
 
     Raises:
-        InputError: another format or version, or damage; names the line.
+        InputError: another format or version, damage, or a recorded time after the clock; names the line.
         OSError: the file cannot be read.
     """
     last, number = b"", 0
@@ -101,7 +109,9 @@ def check_file(path: Path) -> tuple[dict[str, Any], int]:
         for number, last in enumerate(lines, start=1):
             try:
                 check_line(last)
-            except ValueError as error:
+                if any(int(stamp) > now for stamp in _STAMPS.findall(last)):
+                    check_recorded_times(decode_line(last), now)
+            except (ValueError, TypeError) as error:
                 raise InputError(f"{path}:{number}", str(error)) from None
     end = decode_line(last)
     if end.get("record") != "end":

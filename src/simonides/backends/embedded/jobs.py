@@ -17,6 +17,9 @@ ENRICH = "enrich"
 MOST_TRIES = 5
 """A job that failed so often is kept with its problem and waits no longer."""
 
+LONGEST_PAUSE = 86_400_000_000
+"""Microseconds for which a job is put off at most."""
+
 _SHOWN_PROBLEMS = 5
 
 
@@ -40,15 +43,16 @@ def due_jobs(connection: apsw.Connection, due: int, most: int) -> list[Job]:
 
     Args:
         connection: in a read transaction.
-        due: a moment, microseconds UTC; jobs that are put off beyond it are left out.
+        due: a moment, microseconds UTC; jobs that are put off beyond it are left out. One that is put off for
+            longer than ``LONGEST_PAUSE`` was so under a clock that stood ahead, and is due.
         most: jobs at most.
     """
     rows: list[tuple[Any, ...]] = connection.execute(
         "SELECT j.ordinal, j.tries, (SELECT now.ordinal FROM memories now WHERE now.id = first.id"
         " AND now.expired_at = ?) FROM jobs j JOIN memories first ON first.ordinal = j.ordinal"
-        f" WHERE j.task=? AND j.not_before<=? AND j.tries<? AND {sound('jobs', 'j')}"
+        f" WHERE j.task=? AND (j.not_before<=? OR j.not_before>?) AND j.tries<? AND {sound('jobs', 'j')}"
         " ORDER BY j.number LIMIT ?",
-        (FOREVER, ENRICH, due, MOST_TRIES, most),
+        (FOREVER, ENRICH, due, due + LONGEST_PAUSE, MOST_TRIES, most),
     ).fetchall()
     return [Job(int(root), int(tries), None if now is None else int(now)) for root, tries, now in rows]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +16,7 @@ from simonides.errors import DamagedError
 from simonides.index.columns import Row
 from simonides.index.graph import LINK_CODES, edges_of
 from simonides.index.sparse_postings import unpack_terms
-from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
+from simonides.records.interval import BEGINNING, FOREVER, LAST_INSTANT, Interval, Precision, from_micros
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.source import Source
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from simonides.index.graph import Graph
 
+_FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
 _BATCH = 500
 _STEP = 32
 _KINDS = {kind.value: kind for kind in Kind}
@@ -197,7 +198,8 @@ def marks_for(part: Sequence[int]) -> str:
 
 
 def _moment(micros: int) -> datetime:
-    return decoded(lambda value: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value), micros)
+    # An earlier version imported recorded times that no calendar has.
+    return decoded(lambda value: from_micros(min(value, LAST_INSTANT)) or _FIRST_MOMENT, micros)
 
 
 def read_rows(

@@ -50,6 +50,7 @@ from simonides.backends.embedded.export_fields import (
     SPARSE_ENCODER,
     TOKENS,
     VECTOR,
+    check_recorded_times,
     read_fields,
 )
 from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_records
@@ -66,7 +67,7 @@ from simonides.backends.embedded.reembedding import (
 from simonides.backends.embedded.seals import sound
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.exchange import Counts, Restored
-from simonides.records.interval import FOREVER
+from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
 from simonides.records.model_identity import ModelIdentity
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def restore(
             fault was stored.
         EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was stored.
     """
-    header, lines = check_file(path)
+    header, lines = check_file(path, now)
     run = _Restoring(path, header, analyser, epoch, now)
     # An export without a record, too, hands on the identity of its bank.
     batches = _batches(_units(read_records(path))) if lines > _HEADER_AND_END else iter([[]])
@@ -213,6 +214,7 @@ class _Restoring:
         write_counters(connection, self._meta)
 
     def _record(self, record: dict[str, Any], linked: dict[int, None]) -> None:
+        check_recorded_times(record, self._now)
         match record.get("record"):
             case "entity":
                 self._entity(read_fields(record, ENTITY))
@@ -461,10 +463,10 @@ class _Restoring:
         if hanging["sparse"]:
             self._sparse(ordinal, hanging["sparse"])
         self._hang(ordinal, hanging)
-        stamps = [row["ingested_at"], self._meta.last_ingested]
-        if row["expired_at"] != FOREVER:
-            stamps.append(row["expired_at"])
-        self._meta = replace(self._meta, next_ordinal=ordinal + 1, last_ingested=max(stamps))
+        end = self._now + CLOCK_SKEW
+        stamps = row["ingested_at"], row["expired_at"], self._meta.last_ingested
+        newest = max((stamp for stamp in stamps if stamp <= end), default=BEGINNING)
+        self._meta = replace(self._meta, next_ordinal=ordinal + 1, last_ingested=newest)
         self._log(ADD, ordinal, row["ingested_at"])
         if row["expired_at"] != FOREVER:
             self._log(EXPIRE, ordinal, row["expired_at"])

@@ -56,7 +56,7 @@ from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names
 from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
-from simonides.records.interval import FOREVER
+from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, LAST_INSTANT
 from simonides.records.kind import Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.state import ARCHIVED, CONSOLIDATED
@@ -308,8 +308,24 @@ class WriteTransaction:
     # -- memories
 
     def next_instant(self) -> int:
-        """The recorded time of the next row: the clock, or just after the last row if the clock stands."""
-        return max(self.now, self._meta.last_ingested + 1)
+        """The recorded time of the next row: the clock, or just after the last row if the clock stands.
+
+        A last row more than ``CLOCK_SKEW`` after the clock was written under a wrong clock: rows then go by
+        the clock, and the change log alone carries their order (ADR 0009).
+        """
+        return self.instant_following(self._meta.last_ingested)
+
+    def instant_following(self, last: int) -> int:
+        """The recorded time of a row that is written after one recorded at *last*; never after year 9999."""
+        moment = max(self.now, last + 1) if last <= self.now + CLOCK_SKEW else self.now
+        return min(moment, LAST_INSTANT)
+
+    def newest_of(self, *stamps: int) -> int:
+        """The newest recorded time of the bank and *stamps*, without those that a wrong clock set."""
+        end = self.now + CLOCK_SKEW
+        return max(
+            (stamp for stamp in (self._meta.last_ingested, *stamps) if stamp <= end), default=BEGINNING
+        )
 
     def embedder(self) -> ModelIdentity:
         """What makes the bank's vectors; empty before the first."""
@@ -355,7 +371,7 @@ class WriteTransaction:
         dated = draft.occurred is not None or draft.valid_from is not None
         row = self._one(
             "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND state & ?=0"
-            " AND (kind=?)=? AND (valid_to>? OR valid_to=? OR (? AND superseded_by<>''))"
+            " AND (kind=?)=? AND (valid_to>max(?, ingested_at) OR valid_to=? OR (? AND superseded_by<>''))"
             " ORDER BY ordinal LIMIT 1",
             self._content_key(draft),
             FOREVER,
@@ -445,7 +461,7 @@ class WriteTransaction:
             sequence=sequence,
             log_hash=log_hash,
             next_ordinal=first + len(stamps),
-            last_ingested=max(meta.last_ingested, *stamps),
+            last_ingested=self.newest_of(*stamps),
         )
 
     def known_keys(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -469,8 +485,14 @@ class WriteTransaction:
             self._connection.execute(insert, (ordinal, item.sparse))
 
     def instant_after(self, ordinal: int, moment: int) -> int:
-        """*moment*, if a row was recorded before it, else the recorded time of the next row."""
-        return moment if int(self.columns(ordinal, "ingested_at")[0]) < moment else self.next_instant()
+        """*moment*, if a row was recorded before it, else a recorded time after the row's.
+
+        A version never ends before it began, also where it was recorded under a clock that stood years ahead.
+        """
+        recorded = int(self.columns(ordinal, "ingested_at")[0])
+        if recorded < moment:
+            return moment
+        return max(self.next_instant(), recorded + 1 if recorded < LAST_INSTANT else recorded)
 
     def revise(self, ordinal: int, *, learned_at: int | None = None, **changed: Any) -> Stored:
         """Write a new version of a row; the old one only gets its ``expired_at`` stamp.
@@ -485,8 +507,7 @@ class WriteTransaction:
         """
         check_rows(self._connection, [ordinal], self._meta.embedder)
         values = self._version(ordinal)
-        stamp = self.next_instant() if learned_at is None else self.instant_after(ordinal, learned_at)
-        self.expire(ordinal, stamp)
+        stamp = self.expire(ordinal, self.next_instant() if learned_at is None else learned_at)
         scale, codes = self._vector_of(ordinal)
         values |= {
             **changed,
@@ -606,10 +627,12 @@ class WriteTransaction:
         }
         return {name: coders.get(name, lambda value: value)(value) for name, value in values.items()}
 
-    def expire(self, ordinal: int, stamp: int) -> None:
-        """Stamp the moment from which the bank no longer holds this version."""
+    def expire(self, ordinal: int, moment: int) -> int:
+        """Stamp the moment from which the bank no longer holds this version; later, if it began later."""
+        stamp = self.instant_after(ordinal, moment)
         self._connection.execute("UPDATE memories SET expired_at=? WHERE ordinal=?", (stamp, ordinal))
-        self._log(EXPIRE, ordinal, stamp, last_ingested=max(stamp, self._meta.last_ingested))
+        self._log(EXPIRE, ordinal, stamp, last_ingested=self.newest_of(stamp))
+        return stamp
 
     def erase(self, ids: Sequence[str]) -> int:
         """Delete every version of the named memories and what hangs on them; returns how many were there.
@@ -812,8 +835,7 @@ class WriteTransaction:
                 "INSERT INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
                 (ordinal, self._meta.embedder, scale, codes),
             )
-        newest = max(ingested, self._meta.last_ingested)
-        self._log(ADD, ordinal, ingested, next_ordinal=ordinal + 1, last_ingested=newest)
+        self._log(ADD, ordinal, ingested, next_ordinal=ordinal + 1, last_ingested=self.newest_of(ingested))
 
     def _insert_source(self, item: Prepared, place: Placement) -> int:
         """Keep the raw text behind an item; the pieces of a document share one, verbatim."""

@@ -28,8 +28,8 @@ from simonides.index.columns import COLUMNS
 from simonides.index.generation import read_generation
 from simonides.index.graph import Graph
 from simonides.index.postings import FIELDS, SealedPostings
-from simonides.records.interval import BEGINNING, FOREVER
-from simonides.records.state import CONSOLIDATED
+from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, from_micros
+from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,6 +40,38 @@ if TYPE_CHECKING:
     from simonides.index.snapshot import IndexSnapshot
 
 _MOST_REPORTED = 20
+
+_NO_HARM = (
+    "recall finds them and new memories go by the clock; set the clock right if it is the one that is wrong"
+)
+
+_AHEAD_MEMORIES = """
+SELECT DISTINCT CAST(id AS TEXT) FROM memories
+WHERE ingested_at > :end OR (expired_at > :end AND expired_at <> :never) ORDER BY root
+"""
+
+_AHEAD_ARCHIVED = """
+SELECT CAST(m.id AS TEXT) FROM memories m WHERE m.expired_at = :never AND m.state & :archived
+  AND (SELECT v.made_at FROM moves v
+    WHERE v.ordinal = m.root AND v.action = 'archive' AND v.undone_at = :never
+    ORDER BY v.number DESC LIMIT 1) > :end
+ORDER BY m.root
+"""
+
+# What the rows are, how to find those recorded after :end, and what to do.
+_RECORDED = (
+    (
+        "memories",
+        _AHEAD_MEMORIES,
+        f"{_NO_HARM}; to have them recorded anew, forget them and retain their texts again",
+    ),
+    ("archived memories", _AHEAD_ARCHIVED, "the next maintenance run brings them back"),
+    (
+        "accesses",
+        "SELECT number FROM accesses WHERE accessed_at > :end ORDER BY number",
+        f"{_NO_HARM}; they go with their memories",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +103,12 @@ class VerifyReport:
 
 
 def verify(
-    connection: apsw.Connection, meta: Meta, snapshot: IndexSnapshot | None, files: FileLayer, index: Path
+    connection: apsw.Connection,
+    meta: Meta,
+    snapshot: IndexSnapshot | None,
+    files: FileLayer,
+    index: Path,
+    now: int | None,
 ) -> VerifyReport:
     """Check one bank.
 
@@ -81,6 +118,7 @@ def verify(
         snapshot: at the same change; ``None`` = there is none, because rows cannot be read.
         files: the file layer.
         index: the bank's index folder.
+        now: the clock, microseconds UTC; ``None`` = what was recorded after it is not named.
     """
     problems: list[str] = []
     checked: dict[str, int] = {}
@@ -108,17 +146,32 @@ def verify(
         except (apsw.Error, DamagedError, ValueError, TypeError, LookupError, OverflowError) as error:
             problems.append(f"{name}: cannot be read to the end ({error})")
         checked[name] = count
-    return VerifyReport(checked, tuple(problems), _notes(connection, meta))
+    return VerifyReport(checked, tuple(problems), _notes(connection, meta, now))
 
 
-def _notes(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
+def _notes(connection: apsw.Connection, meta: Meta, now: int | None) -> tuple[str, ...]:
     return (
         *_without_vector(connection, meta),
         *_without_sparse_terms(connection),
         *_empty_replies(connection),
         *_unmentioned(connection),
         *_going_over(connection),
+        *(() if now is None else _recorded_ahead(connection, now)),
     )
+
+
+def _recorded_ahead(connection: apsw.Connection, now: int) -> Iterator[str]:
+    """Rows that a clock which stood ahead recorded, or that an earlier version took as stated."""
+    bindings = {"end": now + CLOCK_SKEW, "never": FOREVER, "archived": ARCHIVED}
+    clock = from_micros(now)
+    for name, statement, remedy in _RECORDED:
+        rows = [str(row) for (row,) in connection.execute(statement, bindings)]
+        named = ", ".join(rows[:_MOST_REPORTED]) + ", …" * (len(rows) > _MOST_REPORTED)
+        if rows:
+            yield (
+                f"{len(rows)} {name} recorded later than the clock, {clock.isoformat() if clock else now}"
+                f" ({named}): {remedy}"
+            )
 
 
 def _going_over(connection: apsw.Connection) -> tuple[str, ...]:

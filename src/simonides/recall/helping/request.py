@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import shown, to_float
 from simonides.records.interval import from_micros
 
 if TYPE_CHECKING:
@@ -95,8 +94,7 @@ def read_wait(value: object) -> float:
     if (
         isinstance(value, bool)
         or not isinstance(value, Real)
-        or not math.isfinite(float(value))
-        or not 0 <= float(value) <= LONGEST_WAIT_SECONDS
+        or not 0 <= to_float(value) <= LONGEST_WAIT_SECONDS
     ):
         raise InputError(
             "wait_seconds",

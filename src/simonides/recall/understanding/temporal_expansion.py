@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simonides.records.interval import from_micros
+from simonides.records.interval import local_time
 from simonides.text.query_dsl.relative_days import spell_days
 
 if TYPE_CHECKING:
@@ -24,11 +24,8 @@ class TemporalExpansion:
 
     def understand(self, view: View, query: Query, tools: Tools) -> Query:  # noqa: ARG002 - the protocol's shape
         """The query with its days spelled out, if it means any."""
-        asked_at = None if query.question_date is None else from_micros(query.question_date)
+        asked_at = None if query.question_date is None else local_time(query.question_date, tools.zone)
         if asked_at is None:
             return query
-        try:
-            spelled = spell_days(query.text, asked_at.astimezone(tools.zone).date())
-        except OverflowError:  # the first and the last day there is have no time in some zones
-            return query
+        spelled = spell_days(query.text, asked_at.date())
         return replace(query, spelled=spelled.searched) if spelled.days else query

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simonides.records.interval import from_micros
+from simonides.records.interval import local_time
 from simonides.text.times.expressions import find_times
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class TimeWindow:
         """The query with the time it speaks of, unless it has one already or names none."""
         if query.time is not None:
             return query
-        anchor = from_micros(query.as_of if query.question_date is None else query.question_date)
+        asked_at = query.as_of if query.question_date is None else query.question_date
+        anchor = local_time(asked_at, tools.zone)
         if anchor is None:
             return replace(query, notes=(*query.notes, "the viewpoint is no moment to count a time from"))
         found = find_times(query.text, anchor=anchor, zone=tools.zone, southern=self.southern)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from simonides.records.extraction import Extraction
-from simonides.records.interval import from_micros
+from simonides.records.interval import local_time
 from simonides.retain.extraction.causes import find_causes
 from simonides.retain.extraction.certainty import confidence, salience
 from simonides.retain.extraction.kinds import find_kind
@@ -72,7 +72,7 @@ class RuleExtractor:
         passage = Passage.read(text)
         speaker = find_speaker(passage.text)
         body = speaker.body if speaker is not None else 0
-        moment = from_micros(anchor)
+        moment = local_time(anchor, zone)
         found = self.find_times(text, anchor=moment, zone=zone) if self.find_times and moment else ()
         times = tuple(sorted(found, key=lambda time: (time.start, time.stop, time.text)))
         mentions = find_names(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
+from simonides.records.hygiene import to_float
 from simonides.retain.importing.chats import Turn, turn_items
 from simonides.retain.importing.item import refuse
 from simonides.retain.importing.json_source import json_rows, kind_of, moment
@@ -84,7 +85,7 @@ def _object(holder: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _seconds(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    return to_float(value) if isinstance(value, int | float) else 0.0
 
 
 def _said(message: object, line: int) -> Iterator[Turn]:

@@ -9,7 +9,7 @@ import typer
 from simonides.errors import InputError
 from simonides.records.extraction import TimeMention
 from simonides.records.hygiene import shown
-from simonides.records.interval import from_micros, parse_time
+from simonides.records.interval import from_micros, local_time, parse_time
 from simonides.surfaces.cli.options import JsonOption
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, printable, table
 
@@ -78,11 +78,14 @@ def _zone(name: str) -> tzinfo:
 
 
 def _row(mention: TimeMention, zone: tzinfo) -> dict[str, Any]:
-    start, end = (
-        moment and moment.astimezone(zone).isoformat()
-        for moment in (from_micros(mention.interval.start), from_micros(mention.interval.end))
-    )
+    start, end = (_in_zone(moment, zone) for moment in (mention.interval.start, mention.interval.end))
     return {"start": start, "end": end, "precision": mention.interval.precision, "text": mention.text}
+
+
+def _in_zone(micros: int, zone: tzinfo) -> str | None:
+    """The time on the clock of *zone*; in UTC where the year there is not from 1 to 9999."""
+    moment = local_time(micros, zone) or from_micros(micros)
+    return None if moment is None else moment.isoformat()
 
 
 def _print_json(found: list[dict[str, Any]]) -> None:

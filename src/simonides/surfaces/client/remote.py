@@ -447,7 +447,10 @@ def _query(values: Mapping[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """The same in JSON's own types."""
     if isinstance(value, datetime):
-        return (value if value.tzinfo else value.astimezone()).isoformat()
+        try:
+            return (value if value.tzinfo else value.astimezone()).isoformat()
+        except (OverflowError, ValueError):
+            raise InputError("time", f"{value} has no time in UTC; give an aware datetime") from None
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import Enum
 
-from simonides.records.interval import Interval, Precision, from_micros, to_micros
+from simonides.records.interval import Interval, Precision, from_micros, in_range, to_micros
 
 _DAY = timedelta(days=1)
 _HOUR_MICROS = 3_600_000_000
@@ -200,19 +200,16 @@ def between(start: int, end: int, precision: Precision) -> Interval:
     """A half-open interval, checked.
 
     Raises:
-        ValueError: it is empty.
-        OverflowError: it leaves the years 1 to 9999 in UTC.
+        ValueError: it is empty, or leaves the years 1 to 9999 in UTC.
     """
     if start >= end:
         raise ValueError("an empty interval")
-    from_micros(start), from_micros(end)
-    return Interval(start, end, precision)
+    return Interval(in_range(start), in_range(end), precision)
 
 
 def instant(moment: datetime) -> Interval:
     """*moment* as an interval without length."""
-    micros = to_micros(moment)
-    from_micros(micros)
+    micros = in_range(to_micros(moment))
     return Interval(micros, micros, Precision.INSTANT)
 
 
@@ -229,6 +226,6 @@ def moved(moment: datetime, length: timedelta) -> datetime:
 
 def local(micros: int, zone: tzinfo) -> datetime:
     """A moment, not an open end, on the clock of *zone*."""
-    moment = from_micros(micros)
+    moment = from_micros(in_range(micros))
     assert moment is not None
     return moment.astimezone(zone)
