@@ -58,7 +58,7 @@ from simonides.recall.helping.running import JobRunner
 from simonides.recall.helping.widening import widened
 from simonides.recall.impressing import impression_of
 from simonides.recall.observing import observe
-from simonides.recall.pipeline import run
+from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
 from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, read_search_arguments
@@ -164,6 +164,8 @@ _SEARCH_DEFAULTS: Mapping[str, object] = {
     "syntax": "plain",
     "aliases": None,
     "deadline_ms": None,
+    "precision": None,
+    "min_relevance": None,
     "tier": "default",
 }
 _RECALL_DEFAULTS: Mapping[str, object] = {
@@ -1133,6 +1135,8 @@ class Bank:
         syntax: str = "plain",
         aliases: Mapping[str, Iterable[str]] | None = None,
         deadline_ms: float | None = None,
+        precision: str | None = None,
+        min_relevance: float | None = None,
         tier: str = "default",
         count_returned: bool = False,
         include_archived: bool = False,
@@ -1167,6 +1171,10 @@ class Bank:
             syntax: plain, or extended with fields and groups, in ``jeffs_brain``.
             aliases: word → other words for it, in ``jeffs_brain``.
             deadline_ms: leave out optional stages that would end later; the trace says which.
+            precision: how much of what may be relevant is handed out, in ``default``: high (what stands out),
+                balanced (what is likely; the default), or wide (everything up to *limit*: for rerankers of
+                your own and for benchmarks).
+            min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
                 ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
                 heavy reranker.
@@ -1212,6 +1220,8 @@ class Bank:
             "syntax": syntax,
             "aliases": aliases,
             "deadline_ms": deadline_ms,
+            "precision": precision,
+            "min_relevance": min_relevance,
             "tier": "default",
         }
         answer = self._recall(query, profile, count_returned=count_returned, **asked)
@@ -1473,6 +1483,11 @@ class Bank:
         reading: Reading,
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
+        if options.min_relevance is not None and not judges_relevance(plan):
+            raise InputError(
+                "min_relevance",
+                f"profile {plan.name!r} does not judge relevance; leave it out, or recall with 'default'",
+            )
         embedder, problem = self._usable_embedder(plan, reading)
         reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
         reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")

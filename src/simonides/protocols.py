@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simonides.records.memory import Memory
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
-    from simonides.records.recall import Chunk, Hit, Omitted
+    from simonides.records.recall import Chunk, Hit, Judgement, Omitted
     from simonides.records.source import Source
     from simonides.records.sparse import SparseTerms
 
@@ -534,6 +534,7 @@ class Refined:
         dropped: by ordinal, why it took a memory out, as ``why_not`` will say it; may be left empty.
         no_match: why nothing in the pool answers the query; empty = it may. The pool stays (DF-04).
         evidence: the named numbers by which it judged, for the trace.
+        judgement: how likely the memories answer the query; ``None`` = the refiner does not say.
     """
 
     pool: tuple[Candidate, ...]
@@ -541,6 +542,7 @@ class Refined:
     dropped: Mapping[int, str] = field(default_factory=dict)
     no_match: tuple[str, ...] = ()
     evidence: Mapping[str, float] = field(default_factory=dict)
+    judgement: Judgement | None = None
 
 
 class Refiner(Protocol):

@@ -9,7 +9,8 @@ A stage that has to do less than asked says so (a note, a ranking's reason), and
 Under a deadline some stages are left out (``deadline``); when an understander says that nothing needs to be
 looked for (``query.skip``), all but the packer are, and the trace says so under ``skipped``. A refiner may
 judge that nothing in the pool answers the query (``Refined.no_match``): the hits stay, the context is empty,
-and nothing of it counts as degraded.
+and nothing of it counts as degraded. Where it judges that something possibly does (band ``weak``), the context
+holds two memories at most, each marked with "possibly".
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
+    from simonides.records.recall import Band, Judgement
+
+DOUBTFUL_LINES = 2
+"""Memories in the context where it is only possible that any answers."""
 
 NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
@@ -142,15 +147,29 @@ def run(
     if recording is not None:
         recording.query, recording.view = query, view
     pool: tuple[Candidate, ...] = ()
+    judgement: Judgement | None = None
     if not query.skip:
-        pool = _retrieve(plan, view, query, tools, deadline, lines, timer, executor, recording)
+        pool, judgement = _retrieve(plan, view, query, tools, deadline, lines, timer, executor, recording)
 
     start = timer()
+    band: Band = judgement.band if judgement else "match"
+    if band == "weak" and query.precision != "wide":
+        query = replace(query, doubtful=True)
     packed = plan.packer.stage.pack(view, query, pool, tools)
     reasons = _why_no_match(query, pool, lines)
     if reasons:
         # What was found stays to be looked at; nothing of it goes into a prompt by itself.
         packed = replace(packed, context="", chunks=())
+        band = "none"
+    elif query.doubtful and len(packed.hits) > DOUBTFUL_LINES:
+        few = plan.packer.stage.pack(view, replace(query, limit=DOUBTFUL_LINES), pool, tools)
+        packed = replace(packed, context=few.context, chunks=few.chunks)
+    if judgement:
+        relevance = judgement.relevance
+        packed = replace(
+            packed,
+            hits=tuple(replace(h, relevance=relevance.get(h.memory.ordinal, 0.0)) for h in packed.hits),
+        )
     lines.append(_line(plan.packer, "packer", timer() - start, len(packed.hits)))
 
     for line in lines:
@@ -185,6 +204,8 @@ def run(
         trace=trace,
         chunks=packed.chunks,
         no_match_reasons=reasons,
+        confidence=judgement.confidence if judgement else 0.0 if judges_relevance(plan) else None,
+        band=band,
     )
 
 
@@ -223,8 +244,8 @@ def _retrieve(
     timer: Callable[[], float],
     executor: Executor | None,
     recording: Recording | None,
-) -> tuple[Candidate, ...]:
-    """The pool after channels, fuser and refiners, best first; adds their lines to *lines*."""
+) -> tuple[tuple[Candidate, ...], Judgement | None]:
+    """The pool and its judgement after channels, fuser and refiners, best first; adds their lines to *lines*."""
     left_out = deadline.leaves_out(*(channel.name for channel in plan.channels))
     lines.extend(_line(c, "channel", 0.0, 0, deadline.reason) for c in plan.channels if c.name in left_out)
     channels = tuple(channel for channel in plan.channels if channel.name not in left_out)
@@ -248,18 +269,24 @@ def _retrieve(
         recording.rankings |= rankings
         recording.add(plan.fuser.name, pool)
 
+    judgement: Judgement | None = None
     for refiner in plan.refiners:
         if deadline.leaves_out(refiner.name):
             lines.append(_line(refiner, "refiner", 0.0, len(pool), deadline.reason))
             continue
         start = timer()
         refined = refiner.stage.refine(view, query, pool, tools)
-        pool = refined.pool
+        pool, judgement = refined.pool, refined.judgement or judgement
         line = _line(refiner, "refiner", timer() - start, len(pool), refined.reason)
         lines.append(replace(line, no_match=refined.no_match, evidence=refined.evidence))
         if recording is not None:
             recording.add(refiner.name, pool, refined.dropped)
-    return pool
+    return pool, judgement
+
+
+def judges_relevance(plan: Plan) -> bool:
+    """Whether a stage of the plan says how likely hits answer."""
+    return any(step.technique == "relevance" for step in plan.refiners)
 
 
 def _why_no_match(query: Query, pool: tuple[Candidate, ...], lines: list[StageTrace]) -> tuple[str, ...]:

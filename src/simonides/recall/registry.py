@@ -96,6 +96,7 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "routed_boost": (Shape.REFINER, "simonides.recall.refining.routed_boost:RoutedBoost"),
     "late_interaction": (Shape.REFINER, "simonides.recall.refining.late_interaction:LateInteraction"),
     "abstention": (Shape.REFINER, "simonides.recall.refining.abstention:Abstention"),
+    "relevance": (Shape.REFINER, "simonides.recall.refining.relevance:Relevance"),
     "asked_speaker": (Shape.REFINER, "simonides.recall.refining.asked_speaker:AskedSpeaker"),
     "bounded_priors": (Shape.REFINER, "simonides.recall.refining.bounded_priors:BoundedPriors"),
     "outside_in": (Shape.PACKER, "simonides.recall.packing.outside_in:OutsideIn"),

@@ -18,6 +18,7 @@ from simonides.records.hygiene import (
     to_float,
 )
 from simonides.records.interval import parse_time
+from simonides.records.query import PRECISIONS
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -47,6 +48,8 @@ class SearchOptions:
     syntax: Literal["plain", "extended"] = "plain"
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     deadline_ms: float | None = None
+    precision: str = "balanced"
+    min_relevance: float | None = None
 
 
 def read_search_arguments(
@@ -63,6 +66,8 @@ def read_search_arguments(
     deadline_ms: object,
     tier: object,
     zone: tzinfo,
+    precision: object = None,
+    min_relevance: object = None,
 ) -> SearchOptions:
     """Check the options of a recall; ``None`` means "the profile decides".
 
@@ -79,6 +84,8 @@ def read_search_arguments(
         deadline_ms: above 0, at most ``LONGEST_DEADLINE_MS``.
         tier: one of ``TIERS``; only ``"default"`` is answered at once.
         zone: the zone of times that state none.
+        precision: one of ``PRECISIONS``.
+        min_relevance: a number from 0 to 1.
 
     Raises:
         UnknownNameError: a choice that does not exist.
@@ -109,6 +116,8 @@ def read_search_arguments(
         syntax="extended" if extended else "plain",
         aliases=_aliases(aliases),
         deadline_ms=_deadline(deadline_ms),
+        precision="balanced" if precision is None else clean_choice(precision, "precision", PRECISIONS),
+        min_relevance=_share(min_relevance, "min_relevance"),
     )
 
 
@@ -125,6 +134,14 @@ def _aliases(value: object) -> Mapping[str, tuple[str, ...]]:
         entries = named_entries(others, f"aliases[{key!r}]", expected="a list of words")
         aliases[key] = tuple(clean_label(entry, name) for name, entry in entries)
     return aliases
+
+
+def _share(value: object, name: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= to_float(value) <= 1:
+        raise InputError(name, f"expected a number from 0 to 1, got {shown(value)}")
+    return float(value)
 
 
 def _deadline(value: object) -> float | None:

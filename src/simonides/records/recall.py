@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -12,6 +12,25 @@ if TYPE_CHECKING:
     from simonides.records.memory import Memory
     from simonides.records.move import Evidence
     from simonides.records.trace import Trace
+
+
+Band = Literal["match", "weak", "none"]
+"""How sure a recall is that anything answers: likely, possibly, no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a refiner holds of the pool as an answer.
+
+    Attributes:
+        confidence: the calibrated probability that anything in the pool answers the query, 0 to 1.
+        band: what follows from it.
+        relevance: by row ordinal, the calibrated probability that the memory answers the query.
+    """
+
+    confidence: float
+    band: Band
+    relevance: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +44,8 @@ class Hit:
         tokens: what the memory was counted as against the budget.
         ranks, channel_scores: per channel, rank (from 1) and score there.
         signals: named numbers that refiners added.
+        relevance: the calibrated probability that the memory answers the query, 0 to 1; ``None`` where the
+            profile judges none.
     """
 
     memory: Memory
@@ -35,6 +56,7 @@ class Hit:
     ranks: Mapping[str, int] = field(default_factory=dict)
     channel_scores: Mapping[str, float] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
+    relevance: float | None = None
 
     @property
     def id(self) -> str:
@@ -55,6 +77,7 @@ class Hit:
             "id": self.id,
             "text": self.text,
             "kind": self.kind,
+            "relevance": self.relevance,
             "score": self.score,
             "scored_by": self.scored_by,
             "tokens": self.tokens,
@@ -110,6 +133,10 @@ class Recall:
         trace: what each stage did.
         chunks: the raw sources behind the hits, when they were asked for.
         explanations: one per hit, when they were asked for.
+        confidence: the calibrated probability that anything answers the query, 0 to 1; ``None`` where the
+            profile judges none.
+        band: ``"match"``, ``"weak"`` (the context marks its lines with "possibly") or ``"none"``
+            (``no_match``).
         no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
         id: by which ``Bank.used`` says what of it was of use; the same question at the same time has the
             same one. Empty where no bank gave one.
@@ -126,6 +153,8 @@ class Recall:
     chunks: tuple[Chunk, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     no_match_reasons: tuple[str, ...] = ()
+    confidence: float | None = None
+    band: Band = "match"
     id: str = field(default="", compare=False)
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
     job: str = ""
@@ -148,6 +177,8 @@ class Recall:
             "omitted": [{"id": o.id, "reason": o.reason, "tokens": o.tokens} for o in self.omitted],
             "no_match": self.no_match,
             "no_match_reasons": list(self.no_match_reasons),
+            "confidence": self.confidence,
+            "band": self.band,
         }
         if self.job:
             answer["job"] = self.job

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from simonides.protocols import Tools, View
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
+    from simonides.records.recall import Band
 
 WORDS = "words"
 """Name of the models that use no vector."""
@@ -85,7 +86,7 @@ class Relevance:
             raise InputError("unsure", f"{self.unsure} is below 1; give how many hits")
 
     def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
-        """The pool as it is, with the judgement."""
+        """The likely hits in their order, with the judgement; where nothing is likely, the pool as it is."""
         if not pool:
             return Refined(pool)
         signals = collect_signals(view, query, pool)
@@ -104,41 +105,49 @@ class Relevance:
         chances = models[1].chances(signals.hits)
         relevance = (confidence * chances).round(6)
         band = "match" if confidence >= self.match else "weak" if confidence >= self.weak else "none"
-        judgement = Judgement(
-            confidence,
-            band,
-            dict(zip(signals.ordinals.tolist(), relevance.tolist(), strict=True)),
-            self._likely(query, signals.ordinals, chances, relevance),
-        )
+        found = dict(zip(signals.ordinals.tolist(), relevance.tolist(), strict=True))
+        kept, why = self._likely(query, chances, relevance, band)
+        rows = set(signals.ordinals[kept].tolist())
+        whole = bool(kept.all()) and not why
+        likely = pool if whole else tuple(each for each in pool if each.ordinal in rows)
+        dropped = {} if whole else {c.ordinal: why for c in pool if c.ordinal not in rows}
         reasons: tuple[str, ...] = ()
         if band == "none":
             reasons = (
                 f"the chance that anything answers is {confidence:.2f}, below {self.weak:g}",
                 *signals.told(),
             )
-        return Refined(pool, problem, no_match=reasons, evidence=signals.evidence(), judgement=judgement)
+        elif not likely:
+            reasons = (f"no memory reaches min_relevance {query.min_relevance:g}",)
+        return Refined(
+            likely,
+            problem,
+            dropped=dropped,
+            no_match=reasons,
+            evidence=signals.evidence(),
+            judgement=Judgement(confidence, band, found),
+        )
 
     def _likely(
-        self,
-        query: Query,
-        ordinals: NDArray[np.int64],
-        chances: NDArray[np.float64],
-        relevance: NDArray[np.float64],
-    ) -> frozenset[int] | None:
-        """Rows to keep; ``None`` = all."""
-        share = 0.0 if query.precision == "wide" else self.share.get(query.precision, 0.0)
-        if not share and query.min_relevance is None:
-            return None
-        kept = np.ones(len(ordinals), np.bool_)
-        if share and chances[:HEAD].max() >= self.sure:
-            kept = chances >= share * chances[:HEAD].max()
-            kept[HEAD:] = False
-        elif share:
-            kept[self.unsure :] = False
-        kept[0] = True
+        self, query: Query, chances: NDArray[np.float64], relevance: NDArray[np.float64], band: Band
+    ) -> tuple[NDArray[np.bool_], str]:
+        """Which of the judged hits are kept, and why the others and all after them are not; empty = they are."""
+        kept, why = np.ones(len(chances), np.bool_), ""
+        share = 0.0 if band == "none" else self.share.get(query.precision, 0.0)
+        if share:
+            best = float(chances[:HEAD].max())
+            if best >= self.sure:
+                kept = chances >= share * best
+                kept[HEAD:] = False
+                why = f"less than {share:g} times as likely to answer as the best hit"
+            else:
+                kept[self.unsure :] = False
+                why = f"behind the first {self.unsure}, and no hit stands out"
+            kept[0] = True
         if query.min_relevance is not None:
             kept &= relevance >= query.min_relevance
-        return frozenset(ordinals[kept].tolist())
+            why = f"{why}, or " * bool(why) + f"relevance below {query.min_relevance:g}"
+        return kept, why
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from simonides.recall.search_arguments import (
     MOST_CHUNK_TOKENS,
     SYNTAXES,
 )
+from simonides.records.query import PRECISIONS
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
 from simonides.records.kind import Kind, Layer
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
@@ -139,6 +140,7 @@ FORM = choice(("plain", *FORMS))
 BUDGET_FUNCTION = choice(BUDGET_FUNCTIONS)
 CHUNK_TOKENS = whole(0, MOST_CHUNK_TOKENS)
 DEADLINE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_DEADLINE_MS}
+PRECISION = choice(PRECISIONS)
 ALIASES: Schema = {
     "type": "object",
     "propertyNames": LABEL,
