@@ -100,6 +100,7 @@ bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibi
 	$(BIN)/python bench/run_cold_start.py --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_schemathesis.py --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/soak/load.py --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/soak/abuse.py --date "$$(date -u +%Y-%m-%d)"
 	PYTHONPATH=. $(BIN)/python -m bench.run_lifecycle --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	PYTHONPATH=. $(BIN)/python -m bench.soak.year --date "$$(date -u +%Y-%m-%d)"
 

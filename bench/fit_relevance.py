@@ -183,7 +183,9 @@ def _chats(asker: Asker, store: Store, data: Path, clock: Clock) -> None:
         bank, keys = store.bank(f"chat-{chat['id']}"), defaultdict[str, set[str]](set)
         for session in chat["sessions"]:
             clock.now = datetime.fromisoformat(session["turns"][-1]["event_time"])
-            turns = [{k: turn[k] for k in ("speaker", "role", "text", "event_time")} for turn in session["turns"]]
+            turns = [
+                {k: turn[k] for k in ("speaker", "role", "text", "event_time")} for turn in session["turns"]
+            ]
             ids = bank.retain_conversation(turns, session=session["session"])
             for id_, turn in zip(ids, session["turns"], strict=True):
                 keys[id_].add(turn["id"])
@@ -233,7 +235,10 @@ class Samples:
 
 def anything_samples(judged: Sequence[Judged]) -> Samples:
     """One row a question."""
-    signals = {name: np.concatenate([j.signals.anything[name] for j in judged]) for name in judged[0].signals.anything}
+    signals = {
+        name: np.concatenate([j.signals.anything[name] for j in judged])
+        for name in judged[0].signals.anything
+    }
     labels = np.array([each.answerable for each in judged], np.float64)
     weights = np.array([each.weight for each in judged])
     return Samples(signals, labels, weights, np.array([each.fold for each in judged]))
@@ -243,7 +248,9 @@ def hit_samples(judged: Sequence[Judged]) -> Samples:
     """One row a hit of an answerable question, without hits that may be given or not."""
     some = [each for each in judged if each.answerable]
     kept = np.concatenate([~(each.either & ~each.right) for each in some])
-    signals = {name: np.concatenate([j.signals.hits[name] for j in some])[kept] for name in some[0].signals.hits}
+    signals = {
+        name: np.concatenate([j.signals.hits[name] for j in some])[kept] for name in some[0].signals.hits
+    }
     labels = np.concatenate([each.right for each in some])[kept].astype(np.float64)
     folds = np.concatenate([[each.fold] * len(each.right) for each in some])[kept]
     return Samples(signals, labels, np.ones(len(labels)), folds)
@@ -268,7 +275,9 @@ def fit(samples: Samples, ridge: float) -> ChanceModel:
         odds = np.clip(design @ slopes, -30.0, 30.0)
         chances = 1.0 / (1.0 + np.exp(-odds))
         gradient = design.T @ (samples.weights * (samples.labels - chances)) - holds @ slopes
-        curvature = (design.T * (samples.weights * np.maximum(chances * (1 - chances), 1e-6))) @ design + holds
+        curvature = (
+            design.T * (samples.weights * np.maximum(chances * (1 - chances), 1e-6))
+        ) @ design + holds
         step = np.linalg.solve(curvature, gradient)
         slopes += np.clip(step, -3.0, 3.0)
         if np.abs(step).max() < 1e-8:
@@ -319,7 +328,9 @@ def _auc(chances: NDArray[np.float64], labels: NDArray[np.float64]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--check", action="store_true", help="print calibration out of fold; write nothing")
     options = parser.parse_args()
@@ -338,7 +349,9 @@ def main() -> None:
             "hit": fit(hit_samples(judged), RIDGE["hit"]).to_dict(),
         }
     if models:
-        TARGET.write_text(json.dumps({"fitted_on": fitted_on, "models": models}, separators=(",", ":")) + "\n")
+        TARGET.write_text(
+            json.dumps({"fitted_on": fitted_on, "models": models}, separators=(",", ":")) + "\n"
+        )
         print(f"{TARGET}: {TARGET.stat().st_size:,} bytes")
 
 

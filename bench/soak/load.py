@@ -36,10 +36,10 @@ LIVE_P99_MS = 100
 _JOBS = re.compile(r"^simonides_jobs (\S+)$", re.MULTILINE)
 _SERVE = """
 import sys, time
-import uvicorn
 import simonides
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.rest.settings import Settings
+from simonides.surfaces.serving.connections import server_of
 from simonides.surfaces.serving.limits import Limits
 from simonides.surfaces.serving.listening import listen, share_fairly
 from simonides.surfaces.serving.tokens import first_token
@@ -68,9 +68,8 @@ with simonides.open(sys.argv[1], embedder=Slow(dimension=32)) as store:
     listening = listen("127.0.0.1", 0, backlog=256)
     print(listening.getsockname()[1], token, flush=True)
     limits = Limits(workers=int(sys.argv[3]), queue=int(sys.argv[4]), per_token=1000)
-    config = uvicorn.Config(make_app(store, Settings(limits=limits)), log_level="warning")
     share_fairly()
-    uvicorn.Server(config).run(sockets=[listening])
+    server_of(make_app(store, Settings(limits=limits)), limits).run(sockets=[listening])
 """
 
 

@@ -36,6 +36,8 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
+from simonides.files import translates_disk_errors
+from simonides.forking import Origin, refused_after_fork
 from simonides.index.view import look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
@@ -68,7 +70,15 @@ from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
 from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_text, shown
-from simonides.records.interval import FOREVER, HEAD, check_recorded, from_micros, latest_recorded, parse_time
+from simonides.records.interval import (
+    FOREVER,
+    HEAD,
+    check_recorded,
+    from_micros,
+    latest_recorded,
+    parse_time,
+)
+from simonides.records.keyed_record import MOST_RECORDS
 from simonides.records.kind import Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
@@ -83,6 +93,7 @@ from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
 from simonides.retain.items import read_items
+from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
 from simonides.retain.quiet_errors import quiet, quiet_errors
@@ -133,6 +144,7 @@ if TYPE_CHECKING:
     from simonides.records.explanation import WhyNot
     from simonides.records.extraction import Extraction
     from simonides.records.impression import Samples
+    from simonides.records.keyed_record import KeyedRecord
     from simonides.records.memory import Memory
     from simonides.records.move import Move
     from simonides.records.recall import Recall
@@ -144,6 +156,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("simonides")
 
+_READ_AT_ONCE = 16
+"""Memories read before their bytes are counted."""
 _LONGEST_ID = 64
 _LONGEST_PATH = 4096
 # Before keys of principals among those of the owner; it is followed by a number, or by itself.
@@ -259,7 +273,9 @@ class Surroundings:
     jobs: JobRunner = field(default_factory=JobRunner)
 
 
-@quiet(lambda bank: bank._around.redact)  # noqa: SLF001 the decorator is of this class
+@refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
+@quiet(lambda bank: bank._around.redact)  # noqa: SLF001 see above
+@translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 see above
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
@@ -275,6 +291,7 @@ class Bank:
     ) -> None:
         self.name = name
         self.principal = principal
+        self._origin = Origin(f"bank {name!r}")
         self._rows = rows
         self._around = surroundings
         self._answers = RecentAnswers()
@@ -721,7 +738,7 @@ class Bank:
 
         Raises:
             InputError: the path cannot be a file's.
-            OSError: it cannot be written.
+            UnavailableError: it cannot be written; what was there before is still there.
         """
         self._owners_only("export")
         self._tell("export", None)
@@ -742,7 +759,7 @@ class Bank:
         Raises:
             InputError: it is no export, of another version, or damaged; the message names the line.
             EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was stored.
-            OSError: the file cannot be read.
+            UnavailableError: the file cannot be read.
         """
         self._owners_only("import_bank")
         file = clean_text(os.fspath(path), "path", _LONGEST_PATH)
@@ -968,6 +985,7 @@ class Bank:
         known_at: datetime | str | None = None,
         window: tuple[Any, Any] | str | None = None,
         types: Iterable[str] | str | None = None,
+        max_bytes: int | None = None,
     ) -> list[Memory]:
         """What the bank holds at a viewpoint, in the order of ids, page by page.
 
@@ -982,6 +1000,7 @@ class Bank:
             known_at: the same.
             window: the same.
             types: the same.
+            max_bytes: of the memories (``Memory.size``); the one that passes it is the last. ``None`` = any.
 
         Raises:
             InputError: an argument is wrong.
@@ -1006,7 +1025,8 @@ class Bank:
         most = request.limit or 100
         with self._rows.reading() as reading:
             view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
-            found = _checked(reading, view.memories(reading.ordinals_after(last, view.eligible, most)))
+            ordinals = reading.ordinals_after(last, view.eligible, most)
+            found = _checked(reading, _within(max_bytes, ordinals, view.memories))
         self._tell("list", reading, [memory.id for memory in found])
         return found
 
@@ -1288,7 +1308,8 @@ class Bank:
         request = JobRequest.from_json(kept.request)
         if kept.texts is None:
             texts = ask_helpers(request.query, request.helpers, self._around.answerer)
-            self._rows.recall_jobs.keep_texts(job, texts.to_json())
+            # Of two processes that answer one job, both answer from what the first one kept.
+            texts = HelperTexts.from_json(self._rows.recall_jobs.keep_texts(job, texts.to_json()))
         else:
             texts = HelperTexts.from_json(kept.texts)
         reranker, problem = self._around.heavy_reranker()
@@ -1612,11 +1633,113 @@ class Bank:
             with self._rows.reading() as reading:
                 wanted = [i for i in wanted if all(self._may_read(found) for found in reading.versions(i))]
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            erased = transaction.erase(wanted)
-            if erased:
-                # It may have been trained on them; before the commit, so that no crash keeps it.
-                self._rows.reranker_path.unlink(missing_ok=True)
-            return erased
+            return self._erase(transaction, wanted)
+
+    def _erase(self, transaction: WriteTransaction, ids: Sequence[str]) -> int:
+        erased = transaction.erase(ids)
+        if erased:
+            self._rows.drop_reranker()
+        return erased
+
+    def _keyed(self, space: str) -> KeyedRecords:
+        Screen(self._around.redact).name(space, "space")
+        return KeyedRecords(space, self.principal)
+
+    def list_records(
+        self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
+    ) -> list[KeyedRecord]:
+        """Read values by their key, as they are at one moment, in the order of storing.
+
+        Args:
+            space: name of the program or framework whose records they are.
+            path: beginning of the keys.
+            exact: only the records at *path* itself, not those below it.
+            newest: only the last so many.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        if newest is not None and not (_is_number(newest) and newest <= MOST_RECORDS):
+            raise InputError(
+                "newest", f"expected a whole number from 1 to {MOST_RECORDS:,}, got {shown(newest)}"
+            )
+        kept = self._keyed(space)
+        with self._rows.reading() as reading:
+            found = kept.read(reading, path, exact=exact, newest=newest)
+        self._tell("list", reading, [record.id for record in found])
+        return found
+
+    def put_records(
+        self, space: str, records: Iterable[Mapping[str, Any]], *, append: bool = False
+    ) -> list[str]:
+        """Store values under keys in one transaction; a value that stood under a key is erased.
+
+        Args:
+            space: name of the program or framework whose records they are.
+            records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON-ready), ``text``
+                (what recall finds it by; by default the value as JSON), ``replaces`` (ids of all that must
+                stand at or below the path; an empty list = nothing; by default whatever stands there), and
+                keys of an item of ``retain`` such as ``session``, ``role`` and ``source``.
+            append: add each record below its path, numbered after the last one there.
+
+        Returns:
+            one id per record, in order.
+
+        Raises:
+            InputError: a record is wrong; nothing was stored.
+            ConflictError: what stands at a path is not what the record replaces; nothing was stored.
+            the same as ``retain``.
+        """
+        kept = self._keyed(space)
+        records = list(records) if isinstance(records, Iterator) else records
+        with quiet_errors(self._around.redact, records):
+            wanted = kept.wanted(records, Screen(self._around.redact).json_text, append=append)
+        drafts = self._read([each.item for each in wanted], {})
+        self._check_allowed(drafts)
+        if not drafts:
+            return []
+        return self._prepare_and_store(
+            drafts,
+            lambda opened, ready: kept.put(opened, ready, wanted, self._write, self._erase, append=append),
+        )
+
+    def move_records(self, space: str, path: Sequence[str], to: Sequence[str]) -> int:
+        """Give the records at or below one path keys that begin with another, in one transaction.
+
+        Returns:
+            how many there were.
+
+        Raises:
+            InputError: one path lies below the other.
+            ConflictError: a record stands at or below *to*; nothing was changed.
+        """
+        kept = self._keyed(space)
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
+            return kept.move(transaction, path, to)
+
+    def pop_record(self, space: str, path: Sequence[str] = ()) -> KeyedRecord | None:
+        """Erase the record at or below a path that was stored last, and return it; each is returned once."""
+        kept = self._keyed(space)
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
+            reading = inside(transaction)
+            found = next(iter(kept.read(reading, path, newest=1)), None)
+            if found is not None:
+                self._erase(transaction, [found.id])
+                self._tell("read", reading, [found.id])
+        return found
+
+    def forget_records(self, space: str, path: Sequence[str] = (), *, exact: bool = False) -> int:
+        """Erase the records at or below a path, in one transaction; returns how many there were.
+
+        Args:
+            space: name of the program or framework whose records they are.
+            path: beginning of the keys; empty = all records of the space.
+            exact: only the records at *path* itself, not those below it.
+        """
+        kept = self._keyed(space)
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
+            found = kept.read(inside(transaction), path, exact=exact)
+            return self._erase(transaction, list(dict.fromkeys(record.id for record in found)))
 
     def forget_where(
         self,
@@ -1754,7 +1877,7 @@ class Bank:
 
         Raises:
             InputError: there is a file already, or no folder for it.
-            OSError: it cannot be written.
+            UnavailableError: it cannot be written; nothing of it is left.
         """
         self._owners_only("backup")
         self._tell("backup", None)
@@ -2124,8 +2247,8 @@ class Bank:
         Raises:
             InputError: the bank is opened for a principal.
             ConflictError: one of *memories* was forgotten meanwhile; nothing was written.
-            UnavailableError: the bank is encrypted and keeps no such file.
-            OSError: the file cannot be written; what was there before is still there.
+            UnavailableError: the bank is encrypted and keeps no such file, or it cannot be written; what was
+                there before is still there.
         """
         self._check_owner("adopt_reranker")
         if self._rows.encrypted:
@@ -2136,22 +2259,13 @@ class Bank:
         with self._rows.reading() as reading:
             network = replace(network, embedder=reading.embedder().fingerprint)
         path = self._rows.reranker_path
-        # Two processes may be training at once: each writes a file of its own, and the last one stands.
-        partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
-        with self._rows.copying():
+        # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
+        with self._rows.copying(), self._rows.writing(self._now(), self.principal or "") as transaction:
             try:
-                network.save(partial)
-                with partial.open("rb+") as file:
-                    os.fsync(file.fileno())
-                # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
-                with self._rows.writing(self._now(), self.principal or "") as transaction:
-                    try:
-                        transaction.roots(list(dict.fromkeys(memories)))
-                    except NotFoundError as error:
-                        raise ConflictError(f"{error}: train the reranker again") from error
-                    partial.replace(path)
-            finally:
-                partial.unlink(missing_ok=True)
+                transaction.roots(list(dict.fromkeys(memories)))
+            except NotFoundError as error:
+                raise ConflictError(f"{error}: train the reranker again") from error
+            network.save(path)
         return path
 
     def _check_owner(self, operation: str) -> None:
@@ -2213,6 +2327,23 @@ def _checked(reading: Reading, memories: list[Memory]) -> list[Memory]:
     """What a view read, compared with its digests before it is handed out."""
     reading.check([memory.ordinal for memory in memories])
     return memories
+
+
+def _within(
+    max_bytes: int | None, ordinals: Sequence[int], read: Callable[[Sequence[int]], list[Memory]]
+) -> list[Memory]:
+    """The memories of *ordinals* up to the one that passes *max_bytes*; a few are read at a time."""
+    if max_bytes is None:
+        return read(ordinals)
+    found: list[Memory] = []
+    size = 0
+    for start in range(0, len(ordinals), _READ_AT_ONCE):
+        for memory in read(ordinals[start : start + _READ_AT_ONCE]):
+            found.append(memory)
+            size += memory.size
+            if size >= max_bytes:
+                return found
+    return found
 
 
 def _ids(ids: str | Iterable[str]) -> list[str]:

@@ -96,7 +96,10 @@ class QuerySyntaxError(InputError):
 
 
 class ConflictError(SimonidesError):
-    """An idempotency key was used before with another body; nothing was changed."""
+    """An idempotency key was used with another body, or a record is not what the caller expects.
+
+    Nothing was changed.
+    """
 
 
 class NotFoundError(SimonidesError, KeyError):

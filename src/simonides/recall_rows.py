@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from simonides.records.merges import all_count_as
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.extraction.name_ranges import LEADS, ODD_LEADS, Leads, name_ranges
 from simonides.retain.names import fold_name
@@ -130,22 +131,15 @@ class RecallRows:
     def entity_groups(self, entities: Sequence[int], known_at: int) -> dict[int, int]:
         """The entities and all that were merged with them by *known_at*, each with what it counts as."""
         wholes = {self._whole(entity, known_at) for entity in entities}
-        groups = {whole: whole for whole in wholes}
-        groups |= {entity: self._whole(entity, known_at) for entity in entities}
-        merged = {entity: self._whole(entity, known_at) for entity in self.merges(known_at)}
-        return groups | {entity: whole for entity, whole in merged.items() if whole in wholes}
+        merged = {entity: whole for entity, whole in self.merges(known_at).items() if whole in wholes}
+        return {whole: whole for whole in wholes} | merged
 
     def merges(self, known_at: int) -> dict[int, int]:
-        """Entities that had been merged into others by *known_at*, each with that other."""
+        """Entities that had been merged into others by *known_at*, each with what it counts as."""
         with self._lock:
             if known_at not in self._merges:
-                self._merges[known_at] = self._reading.merged_entities(known_at)
+                self._merges[known_at] = all_count_as(self._reading.merged_entities(known_at))
             return self._merges[known_at]
 
     def _whole(self, entity: int, known_at: int) -> int:
-        merges = self.merges(known_at)
-        seen = {entity}
-        while (into := merges.get(entity)) is not None and into not in seen:
-            entity = into
-            seen.add(entity)
-        return entity
+        return self.merges(known_at).get(entity, entity)

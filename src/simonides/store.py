@@ -17,7 +17,8 @@ from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.encryption import read_key
 from simonides.backends.embedded.folder import bank_names, folder_name
-from simonides.backends.embedded.removal import remove_bank, sweep_removed
+from simonides.backends.embedded.left_over import sweep_store
+from simonides.backends.embedded.removal import check_removable, remove_bank
 from simonides.bank import Bank, Surroundings
 from simonides.errors import (
     InputError,
@@ -27,6 +28,8 @@ from simonides.errors import (
     StoreError,
     UnavailableError,
 )
+from simonides.files import disk_errors, make_folder, translates_disk_errors
+from simonides.forking import Origin, refused_after_fork
 from simonides.models.catalogue import CATALOGUE, DEFAULT_EMBEDDER, find_record, find_reranker
 from simonides.models.fetch import silent
 from simonides.models.onnx_encoder import checked_dimension
@@ -255,14 +258,14 @@ def _folder(path: object, *, create: bool) -> Path:
     if not name.strip():
         raise InputError("path", "is blank; name a folder, '.' for the current one")
     folder = Path(name)
-    try:
+    with disk_errors(folder, "opened"):
         if folder.is_dir():
+            with suppress(OSError):
+                sweep_store(folder)
             return folder
         if not create:
             raise UnavailableError(f"{folder}: there is no store; retain something first, or name another")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnavailableError(f"{folder}: cannot be created ({error.strerror})") from error
+    make_folder(folder)
     return folder
 
 
@@ -287,7 +290,9 @@ def _check_models(
         checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
 
 
+@refused_after_fork(lambda store: store._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 @quiet(lambda store: store.redact)
+@translates_disk_errors(lambda store: store.folder)
 class Store:
     """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
 
@@ -353,6 +358,7 @@ class Store:
         self._banks: dict[str, EmbeddedBank] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
+        self._origin = Origin(str(folder))
         self._closed = False
 
     def bank(self, name: str = "default", *, principal: str | None = None) -> Bank:
@@ -417,17 +423,20 @@ class Store:
         Raises:
             InputError: the name cannot be a bank's.
             NotFoundError: there is none of this name.
-            UnavailableError: its folder cannot be taken away; nothing was changed.
+            UnavailableError: its folder cannot be taken away, or bytes of it would stay under a link or
+                another name, and nothing was changed; or files of it could not be removed. The message says
+                which.
         """
         with self._lock:
             if not self.has_bank(name):
                 raise NotFoundError(f"there is no bank {name!r} in {self.folder}")
+            check_removable(self.folder / folder_name(name))
             rows = self._banks.pop(name, None)
             for door in [door for door in self._doors if door[0] == name]:
                 del self._doors[door]
             if rows is not None:
                 rows.close()
-            sweep_removed(self.folder)
+            sweep_store(self.folder)
             remove_bank(self.folder / folder_name(name), self._key)
 
     def _close_rows(self, rows: EmbeddedBank) -> None:

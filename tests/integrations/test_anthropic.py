@@ -60,3 +60,14 @@ def test_files_are_changed_moved_and_erased(tool: Any, bank: Bank) -> None:
 def test_no_path_leads_out(tool: Any, path: str) -> None:
     with pytest.raises(InputError):
         tool.call({"command": "create", "path": path, "file_text": "x"})
+
+
+@pytest.mark.fault("N46")
+def test_a_file_may_be_as_long_as_promised(tool: Any, bank: Bank) -> None:
+    text = "Figs: é\n" * 25_000
+    tool.call({"command": "create", "path": "/memories/long.md", "file_text": text})
+    shown = tool.call({"command": "view", "path": "/memories/long.md", "view_range": [24_999, 25_000]})
+    assert shown.endswith(" 24999\tFigs: é\n 25000\tFigs: é")
+    with pytest.raises(InputError, match="200,000"):
+        tool.call({"command": "create", "path": "/memories/longer.md", "file_text": text + "x"})
+    assert bank.verify().ok

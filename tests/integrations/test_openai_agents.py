@@ -60,3 +60,20 @@ def test_an_agent_recalls_by_a_tool(bank: Bank) -> None:
 
     assert "Norrhav" in ask("Where does Odalys Brenn live?")
     assert ask("zzz") == "Nothing is remembered about it."
+
+
+@pytest.mark.fault("N46")
+def test_a_long_output_of_a_tool_is_kept_whole(bank: Bank) -> None:
+    session = BankSession("one", bank)
+    items: list[Any] = [
+        {"type": "function_call_output", "call_id": "1", "output": "A line about figs.\n" * 20_000},
+        {"role": "user", "content": "What was that?"},
+    ]
+
+    async def work() -> None:
+        await session.add_items(items)
+        assert await session.get_items() == items
+        assert await session.pop_item() == items[1]
+        assert await session.pop_item() == items[0]
+
+    asyncio.run(work())

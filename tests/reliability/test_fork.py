@@ -57,3 +57,53 @@ def test_a_fork_inside_a_transaction_cannot_open_the_store(forked: Callable[[str
     assert "start the process by 'spawn'" in said["calls"]["open"]
     assert said["texts"] == ["retained before the fork"]
     assert said["ok"]
+
+
+REMEDY = "in the child process"
+
+
+@pytest.mark.fault("N64")
+def test_a_fork_beside_a_thread_that_writes_is_refused_and_hangs_nothing(
+    forked: Callable[[str], Any],
+) -> None:
+    said = forked("writing")
+    endings = {name: ending for name, _, ending in (each.partition(": ") for each in said["calls"])}
+    assert {"retain", "get", "bank", "banks"} <= set(endings)
+    assert all(REMEDY in ending for name, ending in endings.items() if name != "open")
+    assert said["ok"]
+
+
+@pytest.mark.fault("N64")
+def test_a_child_is_refused_the_jobs_of_its_parent(forked: Callable[[str], Any]) -> None:
+    said = forked("jobs")
+    assert set(said["calls"]) == {"recall", "job", "another", "embedder"}
+    assert all(REMEDY in end for end in said["calls"].values())
+    assert said["ok"]
+
+
+@pytest.mark.fault("N64")
+def test_a_child_is_refused_an_async_bank(forked: Callable[[str], Any]) -> None:
+    said = forked("asynchronous")
+    assert set(said["calls"]) == {"get", "stats"}
+    assert all(REMEDY in end for end in said["calls"].values())
+
+
+@pytest.mark.fault("N64")
+def test_a_child_is_refused_a_bank_of_a_server_and_sends_nothing(forked: Callable[[str], Any]) -> None:
+    said = forked("remote")
+    assert set(said["calls"]) == {"banks", "get", "reflect", "export"}
+    assert all("connect again in the child process" in end for end in said["calls"].values())
+
+
+@pytest.mark.fault("N64")
+def test_what_a_child_drops_leaves_the_log_of_others_alone(forked: Callable[[str], Any]) -> None:
+    said = forked("left")
+    assert said["texts"] == ["retained before the fork", "retained by another"]
+    assert said["ok"]
+
+
+@pytest.mark.fault("N64")
+def test_a_child_asks_models_anew(forked: Callable[[str], Any]) -> None:
+    said = forked("models")
+    assert said["calls"]["server"] == "may be asked"
+    assert "ask the model again in the child process" in said["calls"]["words"]

@@ -134,3 +134,12 @@ def test_the_settings_show_it_and_a_project_may_not_set_it(
 def test_a_client_starts_the_server_with_the_policy(cli: Cli, folders: Path) -> None:
     result = cli("mcp", "--print-config", "claude", "--redact", "mask")
     assert json.loads(result.stdout)["mcpServers"]["simonides"]["args"][-2:] == ["--redact", "mask"]
+
+
+@pytest.mark.fault("N80")
+@pytest.mark.parametrize("password", ["secret", "RED", "ACTED:se"])
+def test_a_password_that_is_part_of_the_placeholder_is_masked_once(cli: Cli, password: str) -> None:
+    cli("retain", "The kettle leaks.")
+    answer = cli("show", f"pg://u:{password}@h")
+    assert answer.exit_code != 0
+    assert "pg://u:[REDACTED:secret]@h" in answer.stderr

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import hmac
 import stat
-from typing import TYPE_CHECKING
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.errors import InputError, NotFoundError
+from simonides.errors import InputError, NotFoundError, UnavailableError
 from simonides.surfaces.operations.table import OPERATIONS, Verb
 from simonides.surfaces.serving.grants import ForbiddenError
 from simonides.surfaces.serving.tokens import FILE, TokenStore, first_token
@@ -74,6 +76,34 @@ def test_the_first_token_is_kept_in_a_private_file_and_made_once(tmp_path: Path)
         grant = tokens.find(token, now=1)
         assert grant is not None
         assert grant.banks == ("diary",)
+
+
+@pytest.mark.fault("N62")
+def test_of_servers_that_start_at_once_one_makes_the_first_token(tmp_path: Path) -> None:
+    start = threading.Barrier(8)
+
+    def make(store: Path) -> Any:
+        start.wait()
+        return first_token(store, "diary", 0)
+
+    with ThreadPoolExecutor(8) as pool:
+        for attempt in range(5):
+            store = tmp_path / str(attempt)
+            store.mkdir()
+            made = [each for each in pool.map(make, [store] * 8) if each is not None]
+            assert len(made) == 1
+            assert made[0][1].read_text() == made[0][0] + "\n"
+            with TokenStore(store) as tokens:
+                assert len(tokens.list()) == 1
+
+
+@pytest.mark.fault("N62")
+def test_a_first_token_whose_file_cannot_be_written_is_not_made(tmp_path: Path) -> None:
+    (tmp_path / "token").mkdir()
+    with pytest.raises(UnavailableError, match="first token"):
+        first_token(tmp_path, "diary", 0)
+    with TokenStore(tmp_path) as tokens:
+        assert tokens.list() == ()
 
 
 def test_a_grant_refuses_other_banks_verbs_and_what_is_the_owners(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import DEPTH, ask_corpus, contexts_of, retain_corpus
+from simonides.files import SHARED, disk_errors, write_file
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def keep_banks(
         raise InputError(
             "keep_banks", f"{place} holds banks of a run that was cut off; delete that folder and try again"
         )
-    place.mkdir(parents=True, exist_ok=True)
+    with disk_errors(place, "made"):
+        place.mkdir(parents=True, exist_ok=True)
     with open_store(place / _STORE, embedder=embedder, sparse=sparse) as store:
         name = store.embedder.name if store.embedder else None
         sparse_name = store.sparse.name if store.sparse else None
@@ -145,9 +147,7 @@ def keep_banks(
                 if progress:
                     progress("retain", done, total)
             keys[corpus.name] = mine
-    partial = file.with_suffix(".part")
-    partial.write_text(json.dumps({"embedder": name, "keys": keys}), encoding="utf-8")
-    partial.replace(file)
+    write_file(file, json.dumps({"embedder": name, "keys": keys}), mode=SHARED)
     return KeptBanks(place / _STORE, dataset, keys, embedder, name, sparse, sparse_name)
 
 

@@ -30,6 +30,7 @@ from simonides.evaluation.comparing import compare_systems
 from simonides.evaluation.measures import mean_measures
 from simonides.evaluation.report import QuestionResult
 from simonides.evaluation.results_file import Measured
+from simonides.files import SHARED, write_file
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class MaintainedRun:
 
     def _profile(self, part: str) -> str:
         path = self.folder / f"{part}.toml"
-        path.write_text(f'name = "{part}"\nextends = "default"\n{PARTS[part]}', encoding="utf-8")
+        write_file(path, f'name = "{part}"\nextends = "default"\n{PARTS[part]}', mode=SHARED)
         return str(path)
 
     def _maintain(self, place: Path, profile: str, moment: Moment) -> dict[str, int]:

@@ -10,10 +10,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from simonides.errors import InputError, UnavailableError
+from simonides.errors import InputError
 from simonides.evaluation.measures import measure_each
 from simonides.evaluation.report import QuestionResult
 from simonides.evaluation.trec import read_qrels, read_run, write_qrels, write_run, write_text
+from simonides.files import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +46,8 @@ def save_runs(folder: Path, dataset: str, measured: Measured) -> list[Path]:
     Raises:
         UnavailableError: a file cannot be written.
     """
-    try:
+    with disk_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnavailableError(
-            f"{folder} cannot be made ({error.strerror}); give a folder that can be written"
-        ) from error
     name = f"{dataset}-{''.join(c if c.isalnum() or c in '._-+' else '_' for c in measured.system)}"
     paths = [folder / f"{name}{suffix}" for suffix in (".json", ".run", ".qrels")]
     page = {

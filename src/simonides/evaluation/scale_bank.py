@@ -25,6 +25,7 @@ from simonides.evaluation.scale_graph import write_graph
 from simonides.evaluation.scale_queries import make_queries, save_queries
 from simonides.evaluation.scale_texts import BLOCK, TextMaker
 from simonides.evaluation.scale_vectors import VectorMaker
+from simonides.files import SHARED, new_file, write_file
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -98,9 +99,7 @@ def scale_bank(
     _check_room(keep, count, tokens=tokens)
     folder.mkdir(parents=True)
     about = _Build(folder, count, real, seed, tokens, workers, progress).run()
-    partial = folder / f".{ABOUT}.part"
-    partial.write_text(json.dumps(about, indent=2), encoding="utf-8")
-    partial.replace(folder / ABOUT)
+    write_file(folder / ABOUT, json.dumps(about, indent=2), mode=SHARED)
     return ScaleBank(folder, about)
 
 
@@ -134,7 +133,8 @@ class _Build:
             bank = store.bank(BANK)
             bank.load(given, vectors, tokens=tokens, workers=self.workers, progress=self._loaded)
             intake = _intake(self.count, before, usage(), given, self.folder)
-            np.save(self.folder / TAGGED, np.concatenate(given.tagged))
+            with new_file(self.folder / TAGGED, mode=SHARED) as file:
+                np.save(file, np.concatenate(given.tagged))
             written = write_graph(bank, store.folder, maker, vectors, bases, progress=self.progress)
             stats = bank.stats()
         queries = make_queries(maker, VectorMaker(self.real.vectors, self.seed), self.real, self.seed)

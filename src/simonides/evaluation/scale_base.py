@@ -11,6 +11,7 @@ import numpy as np
 
 from simonides.evaluation.catalogue import DATASETS, load_dataset
 from simonides.evaluation.scale_texts import TextMaker
+from simonides.files import SHARED, new_file
 from simonides.protocols import TokenEmbedder
 
 if TYPE_CHECKING:
@@ -83,10 +84,9 @@ def real_vectors(
     path = folder / f"real-{said}.npz"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.part.npz")
         arrays: dict[str, Any] = _encoded(embedder, texts, progress)
-        np.savez(partial, **arrays)
-        partial.replace(path)
+        with new_file(path, mode=SHARED) as file:
+            np.savez(file, **arrays)
     with np.load(path, allow_pickle=False) as kept:
         return RealVectors(
             embedder.name,

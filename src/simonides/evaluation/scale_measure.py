@@ -38,6 +38,7 @@ from simonides.evaluation.scale_queries import load_queries
 from simonides.evaluation.scale_sizes import disk_sizes
 from simonides.evaluation.scale_texts import BLOCK, TAGS, TextMaker
 from simonides.evaluation.scale_vectors import exact_nearest, plain_scan_recall
+from simonides.files import SHARED, write_file
 from simonides.models.resolve import load_embedder
 from simonides.profiles.loader import load_profile
 from simonides.records.interval import to_micros
@@ -204,7 +205,7 @@ def _agreement(bank: Bank, made: ScaleQueries, profile: str, folder: Path, count
     short = 0
     with TemporaryDirectory(prefix="simonides-bench-") as scratch:
         alone = Path(scratch, "dense-alone.toml")
-        alone.write_text(_ALONE.format(depth=DEPTH, rescore=_rescored(profile)), encoding="utf-8")
+        write_file(alone, _ALONE.format(depth=DEPTH, rescore=_rescored(profile)), mode=SHARED)
         for query, wanted in zip(asked, exact, strict=True):
             found = bank.recall(query.text, profile=alone, limit=DEPTH, max_tokens=None, **query.options)
             rows = [hit.memory.ordinal for hit in found]

@@ -19,6 +19,7 @@ import numpy as np
 
 from simonides.errors import MissingExtraError
 from simonides.evaluation.scale_texts import BLOCK
+from simonides.files import publish, working_folder_of
 from simonides.index.quantise import quantise_rows
 from simonides.text.word_lists import stopwords
 
@@ -67,9 +68,18 @@ def build_peer(
     """
     if path.is_file():
         return
-    partial = path.with_suffix(".part")
-    partial.unlink(missing_ok=True)
-    connection = _connect(partial)
+    with working_folder_of(path) as work:
+        _fill(work / path.name, maker, vectors, progress)
+        publish(work / path.name, path, replace=True)
+
+
+def _fill(
+    path: Path,
+    maker: TextMaker,
+    vectors: NDArray[np.float32],
+    progress: Callable[[str, int, int | None], None] | None,
+) -> None:
+    connection = _connect(path)
     connection.execute(
         f"CREATE VIRTUAL TABLE bits USING vec0(vector bit[{vectors.shape[1]}]);"
         "CREATE VIRTUAL TABLE words USING fts5(text, content='');"
@@ -97,7 +107,6 @@ def build_peer(
         if progress:
             progress(f"build {NAME}", min(maker.count, (place + 1) * BLOCK), maker.count)
     connection.close()
-    partial.replace(path)
 
 
 def ask_peer(

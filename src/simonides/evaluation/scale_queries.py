@@ -19,6 +19,7 @@ import numpy as np
 
 from simonides.evaluation.replayed import ReplayedEmbedder
 from simonides.evaluation.scale_texts import TAGS
+from simonides.files import SHARED, new_file, write_file
 from simonides.text.dates import MONTHS
 
 if TYPE_CHECKING:
@@ -134,14 +135,15 @@ def save_queries(folder: Path, made: ScaleQueries) -> None:
         "fingerprint": made.embedder.fingerprint,
         "queries": [asdict(query) for query in made.queries],
     }
-    (folder / TEXTS).write_text(json.dumps(body), encoding="utf-8")
+    write_file(folder / TEXTS, json.dumps(body), mode=SHARED)
     tokens = [made.embedder.tokens[query.text] for query in made.queries]
-    np.savez(
-        folder / VECTORS,
-        vectors=np.stack([made.embedder.vectors[query.text] for query in made.queries]),
-        tokens=np.concatenate(tokens),
-        offsets=np.concatenate([[0], np.cumsum([len(each) for each in tokens])]),
-    )
+    with new_file(folder / VECTORS, mode=SHARED) as file:
+        np.savez(
+            file,
+            vectors=np.stack([made.embedder.vectors[query.text] for query in made.queries]),
+            tokens=np.concatenate(tokens),
+            offsets=np.concatenate([[0], np.cumsum([len(each) for each in tokens])]),
+        )
 
 
 def load_queries(folder: Path) -> ScaleQueries:

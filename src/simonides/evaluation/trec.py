@@ -15,8 +15,9 @@ import zlib
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from simonides.errors import InputError, UnavailableError
+from simonides.errors import InputError
 from simonides.evaluation.measures import position_scores
+from simonides.files import SHARED, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -96,13 +97,7 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         UnavailableError: it cannot be written.
     """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UnavailableError(
-            f"{path} cannot be written ({error.strerror}); give a file in a folder that exists and can be "
-            "written"
-        ) from error
+    write_file(path, text, mode=SHARED)
 
 
 def _rows(path: Path, width: int, form: str) -> Iterator[tuple[int, list[str]]]:

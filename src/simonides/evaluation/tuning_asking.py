@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from simonides.errors import InputError
 from simonides.evaluation.asking import DEPTH
 from simonides.evaluation.measures import measure_each
+from simonides.files import SHARED, write_file
 from simonides.profiles.loader import load_profile
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Asker:
             InputError: an argument of a query is wrong; names its line.
         """
         path = self.folder / "candidate.toml"
-        path.write_text(self.base.with_values(self.numbers, values), encoding="utf-8")
+        write_file(path, self.base.with_values(self.numbers, values), mode=SHARED)
         try:
             load_profile(path)
         except InputError:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.files import SHARED, write_file
 from simonides.profiles.describing import as_toml, toml_key, toml_value
 from simonides.profiles.loader import describe_profile, list_profiles
 
@@ -108,7 +109,7 @@ def write_tuned(
 
     Raises:
         InputError: the name or folder will not do, or a file is there.
-        OSError: it cannot be written.
+        UnavailableError: it cannot be written.
     """
     beside = check_target(target, base, force=force)
     lines = [
@@ -118,8 +119,8 @@ def write_tuned(
         f"extends = {toml_value(base.extends(target.parent))}",
         *_stages(changes),
     ]
-    beside.write_bytes((json.dumps(evidence, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode())
-    target.write_bytes(("\n".join(lines) + "\n").encode())
+    write_file(beside, json.dumps(evidence, indent=2, sort_keys=True, ensure_ascii=False) + "\n", mode=SHARED)
+    write_file(target, "\n".join(lines) + "\n", mode=SHARED)
     return beside
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.files import SHARED, disk_errors, write_file
 from simonides.profiles.describing import as_toml
 from simonides.profiles.loader import describe_profile, load_profile
 
@@ -72,9 +73,10 @@ def write_variant(
     without, settings = tuple(without), tuple(settings)
     if not without and not settings:
         return profile
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"variant-{len(list(folder.iterdir()))}.toml"
-    path.write_text(variant_toml(profile, without=without, settings=settings), encoding="utf-8")
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"variant-{len(list(folder.iterdir()))}.toml"
+    write_file(path, variant_toml(profile, without=without, settings=settings), mode=SHARED)
     load_profile(path)
     return str(path)
 

@@ -1,4 +1,4 @@
-"""The one door through which index files reach the disk, so that faults can be injected there.
+"""Index files on the disk; the one place where tests inject faults for them.
 
 Every file is written whole, fsynced, and never written again; its folder is fsynced too. Reading maps the
 file into memory.
@@ -6,11 +6,10 @@ file into memory.
 
 from __future__ import annotations
 
-import contextlib
 import mmap
-import os
-import shutil
 from typing import TYPE_CHECKING
+
+from simonides import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,29 +27,20 @@ class FileLayer:
 
     def write(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:
         """Write a new file whole and fsync it; an existing file is an error."""
-        with path.open("xb") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
+        files.write_new(path, pieces)
 
     def sync_folder(self, folder: Path) -> None:
         """Make the names in *folder* durable, where the platform can."""
-        if os.name == "nt":
-            return
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        files.sync_folder(folder)
 
     def read(self, path: Path) -> bytes:
         """The whole file."""
-        return path.read_bytes()
+        with files.naming(path):
+            return path.read_bytes()
 
     def map(self, path: Path) -> memoryview:
         """The whole file, read-only, mapped into memory."""
-        with path.open("rb") as file:
+        with files.naming(path), path.open("rb") as file:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     def names(self, folder: Path) -> list[str]:
@@ -62,16 +52,12 @@ class FileLayer:
 
     def remove_file(self, path: Path) -> None:
         """Delete a file that nobody needs; what cannot be deleted now is left for later."""
-        with contextlib.suppress(OSError):
-            path.unlink()
+        files.remove(path)
 
     def remove_folder(self, folder: Path) -> None:
         """Delete a folder of files that nobody needs, or what lies there in its place.
 
-        A link goes, and what it leads to stays. What cannot be deleted now is left for later.
+        A link goes, and what it leads to stays. What cannot be deleted now is left for later, and so is a
+        file with another name elsewhere (see ``files.remove``).
         """
-        with contextlib.suppress(OSError):
-            if folder.is_symlink() or not folder.is_dir():
-                folder.unlink()
-            else:
-                shutil.rmtree(folder)
+        files.remove(folder)

@@ -20,9 +20,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -30,7 +28,7 @@ from simonides.index.bm25 import Saturation, TermList, score_lists
 from simonides.index.vocabulary import ByteRuns, Letters, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 

@@ -71,7 +71,7 @@ class RowReader(Protocol):
         ...
 
     def merges(self, known_at: int) -> Mapping[int, int]:
-        """Entities that had been merged into others by *known_at*, each with that other."""
+        """Entities that had been merged into others by *known_at*, each with what it counts as."""
         ...
 
 
@@ -404,6 +404,31 @@ def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> N
     narrow(mask, snapshot.blocks, conditions)
     _drop_expired(mask, snapshot, HEAD)
     return mask
+
+
+def tagged(snapshot: IndexSnapshot, tag: str, principal: str | None) -> NDArray[np.int64]:
+    """Ordinals of the current versions with *tag* that *principal* may read, in the order of storing.
+
+    Also those that are archived or whose validity has ended; what is in quarantine and consolidated
+    observations are left out.
+
+    Args:
+        snapshot: the bank.
+        tag: of the versions.
+        principal: who asks; ``None`` = the owner.
+    """
+    bearing = np.array([tag in held for held in snapshot.label_sets], np.bool_)
+    conditions = [
+        listed("tags", bearing),
+        listed("kind", _ALL_BUT_QUARANTINE),
+        without("state", CONSOLIDATED),
+    ]
+    mask = _allowed(snapshot, principal).copy()
+    narrow(mask, snapshot.blocks, conditions)
+    _drop_expired(mask, snapshot, HEAD)
+    ordinals = np.flatnonzero(mask)
+    stored: NDArray[np.int64] = ordinals[np.argsort(snapshot.gather("root", ordinals), kind="stable")]
+    return stored
 
 
 def _mask(

@@ -10,7 +10,6 @@ Needs the extra ``langgraph``.
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from langgraph.store.base import (
@@ -25,7 +24,7 @@ from langgraph.store.base import (
 )
 
 from simonides.errors import InputError
-from simonides.integrations.keyed import Entry, KeyedMemories, words_of
+from simonides.integrations.keyed import LONGEST_TEXT, newest_of_each, search_records, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +32,9 @@ if TYPE_CHECKING:
     from langgraph.store.base import Op, Result
 
     from simonides.integrations.keyed import AnyBank
+    from simonides.records.keyed_record import KeyedRecord
 
+_SPACE = "langgraph"
 _MOST_SEARCHED = 1_000
 """Candidates of a search whose filter is applied here."""
 
@@ -50,6 +51,8 @@ _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
 class BankStore(BaseStore):
     """A ``BaseStore``.
 
+    Each operation is one transaction of the bank: a key has one value, whoever puts it at the same time.
+
     Args:
         bank: of this process, or of a server.
     """
@@ -57,7 +60,7 @@ class BankStore(BaseStore):
     supports_ttl = False
 
     def __init__(self, bank: AnyBank) -> None:
-        self._kept = KeyedMemories(bank, "langgraph")
+        self._bank = bank
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Each operation in turn."""
@@ -69,8 +72,8 @@ class BankStore(BaseStore):
 
     def _do(self, op: Op) -> Result:
         if isinstance(op, GetOp):
-            found = self._kept.get((*op.namespace, op.key))
-            return None if found is None else Item(**_fields(found))
+            found = newest_of_each(self._bank.list_records(_SPACE, (*op.namespace, op.key), exact=True))
+            return Item(**_fields(found[-1])) if found else None
         if isinstance(op, PutOp):
             self._put(op)
             return None
@@ -82,9 +85,8 @@ class BankStore(BaseStore):
 
     def _put(self, op: PutOp) -> None:
         path = (*op.namespace, op.key)
-        found = self._kept.get(path)
         if op.value is None:
-            self._kept.forget([found] if found else [])
+            self._bank.forget_records(_SPACE, path, exact=True)
             return
         if op.ttl is not None:
             raise InputError("ttl", "is not supported; leave it out, and forget what is no longer needed")
@@ -92,37 +94,35 @@ class BankStore(BaseStore):
         if isinstance(op.index, list):
             shown = {name: value for name, value in op.value.items() if name in op.index}
         words = "" if op.index is False else words_of(shown)
-        created = found.value["created"] if found else datetime.now(UTC).isoformat()
-        self._kept.put(path, {"value": op.value, "created": created}, words)
+        self._bank.put_records(_SPACE, [{"path": path, "value": op.value, "text": words[:LONGEST_TEXT]}])
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.offset + op.limit
         if op.query:
             most = min(wanted if not op.filter else max(wanted, _MOST_SEARCHED), 10_000)
-            found = self._kept.search(op.namespace_prefix, op.query, most)
+            found = search_records(self._bank, _SPACE, op.namespace_prefix, op.query, most)
         else:
-            newest = sorted(self._kept.below(op.namespace_prefix), key=lambda each: each.path)
-            found = sorted(newest, key=lambda each: each.memory.ingested_at_micros, reverse=True)
-        kept = [each for each in found if _passes(each.value["value"], op.filter or {})]
+            below = newest_of_each(self._bank.list_records(_SPACE, op.namespace_prefix))
+            by_key = sorted(below, key=lambda each: each.path)
+            found = sorted(by_key, key=lambda each: each.updated_at, reverse=True)
+        kept = [each for each in found if _passes(each.value, op.filter or {})]
         return [SearchItem(**_fields(each), score=each.score) for each in kept[op.offset : wanted]]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        every = {each.path[:-1] for each in self._kept.below()}
+        every = {each.path[:-1] for each in self._bank.list_records(_SPACE)}
         conditions = op.match_conditions or ()
         kept = {each for each in every if all(_matches(each, condition) for condition in conditions)}
         cut = sorted({each[: op.max_depth] if op.max_depth is not None else each for each in kept})
         return cut[op.offset : op.offset + op.limit]
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
-    updated = entry.memory.ingested_at
-    assert updated is not None
+def _fields(record: KeyedRecord) -> dict[str, Any]:
     return {
-        "namespace": entry.path[:-1],
-        "key": entry.path[-1],
-        "value": entry.value["value"],
-        "created_at": datetime.fromisoformat(entry.value["created"]),
-        "updated_at": updated,
+        "namespace": record.path[:-1],
+        "key": record.path[-1],
+        "value": record.value,
+        "created_at": record.created_at,
+        "updated_at": record.updated_at,
     }
 
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from agents import function_tool
 
-from simonides.integrations.keyed import Entry, KeyedMemories, words_of
+from simonides.integrations.keyed import LONGEST_TEXT, words_of
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.records.keyed_record import MOST_RECORDS
 from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
 
     from simonides.integrations.keyed import AnyBank
 
-_DIGITS = 12
+_SPACE = "openai-agents"
+_ROLES = frozenset({"user", "assistant"})
 
 
 class BankSession:
     """Satisfies ``agents.memory.Session``.
+
+    Each method is one transaction of the bank, so several sessions of one id, in several threads and
+    processes, lose no item and pop none twice.
 
     Args:
         session_id: of the conversation.
@@ -41,52 +46,41 @@ class BankSession:
 
     def __init__(self, session_id: str, bank: AnyBank) -> None:
         self.session_id = session_id
-        self._kept = KeyedMemories(bank, "openai-agents")
-        self._turn = asyncio.Lock()
+        self._bank = bank
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items, oldest first; with *limit* the newest so many."""
-        entries = await asyncio.to_thread(self._entries)
-        kept = entries if limit is None else entries[max(0, len(entries) - limit) :]
-        return [each.value for each in kept]
+        if limit is not None and limit < 1:
+            return []
+        found = await asyncio.to_thread(
+            self._bank.list_records, _SPACE, [self.session_id], newest=limit and min(limit, MOST_RECORDS)
+        )
+        return [record.value for record in found]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Add items at the end."""
-        async with self._turn:
-            await asyncio.to_thread(self._add, items)
+        """Add items at the end: all of them, next to each other, or none."""
+        records = [self._record(dict(item)) for item in items]
+        await asyncio.to_thread(self._bank.put_records, _SPACE, records, append=True)
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Take the newest item away."""
-        async with self._turn:
-            entries = await asyncio.to_thread(self._entries)
-            if not entries:
-                return None
-            await asyncio.to_thread(self._kept.forget, entries[-1:])
-            return entries[-1].value  # type: ignore[no-any-return]
+        """Take the newest item away; no two calls return the same one."""
+        record = await asyncio.to_thread(self._bank.pop_record, _SPACE, [self.session_id])
+        return None if record is None else record.value
 
     async def clear_session(self) -> None:
         """Erase all items of the conversation."""
-        async with self._turn:
-            entries = await asyncio.to_thread(self._entries)
-            await asyncio.to_thread(self._kept.forget, entries)
+        await asyncio.to_thread(self._bank.forget_records, _SPACE, [self.session_id])
 
-    def _entries(self) -> list[Entry]:
-        return sorted(self._kept.below([self.session_id]), key=lambda each: each.path)
-
-    def _add(self, items: list[TResponseInputItem]) -> None:
-        entries = self._entries()
-        last = int(entries[-1].path[-1]) if entries else 0
-        for number, item in enumerate(items, last + 1):
-            value: Any = dict(item)
-            role = value.get("role")
-            self._kept.put(
-                (self.session_id, f"{number:0{_DIGITS}}"),
-                value,
-                words_of(value.get("content")),
-                session=self.session_id,
-                role=role if role in {"user", "assistant"} else "tool",
-                kind="episodic",
-            )
+    def _record(self, item: dict[str, Any]) -> dict[str, Any]:
+        role = item.get("role")
+        return {
+            "path": [self.session_id],
+            "value": item,
+            "text": words_of(item.get("content"))[:LONGEST_TEXT],
+            "session": self.session_id,
+            "role": role if role in _ROLES else "tool",
+            "kind": "episodic",
+        }
 
 
 def recall_tool(bank: AnyBank, *, max_tokens: int = 1_500, **options: Any) -> FunctionTool:

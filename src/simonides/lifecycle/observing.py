@@ -29,6 +29,7 @@ from simonides.lifecycle.grouping import MOST_AGAINST, make_groups
 from simonides.lifecycle.step import Step
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind, Layer
+from simonides.records.merges import all_count_as
 from simonides.records.state import CONSOLIDATED
 
 if TYPE_CHECKING:
@@ -84,14 +85,10 @@ class Planned:
 
 def plan_observations(connection: apsw.Connection, rule: ObservationRule, now: int) -> list[Planned]:
     """What must change so that observations say what memories say; in a fixed order."""
-    merges = read_merges(connection, FOREVER - 1)
+    merges = all_count_as(read_merges(connection, FOREVER - 1))
 
     def whole(entity: int) -> int:
-        seen = {entity}
-        while merges.get(entity, entity) not in seen:
-            entity = merges[entity]
-            seen.add(entity)
-        return entity
+        return merges.get(entity, entity)
 
     def text_of(ordinal: int) -> str:
         return str(connection.execute("SELECT text FROM memories WHERE ordinal=?", (ordinal,)).get)

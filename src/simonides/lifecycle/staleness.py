@@ -35,11 +35,12 @@ _ENDINGS = (
 _PATH = re.compile(
     rf"(?<![\w/.:@~-])(?:\./)?((?:[\w.-]+/)+[\w.-]*\w/?|[\w-][\w.-]*\.(?:{_ENDINGS}))(?![\w/@])"
 )
+_FILE = re.compile(rf"\.(?:{_ENDINGS})$")
 _TARGET = re.compile(r"`make ([\w.-]+)`")
 _SCRIPT = re.compile(r"`(?:npm|pnpm|yarn) run ([\w:.-]+)`")
 _PYTHON = re.compile(r"\b(?:uv )?pip install (?:-U |--upgrade )?[\"'`]?([A-Za-z][\w.-]*)")
 _NODE = re.compile(r"\b(?:npm|pnpm) (?:install|add) ((?:@[\w.-]+/)?[\w.-]+)")
-_RULE = re.compile(r"^([\w.-][\w. -]*?)\s*:(?!=)", re.MULTILINE)
+_RULE = re.compile(r"^([\w.-](?:[\w. -]*[\w.-])?)\s*+:(?!=)", re.MULTILINE)
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
 
 
@@ -115,7 +116,7 @@ class ProjectFolder:
         if os.path.lexists(whole) or os.path.lexists(inside):
             return True
         # "and/or" and domains are no paths: only what begins with a folder there is, or ends like a file.
-        is_path = bool(re.search(rf"\.(?:{_ENDINGS})$", name)) or (self.root / pure.parts[0]).is_dir()
+        is_path = bool(_FILE.search(name)) or (self.root / pure.parts[0]).is_dir()
         return not is_path
 
     def _list(self) -> frozenset[str] | None:

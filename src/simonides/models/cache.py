@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simonides.errors import ModelDamagedError, ModelMissingError
+from simonides.files import SHARED, sync_folder, write_new
 from simonides.models.catalogue import READY, TOKENIZER
 
 if TYPE_CHECKING:
@@ -237,11 +238,8 @@ def write_model(
     folder.mkdir()
     files[MANIFEST] = json.dumps(asdict(manifest), indent=2, sort_keys=True).encode()
     for name, data in files.items():
-        with (folder / name).open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    _flush_folder(folder)
+        write_new(folder / name, [data], SHARED)
+    sync_folder(folder)
 
 
 def publish(record: PulledRecord, built: Path, folder: Path) -> None:
@@ -259,7 +257,7 @@ def publish(record: PulledRecord, built: Path, folder: Path) -> None:
             if attempt == _ATTEMPTS - 1 or not folder.exists():
                 raise
         else:
-            _flush_folder(folder.parent)
+            sync_folder(folder.parent)
             return
         try:
             read_model(record, folder)
@@ -280,14 +278,3 @@ def _parse(data: bytes) -> Manifest:
         built={str(name): str(digest) for name, digest in fields["built"].items()},
         sizes={str(name): int(size) for name, size in fields["sizes"].items()},
     )
-
-
-def _flush_folder(folder: Path) -> None:
-    # Windows cannot open a folder; its file systems order a rename by themselves.
-    if sys.platform == "win32":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

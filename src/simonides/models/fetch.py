@@ -212,7 +212,15 @@ def _download_from_hub(source: HubSource, name: str, path: Path, progress: Progr
                 out.write(chunk)
                 done += len(chunk)
                 progress("download", done, total)
-    except (urllib.error.URLError, TimeoutError, ConnectionError, HTTPException) as error:
+    except (urllib.error.URLError, TimeoutError, ConnectionError, HTTPException, ValueError) as error:
+        told = not isinstance(error, urllib.error.HTTPError) and isinstance(
+            getattr(error, "reason", None), str
+        )
+        if isinstance(error, ValueError) or told:
+            # The error may repeat the proxy's address, and a password in it.
+            raise ModelMissingError(
+                f"{url}: HTTPS_PROXY is no address of a proxy; correct or unset it"
+            ) from None
         raise ModelMissingError(f"{url}: {error}") from error
     if total is not None and done != total:
         raise ModelMissingError(f"{url}: the connection ended after {done:,} of {total:,} bytes")

@@ -30,6 +30,8 @@ from simonides.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
+from simonides.forking import Origin
+from simonides.http_clients import http_client
 from simonides.models.server import LARGEST_BODY, PASSING, is_address, place, read_body
 from simonides.records.enrichment import Completion
 
@@ -172,13 +174,17 @@ class LanguageModel:
                 yield from self._words(answer)
 
     def _client(self, openai: Any) -> Any:
+        try:
+            # The key and the memories are for the server that was named.
+            http = http_client(openai.DefaultHttpxClient, self.base_url, follow_redirects=False)
+        except InputError as error:
+            raise ModelRefusedError(f"{place(self.base_url)} is not asked: {error}") from error
         return openai.OpenAI(
             api_key=self.api_key or "none",
             base_url=self.base_url,
             timeout=self.timeout_seconds,
             max_retries=self.max_retries,
-            # The key and the memories are for the server that was named.
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            http_client=http,
         )
 
     def _open(self, client: Any, messages: Sequence[Mapping[str, str]], **options: Any) -> Any:
@@ -207,11 +213,18 @@ class LanguageModel:
             raise self._unavailable("refused to answer this question")
 
     def _events(self, answer: Any) -> Iterator[Any]:
-        try:
-            yield from answer
-        except Exception as error:
-            # Anything: the errors of the client's transport have no base that its versions share.
-            raise self._unavailable("broke off in the middle of an answer") from error
+        origin = Origin(f"an answer of {place(self.base_url)}", "ask the model again in the child process")
+        chunks = iter(answer)
+        while True:
+            origin.check()
+            try:
+                chunk = next(chunks)
+            except StopIteration:
+                return
+            except Exception as error:
+                # Anything: the errors of the client's transport have no base that its versions share.
+                raise self._unavailable("broke off in the middle of an answer") from error
+            yield chunk
 
     def _structured(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         wanted = {"name": "answer", "strict": True, "schema": dict(schema)}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from simonides.errors import InputError
+from simonides.forking import Origin, refused_after_fork
 from simonides.protocols import TokenEmbedder, WordKnower
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _PART = 16
 _MOST_WORKERS = 256
 
 
+@refused_after_fork(lambda embedder: embedder._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 class ProcessEmbedder:
     """An embedder whose batches are encoded by *workers* processes (``protocols.TokenEmbedder``).
 
@@ -45,6 +47,7 @@ class ProcessEmbedder:
     def __init__(self, load: Callable[[], Embedder], workers: int) -> None:
         if not 1 <= workers <= _MOST_WORKERS:
             raise InputError("workers", f"{workers} is not from 1 to {_MOST_WORKERS}")
+        self._origin = Origin("ProcessEmbedder", "make another in the child process")
         embedder = load()
         if not isinstance(embedder, TokenEmbedder):
             raise InputError("load", f"{embedder.name} offers no vectors of tokens; use it without processes")

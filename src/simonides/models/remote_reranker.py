@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError, ModelRefusedError, ModelUnavailableError
+from simonides.http_clients import url_opener
 from simonides.models.server import PASSING, Health, in_batches, is_address, place, read_body
 
 if TYPE_CHECKING:
@@ -63,9 +64,6 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """Follows none: the key and the memories are for the server that was named."""
 
 
-_OPENER = urllib.request.build_opener(_NoRedirect)
-
-
 @dataclass(frozen=True, slots=True)
 class RemoteReranker:
     """A reranker behind HTTP. Thread-safe.
@@ -90,6 +88,7 @@ class RemoteReranker:
     pause_seconds: float = 30.0
     timer: Callable[[], float] = time.monotonic
     _health: Health = field(init=False, repr=False, compare=False)
+    _opener: urllib.request.OpenerDirector = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.dialect not in _FORMS:
@@ -104,6 +103,7 @@ class RemoteReranker:
             raise InputError("timeout_seconds", f"{self.timeout_seconds} is not above 0")
         health = Health(self.base_url, self.concurrency, self.pause_seconds, self.timer)
         object.__setattr__(self, "_health", health)
+        object.__setattr__(self, "_opener", url_opener(self.base_url, _NoRedirect))
 
     @property
     def name(self) -> str:
@@ -150,7 +150,7 @@ class RemoteReranker:
         if left <= 0:
             raise self._unavailable(f"gave no answer within {self.timeout_seconds:g} s")
         try:
-            with _OPENER.open(request, timeout=left) as response:
+            with self._opener.open(request, timeout=left) as response:
                 return read_body(
                     iter(lambda: response.read1(_CHUNK), b""),
                     end=end,
@@ -172,7 +172,18 @@ class RemoteReranker:
             reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
                 raise self._unavailable(f"gave no answer within {self.timeout_seconds:g} s") from error
+            if isinstance(reason, str):
+                raise self._no_address() from None
             raise self._unavailable(f"could not be reached ({type(reason).__name__})") from error
+        except ValueError:
+            raise self._no_address() from None
+
+    def _no_address(self) -> ModelRefusedError:
+        """Without the cause, which may repeat a proxy's address, and a password in it."""
+        return ModelRefusedError(
+            f"{place(self.base_url)} cannot be asked: its name, or HTTP_PROXY or HTTPS_PROXY, is no address; "
+            "correct it"
+        )
 
     def _read(self, body: bytes, form: _Form, count: int) -> list[float]:
         try:

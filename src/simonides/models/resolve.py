@@ -52,7 +52,7 @@ from simonides.models.sparse_graph import build_sparse_encoder
 from simonides.records.hygiene import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from simonides.models.cache import Manifest
     from simonides.models.catalogue import ModelRecord, PulledRecord
@@ -200,19 +200,30 @@ def pull_model(
     if offline or offline_by_environment():
         why = "SIMONIDES_OFFLINE is set" if offline_by_environment() else "offline was asked for"
         raise ModelMissingError(f"{status.problem} with network access ({why})")
+    with (
+        _writing(name, status.folder.parent) as home,
+        tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=home, ignore_cleanup_errors=True) as scratch,
+    ):
+        _sweep(Path(scratch))
+        _pull(record, status.folder, Path(scratch), progress or silent)
+    return verify_model(name)
+
+
+@contextlib.contextmanager
+def _writing(name: str, home: Path) -> Iterator[Path]:
+    """The folder of models, which is there; what the disk refuses inside is told.
+
+    Raises:
+        ModelMissingError: it cannot be written.
+    """
     try:
-        status.folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            prefix=_SCRATCH, dir=status.folder.parent, ignore_cleanup_errors=True
-        ) as scratch:
-            _sweep(Path(scratch))
-            _pull(record, status.folder, Path(scratch), progress or silent)
+        home.mkdir(parents=True, exist_ok=True)
+        yield home
     except OSError as error:
         raise ModelMissingError(
-            f"model {record.name} cannot be written to {status.folder.parent} ({error.strerror or error}); "
+            f"model {name} cannot be written to {home} ({error.strerror or error}); "
             "make room or set SIMONIDES_CACHE to another folder"
         ) from error
-    return verify_model(name)
 
 
 def not_built(record: ModelRecord | RerankerRecord) -> str:
@@ -253,8 +264,10 @@ def add_model(name: str, folder: Path) -> ModelStatus:
         raise ModelMissingError(f"{error.filename}: {error.strerror}; {not_built(record)}") from error
     sums = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
     home = models_folder()
-    home.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=home, ignore_cleanup_errors=True) as scratch:
+    with (
+        _writing(name, home),
+        tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=home, ignore_cleanup_errors=True) as scratch,
+    ):
         made = Path(scratch) / "built"
         onnx, tokenizer = files[READY], files[TOKENIZER]
         write_model(record, made, source="a folder", sources=sums, onnx=onnx, tokenizer=tokenizer)

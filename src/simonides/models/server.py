@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from simonides.errors import InputError, ModelError, ModelUnavailableError
+from simonides.forking import renewed_after_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,7 +51,8 @@ def is_address(text: str) -> bool:
     """Whether *text* is the address of a server, http or https."""
     try:
         url = urlsplit(text)
-        return url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
+        named = url.hostname and not any(sign.isspace() for sign in url.netloc)
+        return bool(named) and url.scheme in {"http", "https"} and url.port != 0
     except ValueError:
         return False
 
@@ -99,7 +101,7 @@ class _State:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Health:
     """What is remembered of a server between calls, and who may ask it now. Thread-safe.
 
@@ -125,7 +127,13 @@ class Health:
             raise InputError("concurrency", f"{self.concurrency} is below 1")
         if not self.pause_seconds >= 0:
             raise InputError("pause_seconds", f"{self.pause_seconds} is below 0")
+        self.renew()
+        renewed_after_fork(self)
+
+    def renew(self) -> None:
+        """Forget who asks the server now; for a forked child, where nobody does."""
         object.__setattr__(self, "slots", threading.BoundedSemaphore(self.concurrency))
+        self._state.lock = threading.Lock()
 
     @contextmanager
     def watched(self) -> Iterator[None]:

@@ -43,13 +43,14 @@ from simonides.errors import InputError, NotFoundError, ProfileError, UnknownNam
 from simonides.recall.options import nearest
 from simonides.recall.pipeline import Plan, Step
 from simonides.recall.registry import Shape, build_stage, is_registered, load_technique, technique_names
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import read_at_most, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
 _SUFFIX = ".toml"
+_LARGEST_FILE = 1 << 20
 _KEYS = (
     "name", "description", "extends", "limit", "order", "required", "optional", "expected_ms", "at_most",
     "stages", "lifecycle",
@@ -233,13 +234,16 @@ def _parent(extends: str, source: _Source, children: tuple[str, ...]) -> _Profil
 
 def _parse(source: _Source, child: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(source.file.read_text(encoding="utf-8"))
+        with source.file.open("rb") as stream:
+            return tomllib.loads(read_at_most(stream, _LARGEST_FILE, source.place).decode())
     except FileNotFoundError:
         where = f"{source.place}, which {child} extends" if child else source.place
         key = "extends" if child else "profile"
         raise NotFoundError(f"{key}: there is no file {where}; check the path") from None
     except OSError as error:
         raise ProfileError("profile", f"{source.place} cannot be read: {error.strerror}") from error
+    except InputError as error:
+        raise ProfileError("profile", str(error)) from None
     except (ValueError, RecursionError) as error:
         raise ProfileError("profile", f"{source.place} is not valid TOML in UTF-8: {error}") from error
 

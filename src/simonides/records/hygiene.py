@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from simonides.errors import InputError, UnknownNameError
 
@@ -36,6 +36,24 @@ def shown(value: object) -> str:
     if isinstance(value, int) and not -_MAX_SHOWN_NUMBER <= value <= _MAX_SHOWN_NUMBER:
         return f"a whole number of {value.bit_length():,} bits"
     return repr(value) if isinstance(value, int | float) else type(value).__name__
+
+
+def read_at_most(stream: IO[bytes], most: int, place: str) -> bytes:
+    """What a file or pipe holds, which may be a device that never ends.
+
+    Args:
+        stream: open for reading.
+        most: bytes.
+        place: what it is, for the error.
+
+    Raises:
+        InputError: it holds more.
+        OSError: it cannot be read.
+    """
+    found = stream.read(most + 1)
+    if len(found) > most:
+        raise InputError(place, f"holds more than {most:,} bytes, which is the most that is read of it")
+    return found
 
 
 def clean_text(value: object, field: str, max_bytes: int, *, remedy: str = "shorten it") -> str:

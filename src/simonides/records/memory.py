@@ -92,6 +92,13 @@ class Memory:
         """Start of the occurred range, or ``None`` when the memory is undated."""
         return from_micros(self.occurred.start) if self.occurred else None
 
+    @property
+    def size(self) -> int:
+        """Bytes of its texts, labels and metadata in UTF-8, roughly those of its JSON."""
+        texts = (self.text, self.context, self.expansion, self.relation, self.path, self.source, self.project)
+        labels = (*self.tags, *self.acl, str(self.metadata) if self.metadata else "")
+        return sum(len(each.encode("utf-8", "replace")) for each in (*texts, *labels))
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description; times in ISO 8601 UTC, open ends ``None``."""
 

@@ -18,7 +18,7 @@ PENDING_INDEX = "pending: index"
 """The index could not be written anew, so an older generation may still hold terms and vectors."""
 
 PENDING_COPIES = "pending: copies"
-"""A merge, backup, restore, export or training under way may write one, or a left one cannot be deleted."""
+"""A merge, backup, restore, export, import or training under way may write one, or a left one stays."""
 
 PENDING_JOBS = "pending: recall jobs"
 """Another process is writing a recall that is to be answered later."""
@@ -43,6 +43,9 @@ class Receipt:
         ids: of them, sorted.
         rows: per table, how many rows went with them; tables that lost none are left out.
         names: labels and sets of labels that nothing bears any more and that were blotted out (purge only).
+        left: files and folders that a purge could not remove and that may hold some of it, by their paths
+            below the store's folder: a living process writes them, the disk failed, or they have another
+            name elsewhere (a hard link). Empty once it is ``complete``.
     """
 
     status: str
@@ -50,6 +53,7 @@ class Receipt:
     ids: tuple[str, ...]
     rows: Mapping[str, int] = field(default_factory=dict)
     names: int = 0
+    left: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
@@ -59,6 +63,7 @@ class Receipt:
             "ids": list(self.ids),
             "rows": dict(self.rows),
             "names": self.names,
+            "left": list(self.left),
         }
 
 

@@ -102,6 +102,9 @@ _NAMED = re.compile(
 )
 
 
+PLACEHOLDER = r"\[REDACTED:[a-z_]{1,32}(?::[0-9a-f]{16})?\]"
+"""Pattern of what ``placeholder`` and ``masked_apart`` write."""
+
 GUESSABLE = frozenset({"url_password", "bearer_token"})
 """Kinds that people choose themselves, too; ``Basic …`` is a name and a password."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import Client, StdioServerParameters
 
+import simonides
 from simonides.surfaces.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -69,6 +71,45 @@ def test_a_reader_counts_nothing_as_used(tmp_path: Path) -> None:
     answer = asyncio.run(talk())
     assert answer.is_error
     assert "count_returned" in answer.content[0].text
+
+
+@pytest.mark.fault("N65")
+@pytest.mark.fault("N66")
+def test_a_line_that_the_json_reader_refuses_is_answered_and_does_nothing(tmp_path: Path) -> None:
+    """A key twice, and values without end; the requests around them are answered as ever."""
+    opening = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    call = '"method":"tools/call","params":{"name":"retain","arguments":{"items":"Figs."}}'
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening}),
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        '{"jsonrpc":"2.0","id":2,"id":2,' + call + "}",
+        '{"jsonrpc":"2.0","id":3,"x":[' + "[]," * 300_000 + "0]," + call + "}",
+        '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list_banks","arguments":{}}}',
+    ]
+    environment = {**os.environ, "SIMONIDES_EMBEDDER": "none"}
+    command = [sys.executable, "-c", _PROGRAM, "mcp", "--store", str(tmp_path / "store")]
+    answers: dict[Any, Any] = {}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write("".join(f"{line}\n" for line in lines))
+        server.stdin.flush()
+        while 4 not in answers:
+            answer = json.loads(server.stdout.readline())
+            answers[answer.get("id")] = answer
+        server.stdin.close()
+        server.stdout.read()
+    assert "twice" in answers[2]["error"]["message"]
+    assert "values" in answers[None]["error"]["message"]
+    assert answers[4]["result"]["structuredContent"]["banks"] == ["default"]
+    with simonides.open(tmp_path / "store", embedder=None) as store:
+        assert store.bank().stats()["current"] == 0
 
 
 @pytest.mark.parametrize(

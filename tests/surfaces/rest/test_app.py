@@ -11,11 +11,12 @@ import pytest
 
 import simonides
 from simonides.surfaces.operations.table import OPERATIONS, Verb
-from simonides.surfaces.rest import handlers, reading
+from simonides.surfaces.rest import reading
 from simonides.surfaces.rest.app import make_app, openapi_document
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.settings import Settings
 from simonides.surfaces.serving.grants import Grant
+from simonides.surfaces.serving.json_reader import parse_json
 from simonides.surfaces.serving.limits import Limits
 
 if TYPE_CHECKING:
@@ -376,13 +377,13 @@ def test_what_is_not_there_is_a_problem(client_for: ClientFor) -> None:
 @pytest.mark.fault("O1")
 def test_a_large_body_is_read_beside_the_loop(client_for: ClientFor, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
-    read = reading.read_json
+    read = parse_json
 
-    def noted(body: bytes) -> dict[str, Any]:
+    def noted(body: bytes) -> Any:
         threads.append(threading.current_thread().name)
         return read(body)
 
-    monkeypatch.setattr(handlers, "read_json", noted)
+    monkeypatch.setattr(reading, "parse_json", noted)
 
     async def work() -> list[int]:
         async with client_for("mine") as client:

@@ -28,7 +28,7 @@ _LINES = {"Content-Type": "application/x-ndjson"}
     [
         ("GET", "export", "tempfile.TemporaryFile"),
         ("GET", "backup", "tempfile.TemporaryFile"),
-        ("POST", "import", "tempfile.mkdtemp"),
+        ("POST", "import", "simonides.files._make_folder"),
         ("POST", "import", "simonides.surfaces.rest.handlers.spool_body"),
         ("POST", "maintain", "simonides.bank.Bank.maintain"),
     ],

@@ -34,6 +34,10 @@ _VALUES: dict[str, Any] = {
     "tags": ["t"],
     "task": "Where does Zephyrine Quillmoor keep the canary?",
     "number": 1,
+    "space": "notes",
+    "records": [{"path": ["figs"], "value": "Figs need water."}],
+    "path": ["figs"],
+    "to": ["plants"],
 }
 
 

@@ -45,6 +45,9 @@ def bodies(name: str, tokens: Tokens, memory: str) -> Iterator[dict[str, Any]]:
         "retain_conversation": {"turns": [{"text": "The kettle leaks."}], "session": "kitchen"},
         "recall": {"query": "What leaks?", "tier": "async"},
         "add_alias": {"entity": 1, "name": "The kettle"},
+        "put_records": {"space": "kitchen", "records": [{"path": ["kettle"], "value": "It leaks."}]},
+        "move_records": {"space": "kitchen", "path": ["kettle"], "to": ["pot"]},
+        **{key: {"space": "kitchen"} for key in ("list_records", "pop_record", "forget_records")},
         **questions,
     }
     base = given.get(name, {})
@@ -54,6 +57,11 @@ def bodies(name: str, tokens: Tokens, memory: str) -> Iterator[dict[str, Any]]:
         for value in (token, long, [long], [{"text": "words", "context": long, token: 1}], {"note": [token]}):
             yield {**base, "memory": memory, each.name: value}
     yield {**base, tokens.new(f"{name}(unknown)"): 1}
+    if name == "put_records":
+        token = tokens.new(f"{name}(a record)")
+        long = f"what Tove wrote down last week was {token} for Ravi"
+        for kept in (long, {"note": [long], token: 1}, [long] * 1_000):
+            yield {**base, "records": [{"path": ["shelf", token], "value": kept, "text": long}]}
 
 
 def test_no_request_stores_a_token_and_no_problem_repeats_one(  # noqa: C901 see below

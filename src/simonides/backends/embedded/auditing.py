@@ -13,16 +13,17 @@ Source: the usual hash chain for tamper-evident logs (Schneier and Kelsey 1999, 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.change_log import hash_at
 from simonides.errors import DamagedError, InputError, UnavailableError
+from simonides.files import disk_errors, publish, unavailable, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
 
 KEY_FILE = "audit.key"
 """Beside the bank's database, readable for its owner only; or hand a key in and keep it elsewhere."""
+
+NEW_KEY_FILE = "audit.key.new"
+"""The same, until the log's first row is committed."""
+
+_PUT_BACK = (
+    "put a copy of the right file back; where there is none, and recalls are not audited, move this one "
+    "away, export the bank and import it into a new one"
+)
 
 SHORTEST_KEY = 16
 FIRST_SEAL = bytes(32)
@@ -346,42 +355,79 @@ def read_head(text: str) -> Head:
 
 
 def make_key(folder: Path) -> bytes:
-    """A new key in ``KEY_FILE``; the one that is there already, if there is one.
+    """A new key, durable in ``NEW_KEY_FILE`` until ``adopt_key``; the usable one in ``KEY_FILE``, if any.
+
+    Called in the transaction that begins the log. Whatever ends the process before its commit leaves a bank
+    that is not audited, and a new key that the next call replaces.
 
     Raises:
         UnavailableError: the file cannot be made.
     """
-    path = folder / KEY_FILE
+    with contextlib.suppress(DamagedError):
+        found = _read_key(folder / KEY_FILE)
+        if found is not None:
+            # One that a broken-off call left would replace it.
+            (folder / NEW_KEY_FILE).unlink(missing_ok=True)
+            return found
     key = secrets.token_bytes(32)
-    try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        found = find_key(folder)
-        if found is None:
-            raise UnavailableError(f"{path}: vanished while it was read; try again") from None
-        return found
-    except OSError as error:
-        raise UnavailableError(f"{path}: cannot be made ({error.strerror})") from error
-    with os.fdopen(handle, "wb") as file:
-        file.write(key.hex().encode())
-        file.flush()
-        os.fsync(file.fileno())
+    write_file(folder / NEW_KEY_FILE, key.hex())
     return key
 
 
-def find_key(folder: Path) -> bytes | None:
-    """The key in ``KEY_FILE``; ``None`` when there is none.
+def adopt_key(folder: Path) -> None:
+    """Make the key in ``NEW_KEY_FILE``, if there is one, the bank's: its log is begun and committed.
 
     Raises:
-        DamagedError: the file holds no key.
+        UnavailableError: that cannot be done now; ``find_key`` does it later.
+    """
+    with disk_errors(folder / KEY_FILE), contextlib.suppress(FileNotFoundError):
+        publish(folder / NEW_KEY_FILE, folder / KEY_FILE, replace=True)
+
+
+def find_key(folder: Path, goes_by: Callable[[bytes | None], bool]) -> bytes | None:
+    """The bank's key; ``None`` when there is none.
+
+    A file that holds none counts as missing while nothing was sealed with it: an older version left one when
+    the disk was full.
+
+    Args:
+        folder: of the bank.
+        goes_by: whether its log has rows, and goes by this key where one is given.
+
+    Raises:
+        DamagedError: the file holds no key, and the log was begun.
         UnavailableError: it cannot be read.
     """
-    path = folder / KEY_FILE
+    damage = None
     try:
-        return bytes.fromhex(path.read_text(encoding="ascii").strip())
+        key = _read_key(folder / KEY_FILE)
+    except DamagedError as error:
+        key, damage = None, error
+    if key is not None:
+        return key
+    with contextlib.suppress(DamagedError):
+        key = _read_key(folder / NEW_KEY_FILE)
+    if key is not None and goes_by(key):
+        # Whoever began the log was ended before the key got its name.
+        adopt_key(folder)
+        return key
+    if damage is not None and goes_by(None):
+        raise damage
+    return None
+
+
+def _read_key(path: Path) -> bytes | None:
+    try:
+        text = path.read_text(encoding="ascii").strip()
+        key = bytes.fromhex(text)
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise DamagedError(f"{path}: holds no key ({error}); put back the one that was there") from error
+        raise DamagedError(f"{path}: holds no key ({error}); {_PUT_BACK}") from error
     except OSError as error:
-        raise UnavailableError(f"{path}: cannot be read ({error.strerror})") from error
+        raise unavailable(error, path, "read") from error
+    if len(key) < SHORTEST_KEY:
+        raise DamagedError(
+            f"{path}: holds {len(key)} bytes of a key, which has at least {SHORTEST_KEY}; {_PUT_BACK}"
+        )
+    return key

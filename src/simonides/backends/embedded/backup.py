@@ -11,17 +11,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import apsw
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import explained, make_private, open_file
+from simonides.backends.embedded.encryption import explained, open_file
 from simonides.backends.embedded.migrations import APPLICATION_ID
 from simonides.errors import DamagedError, EncryptionError, InputError, NewerSchemaError, UnavailableError
-from simonides.index.files import FileLayer
+from simonides.files import check_absent, disk_errors, make_empty, publish, working_folder, working_folder_of
 from simonides.records.receipt import Saved
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.verification import VerifyReport
 
 _TRIES = 5
+_COPY = "backup.db"
+_PIECE_BYTES = 1 << 20
 _UNTOUCHED = "nothing was restored; name another file that `simonides backup` wrote"
 
 
@@ -47,33 +48,15 @@ def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) ->
 
     Raises:
         InputError: there is a file already, or no folder for it.
-        OSError: it cannot be written.
+        UnavailableError: it cannot be written.
     """
-    if path.exists():
-        raise InputError("path", f"{path} is there already; name a new file")
-    if not path.parent.is_dir():
-        raise InputError("path", f"{path.parent} is no folder; make it first")
-    partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}.partial")
-    try:
-        make_private(partial)
-        target = open_file(partial, key)
-        try:
-            _copy(source, target)
-            # One file, without a log beside it.
-            target.pragma("journal_mode", "DELETE")
-            saved = _described(target, path)
-        finally:
-            target.close()
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.link(partial, path)
-    except FileExistsError as error:
-        raise InputError("path", f"{path} is there already; name a new file") from error
-    finally:
-        for name in (partial, *path.parent.glob(f"{partial.name}-*")):
-            with contextlib.suppress(FileNotFoundError):
-                name.unlink()
-    FileLayer().sync_folder(path.parent)
+    with disk_errors(path):
+        if not path.parent.is_dir():
+            raise InputError("path", f"{path.parent} is no folder; make it first")
+        with working_folder_of(path) as work:
+            check_absent(path)
+            saved = _write(source, work / _COPY, path, key)
+            publish(work / _COPY, path, replace=False)
     return saved
 
 
@@ -84,17 +67,40 @@ def send_backup(source: apsw.Connection, folder: Path, target: IO[bytes], key: K
         what was copied, without a path.
 
     Raises:
-        OSError: *folder* or *target* cannot be written.
+        UnavailableError: *folder* cannot be written.
     """
-    work = folder / f".backup-{uuid.uuid4().hex}"
-    work.mkdir(mode=0o700)
-    try:
-        saved = write_backup(source, work / "backup.db", key)
-        with (work / "backup.db").open("rb") as copied:
-            shutil.copyfileobj(copied, target)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    with working_folder(folder, ".backup-") as work:
+        with disk_errors(work):
+            saved = _write(source, work / _COPY, work, key)
+        # What *target* raises is its owner's to know.
+        for piece in _pieces(work / _COPY):
+            target.write(piece)
     return replace(saved, path="")
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with disk_errors(path, "read"), path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
+
+
+def _write(source: apsw.Connection, copied: Path, path: Path, key: Key | None) -> Saved:
+    """Copy the database to the new file *copied*, synced; described as the backup at *path*."""
+    make_empty(copied)
+    target = open_file(copied, key)
+    try:
+        _copy(source, target)
+        # One file, without a log beside it.
+        target.pragma("journal_mode", "DELETE")
+        saved = _described(target, path)
+    except apsw.FullError as error:
+        # Not the bank's disk.
+        raise UnavailableError(f"{path}: the disk is full; free some space and try again") from error
+    finally:
+        target.close()
+    with copied.open("rb+") as file:
+        os.fsync(file.fileno())
+    return saved
 
 
 def put_back(connections: Connections, path: Path, prepare: Callable[[Path], VerifyReport]) -> Saved:
@@ -112,14 +118,14 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
         NewerSchemaError: a newer version of simonides made it; likewise.
         UnavailableError: the bank is in use by other writers, or cannot be written.
     """
-    if not path.is_file():
-        raise InputError("path", f"there is no file {path}")
-    work = connections.path.parent / f".restoring-{uuid.uuid4().hex}"
-    work.mkdir(mode=0o700)
-    try:
+    with disk_errors(path, "read"):
+        if not path.is_file():
+            raise InputError("path", f"there is no file {path}")
+    with working_folder(connections.path.parent, ".restoring-") as work:
         copied = work / "memory.db"
-        shutil.copyfile(path, copied)
-        copied.chmod(0o600)
+        make_empty(copied)
+        with disk_errors(path, "copied"):
+            shutil.copyfile(path, copied)
         with _speaking_of(path, copied):
             with translated(copied):
                 _check_holds_bank(path, copied, connections.key)
@@ -133,8 +139,6 @@ def put_back(connections: Connections, path: Path, prepare: Callable[[Path], Ver
                 _replace(source, connections)
             finally:
                 source.close()
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return saved
 
 

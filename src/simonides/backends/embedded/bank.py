@@ -26,6 +26,7 @@ from simonides.backends.embedded.auditing import (
     Auditor,
     AuditReport,
     Entry,
+    adopt_key,
     find_key,
     make_key,
     read_entries,
@@ -37,7 +38,7 @@ from simonides.backends.embedded.change_log import DELETED, create_meta, read_me
 from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
 from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
-from simonides.backends.embedded.encryption import check_room, engine
+from simonides.backends.embedded.encryption import check_room, engine, open_file
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
@@ -51,7 +52,7 @@ from simonides.backends.embedded.forgetting import (
     select,
 )
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
-from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, left_overs, remove
+from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, left_overs, sweep_store
 from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
 from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.name_lookup import any_within, read_names_within
@@ -82,6 +83,7 @@ from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.uncollected import uncollected
 from simonides.backends.embedded.verification import VerifyReport, verify
 from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
+from simonides.files import disk_errors, make_empty, make_folder, remove, remove_if_dead
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
 from simonides.index.generation import (
@@ -496,11 +498,11 @@ class EmbeddedBank:
         """
         with translated(self._connections.path):
             connection = self._connections.get()
-        usual = connection.pragma("cache_size")
-        connection.pragma("cache_size", -_LOADING_CACHE_KB)
-        # What undoes a single statement; in a file it would be several pages for every row.
-        undone_in = connection.pragma("temp_store")
-        connection.pragma("temp_store", "MEMORY")
+            usual = connection.pragma("cache_size")
+            connection.pragma("cache_size", -_LOADING_CACHE_KB)
+            # What undoes a single statement; in a file it would be several pages for every row.
+            undone_in = connection.pragma("temp_store")
+            connection.pragma("temp_store", "MEMORY")
         try:
             # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
             with uncollected(), self.writing(now, actor, parts) as transaction:
@@ -557,8 +559,9 @@ class EmbeddedBank:
         """
         path = self.folder / MAINTENANCE
         with contextlib.ExitStack() as held:
+            make_empty(path)
             with translated(path):
-                turn = apsw.Connection(str(path))
+                turn = open_file(path, None)
                 held.callback(turn.close)
                 try:
                     turn.execute("PRAGMA journal_mode=MEMORY")
@@ -583,6 +586,19 @@ class EmbeddedBank:
     def reranker_path(self) -> Path:
         """Where the learned reranker of the bank is kept, once there is one."""
         return self.folder / RERANKER
+
+    def drop_reranker(self) -> None:
+        """Delete the trained reranker: it may have been trained on what is forgotten in this transaction.
+
+        Before the commit, so that no crash keeps it. One that has another name elsewhere gets a name that no
+        recall reads and that a purge tells of.
+
+        Raises:
+            UnavailableError: it cannot be deleted.
+        """
+        with disk_errors(self.reranker_path, "deleted"):
+            if not remove(self.reranker_path):
+                self.reranker_path.replace(self.folder / f".{RERANKER}.{uuid.uuid4().hex}.left")
 
     def samples(self) -> Samples:
         """What the learned reranker may be trained on."""
@@ -849,35 +865,62 @@ class EmbeddedBank:
                     names = blot_out_names(transaction.connection)
                 _end_if(dry_run)
                 if ids:
-                    # It may have been trained on them; before the commit, so that no crash keeps it.
-                    self.reranker_path.unlink(missing_ok=True)
+                    self.drop_reranker()
         except _DryRunError:
             return Receipt(DRY_RUN, len(ids), tuple(ids), rows, names)
-        status = self.purge() if purge else ERASED
-        return Receipt(status, len(ids), tuple(ids), rows, names)
+        status, left = self.purge() if purge else (ERASED, ())
+        return Receipt(status, len(ids), tuple(ids), rows, names, left)
 
-    def purge(self) -> str:
-        """Leave nothing of erased rows in any file; ``complete``, or the first thing it still waits for."""
+    def purge(self) -> tuple[str, tuple[str, ...]]:
+        """Leave nothing of erased rows in any file.
+
+        Returns:
+            ``complete``, or the first thing it still waits for; and the files that stay and may hold some of
+            it, by their paths below the store's folder.
+        """
         self._impressions.clear()
         if self._key is not None:
             with self._lock:
                 self._position = None
         # Nobody writes what he read before until it is done; who comes then looks whether it was erased.
         with alone(self.folder, forgetting.PATIENCE_MILLISECONDS) as by_itself:
-            swept = by_itself and self._sweep()
-            indexed = self._purge_index(alone=by_itself)
+            copies: tuple[Path, ...] = ()
+            swept = indexed = synced = False
+            # The rows are gone by now. What the disk refuses here is still to do, and said so.
+            with contextlib.suppress(OSError):
+                copies = self._sweep()
+                swept = by_itself and not copies
+            with contextlib.suppress(OSError):
+                indexed = self._purge_index(alone=by_itself)
             cleared = self.recall_jobs.clear(forgetting.PATIENCE_MILLISECONDS)
-            self._files.sync_folder(self.folder)
+            with contextlib.suppress(OSError):
+                self._files.sync_folder(self.folder)
+                synced = True
             with translated(self._connections.path):
                 cut = cut_log(self._connections.get())
-        done = {PENDING_INDEX: indexed, PENDING_READERS: cut, PENDING_COPIES: swept, PENDING_JOBS: cleared}
-        return next((pending for pending, ready in done.items() if not ready), COMPLETE)
+        done = {
+            PENDING_INDEX: indexed,
+            PENDING_READERS: cut,
+            PENDING_COPIES: swept and synced,
+            PENDING_JOBS: cleared,
+        }
+        left = copies if indexed else (*copies, *self._index_left())
+        status = next((pending for pending, ready in done.items() if not ready), COMPLETE)
+        return status, tuple(str(path.relative_to(self.folder.parent)) for path in left)
 
-    def _sweep(self) -> bool:
-        """Delete what dead processes left beside the rows; whether nothing of it stays."""
+    def _sweep(self) -> tuple[Path, ...]:
+        """Remove files left by crashed processes beside the rows; those that stay."""
         for path in left_overs(self.folder):
-            remove(path)
-        return not left_overs(self.folder)
+            remove_if_dead(path)
+        return (*left_overs(self.folder), *sweep_store(self.folder.parent))
+
+    def _index_left(self) -> list[Path]:
+        """Generations that the bank's own does not use."""
+        used: Collection[int] = ()
+        with contextlib.suppress(SimonidesError, FileNotFoundError), translated(self._connections.path):
+            number = read_meta(self._connections.get()).generation
+            used = used_generations(read_generation(self._files, self._index, number))
+        return [self._index / name for name in self._others(used)]
 
     def _purge_index(self, *, alone: bool = False) -> bool:
         """Write the index without erased rows and delete every other generation; false when that failed."""
@@ -941,12 +984,14 @@ class EmbeddedBank:
     @_copying
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
+        audited = False
         with contextlib.suppress(DamagedError), self._rows_only() as connection:
-            if self._auditor() is None and connection.execute("SELECT count(*) FROM audit").get:
-                raise UnavailableError(
-                    f"{self.folder}: the bank is audited and its audit key is not here; hand the key in, so "
-                    "that the restore is in the log"
-                )
+            audited = bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
+        if audited and self._auditor() is None:
+            raise UnavailableError(
+                f"{self.folder}: the bank is audited and its audit key is not here; hand the key in, so "
+                "that the restore is in the log"
+            )
 
         def prepare(folder: Path) -> VerifyReport:
             copied = EmbeddedBank(folder, self._analyser, create=False, key=self._key)
@@ -970,7 +1015,7 @@ class EmbeddedBank:
         saved = put_back(self._connections, path, prepare)
         self._switches = 0, Switches(0, None)
         self._impressions.clear()
-        self.reranker_path.unlink(missing_ok=True)
+        self.drop_reranker()
         with self._lock:
             self._position = None
         # The rows are back. What cannot be deleted now belongs to another epoch, so nobody reads it.
@@ -1011,12 +1056,15 @@ class EmbeddedBank:
                         f"{KEY_FILE} back, or hand the key in"
                     )
                 auditor.check_key(connection)
-            elif self._audit_key is None:
-                # Inside, so that nobody writes with the key before the log's first row.
-                make_key(self.folder)
-            if not begun:
-                self._audit(connection, read_meta(connection), AUDIT_START, now)
-        return self.folder / KEY_FILE if self._audit_key is None else None
+            else:
+                auditor = self._handed_in() or Auditor(make_key(self.folder))
+                meta = read_meta(connection)
+                auditor.append(connection, meta, "", AUDIT_START, now, began=meta.sequence)
+        if self._audit_key is not None:
+            return None
+        if not begun:
+            adopt_key(self.folder)
+        return self.folder / KEY_FILE
 
     def audit_recalls(self, now: int, *, on: bool) -> bool:
         """Begin or end the log of recalls; false when it was so before.
@@ -1102,10 +1150,25 @@ class EmbeddedBank:
         return auditor
 
     def _auditor(self) -> Auditor | None:
-        if self._audit_key is not None:
-            return Auditor(self._audit_key, handed_in=True)
-        key = find_key(self.folder)
+        if (handed_in := self._handed_in()) is not None:
+            return handed_in
+        key = find_key(self.folder, self._log_goes_by)
         return None if key is None else Auditor(key)
+
+    def _handed_in(self) -> Auditor | None:
+        return None if self._audit_key is None else Auditor(self._audit_key, handed_in=True)
+
+    def _log_goes_by(self, key: bytes | None) -> bool:
+        """Whether the audit log has rows, and goes by *key* where one is given."""
+        with translated(self._connections.path):
+            connection = self._connections.get()
+            if not connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get:
+                return False
+            with contextlib.suppress(UnavailableError):
+                if key is not None:
+                    Auditor(key).check_key(connection)
+                return True
+        return False
 
     def _sealer(self, connection: apsw.Connection) -> Auditor | None:
         """Who adds rows to the log that *connection* sees; ``None`` = the bank is not audited.
@@ -1204,13 +1267,10 @@ def _end_if(dry_run: bool) -> None:  # noqa: FBT001 the one thing it is told
 
 
 def _make_private(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(folder / "memory.db", os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise UnavailableError(
-            f"{folder}: cannot be created ({error.strerror}); choose another --store"
-        ) from error
+    make_folder(folder)
+    database = folder / "memory.db"
+    if not make_empty(database) and not database.is_file():
+        raise UnavailableError(f"{database}: is no file; remove it, or choose another --store")
 
 
 def _disk_bytes(folder: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import weakref
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.encryption import explained, open_file
+from simonides.backends.embedded.inherited import check_whole
 from simonides.backends.embedded.seals import add_functions
 from simonides.errors import (
     DamagedError,
@@ -20,6 +20,7 @@ from simonides.errors import (
     StoreError,
     UnavailableError,
 )
+from simonides.forking import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,18 +63,19 @@ class Connections:
         path: the file.
         key: encrypts it; ``None`` = it is plain.
         obstacle: why it could only be read when it was opened, and the remedy; empty when it can be written.
-        process: id of the process that opened it.
+        origin: the process that opened it.
     """
 
     def __init__(self, path: Path, key: Key | None = None) -> None:
         check_sqlite_version(apsw.sqlite_lib_version())
+        check_whole(path)
         _abandon_inherited(path)
         self.path = path
         self.key = key
         self.obstacle = ""
         self._opening = 0
         self._stamp: tuple[int, ...] = ()
-        self.process = os.getpid()
+        self.origin = Origin(str(path))
         self._local = threading.local()
         self._all: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
@@ -96,8 +98,7 @@ class Connections:
             ForkedError: called in a child process.
             StoreError: the bank was closed.
         """
-        if os.getpid() != self.process:
-            raise ForkedError(f"{self.path}: opened before a fork; open the store again in the child process")
+        self.origin.check()
         if self._closed:
             raise StoreError(f"{self.path}: {_CLOSED}")
         if self.read_only and self._stamp != _stamp(self.path):
@@ -147,7 +148,7 @@ class Connections:
 
     def close(self) -> None:
         """Close every thread's connection; using the bank afterwards is an error."""
-        if os.getpid() != self.process:
+        if not self.origin.here:
             return
         with self._lock:
             self._closed = True
@@ -156,7 +157,7 @@ class Connections:
                     connection.close()
 
     def abandon(self) -> None:
-        """Let go, in a child process, of what the parent had open, and leave the parent's files as they are.
+        """Close, in a child process, what the parent had open; its files stay as they are.
 
         Raises:
             ForkedError: the parent was in the middle of a transaction when it forked.
@@ -168,7 +169,6 @@ class Connections:
                         f"{self.path}: was being used when this process was forked, so it cannot be opened "
                         "here; start the process by 'spawn', or fork before the store is opened"
                     )
-                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 connection.close()
 
 
@@ -182,7 +182,7 @@ def _abandon_inherited(path: Path) -> None:
     lock of its own, the file's log is deleted under it when the parent closes the bank.
     """
     for other in list(_known):
-        if other.process != os.getpid() and other.path.resolve() == path.resolve():
+        if not other.origin.here and other.path.resolve() == path.resolve():
             other.abandon()
 
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import make_private
+from simonides.backends.embedded.encryption import open_file
 from simonides.errors import UnavailableError
+from simonides.files import make_empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,11 +85,12 @@ def _locked(lock: apsw.Connection, *statements: str) -> bool:
 def _opened(folder: Path, patience: int) -> apsw.Connection | None:
     path = folder / FILE
     if not path.exists():
-        with contextlib.suppress(OSError):
-            make_private(path)
+        with contextlib.suppress(UnavailableError):
+            make_empty(path)
     with translated(path):
         try:
-            lock = apsw.Connection(str(path))
+            # Not made here: SQLite would make it readable for others.
+            lock = open_file(path, None, create=False)
         except apsw.CantOpenError:
             return None
     lock.set_busy_timeout(patience)

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.inherited import note, opened_here
 from simonides.errors import EncryptionError, InputError, MissingExtraError, UnavailableError
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import read_at_most, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,7 @@ MOST_ROWS = 100_000
 """Versions of memories that an encrypted bank may hold; ``bench/results/encryption.json`` has the cost."""
 
 _PLAIN_HEADER = b"SQLite format 3\0"
+_LARGEST_KEY_FILE = 4_096
 _PACKAGES = ("apsw", "apsw-sqlite3mc")
 _INSTALL = "pip uninstall -y apsw apsw-sqlite3mc && pip install apsw-sqlite3mc"
 _HOW_TO_MAKE = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'"
@@ -114,7 +116,8 @@ def _file_text(path: Path) -> str:
     try:
         if os.name == "posix" and path.stat().st_mode & stat.S_IRWXO:
             raise UnavailableError(f"{path}: everybody can read this key; chmod 600 it")
-        return path.read_text(encoding="ascii").strip()
+        with path.open("rb") as stream:
+            return read_at_most(stream, _LARGEST_KEY_FILE, str(path)).decode("ascii").strip()
     except OSError as error:
         raise UnavailableError(f"{path}: the key cannot be read ({error.strerror})") from error
     except UnicodeDecodeError:
@@ -134,29 +137,24 @@ def _checked(secret: bytes, place: str) -> Key:
     return Key(secret)
 
 
-def make_private(path: Path) -> None:
-    """An empty file that nobody but its owner may read, for ``open_file`` to fill.
-
-    Raises:
-        FileExistsError: there is one.
-        OSError: it cannot be made.
-    """
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-def open_file(path: Path, key: Key | None, *, immutable: bool = False) -> apsw.Connection:
+def open_file(
+    path: Path, key: Key | None, *, immutable: bool = False, create: bool = True
+) -> apsw.Connection:
     """A connection to a database file, unlocked; nothing of it has been read yet.
 
     Args:
         path: of the file.
         key: ``None`` = the file is plain.
         immutable: read it as a file that nobody changes.
+        create: make the file if it is missing.
     """
-    if immutable:
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
-    else:
-        connection = apsw.Connection(str(path))
+    with opened_here(path):
+        if immutable:
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            connection = note(apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags))
+        else:
+            flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+            connection = note(apsw.Connection(str(path), flags=flags))
     if key is not None and not _unlocked(connection, key):
         # Raised outside of any handler, so that no context of it holds the statement with the key.
         raise EncryptionError(f"{path}: SQLite {engine()} did not take the key")

@@ -19,11 +19,14 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.backends.embedded.export_fields import RECORDED_TIMES, check_recorded_times
 from simonides.errors import InputError
+from simonides.files import disk_errors
 from simonides.records.hygiene import shown
+from simonides.records.interval import FOREVER
+from simonides.records.merges import described, find_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,6 +49,12 @@ _CHECK_LENGTH = len(',"~":"00000000"}\n')
 _LONGEST_HEADER = 1 << 20
 # In a text the quotes are escaped, so it matches keys only; those of metadata are told apart afterwards.
 _STAMPS = re.compile(b'"(?:%b)": *([0-9]{1,19})' % "|".join(RECORDED_TIMES).encode())
+_LONGEST_MERGE = 1_000
+_PIECE = 1 << 20
+LONGEST_LINE = 400 << 20
+"""Bytes of a line: a document of the largest size with each byte escaped by six, and what else it says."""
+_CUT_OFF = "is cut off; export the bank again, or copy the file again"
+_DAMAGED = "is not what was written; the file was damaged, or changed by hand"
 _OTHER = "is no export of a bank; simonides import reads other formats, too, see its --format"
 
 
@@ -64,10 +73,10 @@ def check_line(raw: bytes) -> bytes:
         ValueError: the line is cut off, or not what was written.
     """
     if not raw.endswith(b"\n"):
-        raise ValueError("is cut off; export the bank again, or copy the file again")
+        raise ValueError(_CUT_OFF)
     body = raw[:-_CHECK_LENGTH] + b"}"
     if raw[-_CHECK_LENGTH:] != b',"~":"%08x"}\n' % zlib.crc32(body):
-        raise ValueError("is not what was written; the file was damaged, or changed by hand")
+        raise ValueError(_DAMAGED)
     return body
 
 
@@ -99,21 +108,29 @@ def check_file(path: Path, now: int) -> tuple[dict[str, Any], int]:
         its header, and how many lines it has.
 
     Raises:
-        InputError: another format or version, damage, or a recorded time after the clock; names the line.
-        OSError: the file cannot be read.
+        InputError: another format or version, damage, a recorded time after the clock, or merged names
+            that form a cycle; names the line.
+        UnavailableError: the file cannot be read.
     """
     last, number = b"", 0
-    with path.open("rb") as lines:
+    merges: dict[int, tuple[int, int]] = {}
+    with disk_errors(path, "read"), path.open("rb") as lines:
         header = _header(path, lines.readline(_LONGEST_HEADER))
         lines.seek(0)
-        for number, last in enumerate(lines, start=1):
-            try:
-                check_line(last)
-                if any(int(stamp) > now for stamp in _STAMPS.findall(last)):
-                    check_recorded_times(decode_line(last), now)
-            except (ValueError, TypeError) as error:
-                raise InputError(f"{path}:{number}", str(error)) from None
-    end = decode_line(last)
+        try:
+            while line := _check_next(lines):
+                if any(int(stamp) > now for stamp in _STAMPS.findall(line)):
+                    check_recorded_times(decode_line(line), now)
+                if len(line) <= _LONGEST_MERGE and b'"record":"merge"' in line:
+                    _note_merge(decode_line(line), number + 1, merges)
+                last, number = line, number + 1
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path}:{number + 1}", str(error)) from None
+    _check_merges(path, merges)
+    try:
+        end = decode_line(last)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}:{number}", str(error)) from None
     if end.get("record") != "end":
         raise InputError(
             f"{path}:{number}", "is the last line, but no end; the file is cut off, copy it again"
@@ -125,14 +142,68 @@ def check_file(path: Path, now: int) -> tuple[dict[str, Any], int]:
     return header, number
 
 
+def _check_next(stream: IO[bytes]) -> bytes:
+    """Check the next line, piece by piece.
+
+    Returns:
+        the line, or of a long one its last bytes; nothing at the end of the stream.
+
+    Raises:
+        ValueError: it is cut off, too long, or not what was written.
+    """
+    line = stream.readline(_PIECE)
+    if len(line) < _PIECE or line.endswith(b"\n"):
+        if line:
+            check_line(line)
+        return line
+    size, check = 0, 0
+    while True:
+        size += len(line)
+        if size > LONGEST_LINE:
+            raise ValueError(f"is longer than {LONGEST_LINE:,} bytes, which no line of an export is")
+        check, held = zlib.crc32(line[:-_CHECK_LENGTH], check), line[-_CHECK_LENGTH:]
+        if held.endswith(b"\n"):
+            if held != b',"~":"%08x"}\n' % zlib.crc32(b"}", check):
+                raise ValueError(_DAMAGED)
+            return held
+        piece = stream.readline(_PIECE)
+        if not piece:
+            raise ValueError(_CUT_OFF)
+        size -= len(held)
+        line = held + piece
+
+
+def _note_merge(record: dict[str, Any], number: int, merges: dict[int, tuple[int, int]]) -> None:
+    """Note a merge that was not undone: entity → what it counts as, and the number of the line."""
+    entity, into = record.get("entity"), record.get("into")
+    if isinstance(entity, int) and isinstance(into, int) and record.get("undone_at") == FOREVER:
+        merges[entity] = into, number
+
+
+def _check_merges(path: Path, merges: Mapping[int, tuple[int, int]]) -> None:
+    """Refuse merges that form a cycle, by the names of its entities."""
+    cycle = next(find_cycles({entity: into for entity, (into, _) in merges.items()}), None)
+    if cycle is None:
+        return
+    names = {entity: f"entity {entity}" for entity in cycle}
+    for _, record in read_records(path):
+        if record.get("record") == "entity" and record.get("number") in names:
+            names[record["number"]] = shown(record.get("name"))
+    raise InputError(
+        f"{path}:{max(merges[entity][1] for entity in cycle)}",
+        f"merges names in a cycle, so that none stands for all: {described(cycle, names.__getitem__)}; "
+        "undo one of these merges in the bank that was exported, and export it again",
+    )
+
+
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line numbers and records of a checked export, header and end left out.
 
     Raises:
         InputError: a line is not what was written; names it.
     """
-    with path.open("rb") as lines:
-        for number, raw in enumerate(lines, start=1):
+    with disk_errors(path, "read"), path.open("rb") as lines:
+        for number, raw in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
             try:
                 record = decode_line(raw)
             except (ValueError, TypeError) as error:

@@ -8,9 +8,7 @@ bank on one disk. Cost: linear; memory 16 bytes per source and name, and one bat
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from array import array
 from base64 import b64encode
 from bisect import bisect_left
@@ -30,7 +28,7 @@ from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names, read_object
 from simonides.errors import InputError
-from simonides.index.files import FileLayer
+from simonides.files import disk_errors, new_file
 from simonides.records.exchange import Counts
 
 if TYPE_CHECKING:
@@ -106,34 +104,24 @@ def write_export(target: str | os.PathLike[str] | IO[bytes], lines: Iterable[byt
 
     Raises:
         InputError: the path cannot be a file's.
-        OSError: it cannot be written; what was there before is still there.
+        UnavailableError: it cannot be written; what was there before is still there.
     """
     if not isinstance(target, str | os.PathLike) and callable(getattr(target, "write", None)):
         target.writelines(lines)
         return
-    path = _regular(target)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".partial", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
-    FileLayer().sync_folder(path.parent)
+    with new_file(_regular(target)) as file:
+        file.writelines(lines)
 
 
 def _regular(target: object) -> Path:
     if not isinstance(target, str | os.PathLike) or "\0" in os.fspath(target) or not os.fspath(target):
         raise InputError("path", "expected the path of a file, or a file opened for binary writing")
     path = Path(target)
-    if path.exists() and not path.is_file():
-        raise InputError("path", f"{path} is no regular file; name a file that is there, or a new one")
-    if not path.parent.is_dir():
-        raise InputError("path", f"{path.parent} is no folder; make it first")
+    with disk_errors(path):
+        if path.exists() and not path.is_file():
+            raise InputError("path", f"{path} is no regular file; name a file that is there, or a new one")
+        if not path.parent.is_dir():
+            raise InputError("path", f"{path.parent} is no folder; make it first")
     return path
 
 

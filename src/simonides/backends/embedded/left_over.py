@@ -2,6 +2,7 @@
 
     .backup-…  .restoring-…                 folders with copies of the rows
     .….partial                              half-written files, and what SQLite lays beside them
+    .reranker.npz.….left                    a trained reranker that has another name elsewhere
     memory.db-journal, recall-jobs.db-wal   what SQLite lays beside a file of ours and does not use there; not
                                             beside recall-audit.db, which holds no text and needs its own
     etilqs_…                                SQLite's temporary files
@@ -12,24 +13,31 @@ folder ``index`` is ours whole; ``generation`` says what of it is used. Links ar
 
 from __future__ import annotations
 
-import contextlib
 import re
-import shutil
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded import copies, recall_audit, recall_jobs
-from simonides.backends.embedded.auditing import KEY_FILE
+from simonides.backends.embedded.auditing import KEY_FILE, NEW_KEY_FILE
+from simonides.files import remove_dead
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+IMPORTING = ".import-"
+"""How the folders begin in which a server keeps bodies of imports, in the store's folder."""
+
+ASIDE = ".deleted-"
+"""How the folders begin of banks that are being deleted."""
+
+_IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-f]+")
 
 MAINTENANCE = "maintenance.lock"
 RERANKER = "reranker.npz"
 
 OWNED = (
     "memory.db", "memory.db-wal", "memory.db-shm", recall_jobs.FILE, recall_audit.FILE,
-    f"{recall_audit.FILE}-wal", f"{recall_audit.FILE}-shm", KEY_FILE, MAINTENANCE, copies.FILE, RERANKER,
-    "index",
+    f"{recall_audit.FILE}-wal", f"{recall_audit.FILE}-shm", KEY_FILE, NEW_KEY_FILE, MAINTENANCE, copies.FILE,
+    RERANKER, "index",
 )  # fmt: skip
 """All names that a bank's folder has while nothing is written there."""
 
@@ -37,7 +45,9 @@ _JOBS_JOURNAL = f"{recall_jobs.FILE}-journal"
 _BESIDE = r"-(journal|wal|shm|mj[0-9A-F]+)"
 _FILES = "|".join(map(re.escape, ("memory.db", recall_jobs.FILE, MAINTENANCE, copies.FILE, RERANKER)))
 _OURS = re.compile(
-    rf"\.(backup|restoring)-.*|\..*\.partial({_BESIDE})?|({_FILES}){_BESIDE}|etilqs_.*", re.DOTALL
+    rf"\.(backup|restoring)-.*|\..*\.partial({_BESIDE})?|({_FILES}){_BESIDE}|etilqs_.*"
+    rf"|\.{re.escape(RERANKER)}\.[0-9a-f]{{32}}\.left",
+    re.DOTALL,
 )
 
 
@@ -53,10 +63,11 @@ def left_overs(folder: Path) -> list[Path]:
     )
 
 
-def remove(path: Path) -> None:
-    """Delete a file, a folder with all in it, or a link and not what it leads to; what cannot be, stays."""
-    with contextlib.suppress(OSError):
-        if path.is_symlink() or not path.is_dir():
-            path.unlink()
-        else:
-            shutil.rmtree(path)
+def sweep_store(store: Path) -> tuple[Path, ...]:
+    """Remove what killed imports and deletions left in a store's folder.
+
+    Returns:
+        bodies of imports that stay: a living process reads them, or they cannot be removed.
+    """
+    remove_dead(store, _DELETED)
+    return tuple(remove_dead(store, _IMPORTING))

@@ -19,6 +19,7 @@ from simonides.index.sparse_postings import unpack_terms
 from simonides.records.interval import BEGINNING, FOREVER, LAST_INSTANT, Interval, Precision, from_micros
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
+from simonides.records.merges import all_count_as
 from simonides.records.source import Source
 from simonides.text.speech import asks, count_words, label_of, speaker_key
 
@@ -169,7 +170,7 @@ def read_entities_named(connection: apsw.Connection, folded: str, known_at: int)
 
 
 def read_merges(connection: apsw.Connection, known_at: int) -> dict[int, int]:
-    """What each merged entity counted as at *known_at*, directly."""
+    """What each merged entity counted as at *known_at*, directly; of several merges the last."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
         f"SELECT entity, into_entity, merged_at, undone_at FROM merges WHERE {sound('merges')}"
         " ORDER BY number"
@@ -357,10 +358,10 @@ class EntityCount:
 
 def count_entities(connection: apsw.Connection, graph: Graph, rows: NDArray[np.int64]) -> list[EntityCount]:
     """Entities that *rows* mention, most mentioned first, then by name and number; merged ones as one."""
-    merged = read_merges(connection, FOREVER - 1)
+    merged = all_count_as(read_merges(connection, FOREVER - 1))
     mentions = graph.entities(rows)
     names, places = np.unique(mentions.second, return_inverse=True)
-    wholes = np.array([_whole(int(name), merged) for name in names], np.int64)
+    wholes = np.array([merged.get(int(name), int(name)) for name in names], np.int64)
     # A memory that speaks of two merged entities mentions one.
     pairs = np.unique(np.stack([wholes[places], mentions.first]), axis=1)
     entities, times = np.unique(pairs[0], return_counts=True)
@@ -376,12 +377,6 @@ def count_entities(connection: apsw.Connection, graph: Graph, rows: NDArray[np.i
             aliases = tuple(str(name) for (name,) in others)
             found.append(EntityCount(entity, str(row[0]), str(row[1]), str(row[2]), aliases, count))
     return sorted(found, key=lambda entity: (-entity.mentions, entity.name, entity.number))
-
-
-def _whole(entity: int, merged: Mapping[int, int]) -> int:
-    while entity in merged:
-        entity = merged[entity]
-    return entity
 
 
 def read_names(

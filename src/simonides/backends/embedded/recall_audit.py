@@ -14,7 +14,6 @@ changes. Weakness: who may write the files can put an older state of this one ba
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
 from dataclasses import dataclass
@@ -28,8 +27,8 @@ from simonides.backends.embedded.auditing import (
     next_number,
 )
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
-from simonides.backends.embedded.encryption import make_private
 from simonides.errors import DamagedError, UnavailableError
+from simonides.files import make_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,8 +137,7 @@ class RecallLog:
             DamagedError: the newest row has no number that another can follow.
         """
         with translated(self._path):
-            with contextlib.suppress(FileExistsError):
-                make_private(self._path)
+            make_empty(self._path)
             connections = self._opened()
             if connections is None:
                 raise UnavailableError(f"{self._path}: vanished while it was opened; try again")

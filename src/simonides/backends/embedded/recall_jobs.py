@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import make_private, open_file
+from simonides.backends.embedded.encryption import open_file
+from simonides.files import make_empty, remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,8 +66,7 @@ class RecallJobs:
         """
         with translated(self._path):
             if not self._path.exists():
-                with contextlib.suppress(FileExistsError, OSError):
-                    make_private(self._path)
+                make_empty(self._path)
             with self._open() as connection, connection:
                 connection.execute(_SCHEMA)
                 connection.execute(
@@ -89,10 +89,14 @@ class RecallJobs:
             ).fetchone()
         return None if row is None else KeptJob(str(row[0]), None if row[1] is None else str(row[1]))
 
-    def keep_texts(self, job: str, texts: str) -> None:
-        """What the helpers gave; what was kept first stays."""
+    def keep_texts(self, job: str, texts: str) -> str:
+        """Keep what the helpers gave, unless another process has kept its own; returns what is kept."""
         with translated(self._path), self._open() as connection:
-            connection.execute("UPDATE recall_jobs SET texts=? WHERE id=? AND texts IS NULL", (texts, job))
+            row = connection.execute(
+                "UPDATE recall_jobs SET texts=coalesce(texts, ?) WHERE id=? RETURNING texts", (texts, job)
+            ).fetchone()
+        # The job may have been dropped meanwhile.
+        return texts if row is None else str(row[0])
 
     def clear(self, patience: int = _BUSY_MILLISECONDS) -> bool:
         """Keep none, and leave no byte of them, whoever died while it wrote one.
@@ -113,9 +117,8 @@ class RecallJobs:
             return True
         with translated(self._path):
             if self._path.exists() and not self._is_ours():
-                for path in (self._path, journal):
-                    path.unlink(missing_ok=True)
-                return True
+                gone = [remove(path) for path in (self._path, journal)]
+                return all(gone)
             try:
                 self._empty(patience)
             except apsw.BusyError:

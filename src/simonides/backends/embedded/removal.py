@@ -8,23 +8,23 @@ remove the files    a crash before the end leaves a renamed folder, which the ne
 from __future__ import annotations
 
 import contextlib
-import shutil
+import os
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
 from simonides.backends.embedded.change_log import DELETED
 from simonides.backends.embedded.encryption import open_file
+from simonides.backends.embedded.left_over import ASIDE
 from simonides.backends.embedded.seals import add_functions
 from simonides.errors import UnavailableError
+from simonides.files import disk_errors, has_other_names, remove, sync_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from simonides.backends.embedded.encryption import Key
 
-_ASIDE = ".deleted-"
 _BUSY_MILLISECONDS = 5_000
 
 
@@ -36,9 +36,10 @@ def remove_bank(folder: Path, key: Key | None = None) -> None:
         key: of the bank; ``None`` = it is plain.
 
     Raises:
-        UnavailableError: the folder cannot be taken away; the bank is as it was.
+        UnavailableError: the folder cannot be taken away, and the bank is as it was; or it was taken away,
+            and files of it stay. The message says which.
     """
-    aside = folder.with_name(_ASIDE + uuid.uuid4().hex)
+    aside = folder.with_name(ASIDE + uuid.uuid4().hex)
     try:
         folder.rename(aside)
     except OSError as error:
@@ -49,7 +50,34 @@ def remove_bank(folder: Path, key: Key | None = None) -> None:
     # A bank that is damaged or on a full disk is deleted all the same; only its open readers learn it later.
     with contextlib.suppress(apsw.Error):
         _mark(aside / "memory.db", key)
-    shutil.rmtree(aside, ignore_errors=True)
+    if not remove(aside):
+        raise UnavailableError(
+            f"{folder}: the bank is deleted, and some of its files stay in {aside}: they cannot be removed "
+            "now; check its permissions and the disk. The next opening of the store tries again"
+        )
+    with disk_errors(folder, "deleted"):
+        sync_folder(folder.parent)
+
+
+def check_removable(folder: Path) -> None:
+    """Refuse to delete a bank some of whose bytes would stay: under links, or under other names.
+
+    Raises:
+        UnavailableError: the folder or something in it is a symbolic link, or a file has another hard link.
+    """
+    with disk_errors(folder, "deleted"):
+        inside = [Path(at, name) for at, folders, files in os.walk(folder) for name in (*folders, *files)]
+        for path in (folder, *inside):
+            if path.is_symlink():
+                raise UnavailableError(
+                    f"{path}: is a link to {path.readlink()}, where the bank's bytes would stay; nothing was "
+                    "deleted. Put what it leads to in its place, or delete link and target yourself"
+                )
+            if has_other_names(path):
+                raise UnavailableError(
+                    f"{path}: has another name elsewhere (a hard link), where its bytes would stay; nothing "
+                    f"was deleted. Find it by `find DISK -samefile {path}`, remove it and try again"
+                )
 
 
 def _mark(database: Path, key: Key | None) -> None:
@@ -60,9 +88,3 @@ def _mark(database: Path, key: Key | None) -> None:
         connection.execute("UPDATE meta SET bank=?", (DELETED,))
     finally:
         connection.close()
-
-
-def sweep_removed(store: Path) -> None:
-    """Remove what an interrupted deletion left in a store's folder."""
-    for left in sorted(store.glob(_ASIDE + "*")):
-        shutil.rmtree(left, ignore_errors=True)

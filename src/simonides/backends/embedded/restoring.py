@@ -55,6 +55,7 @@ from simonides.backends.embedded.export_fields import (
 )
 from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_records
 from simonides.backends.embedded.labels import label_code, label_set_code
+from simonides.backends.embedded.reading import read_merges
 from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.reembedding import (
     SEMANTIC,
@@ -68,6 +69,7 @@ from simonides.backends.embedded.seals import sound
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.exchange import Counts, Restored
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
+from simonides.records.merges import all_count_as, counts_as
 from simonides.records.model_identity import ModelIdentity
 
 if TYPE_CHECKING:
@@ -191,10 +193,12 @@ class _Restoring:
         self._chunks = array("q", [0])
         self._waiting: dict[tuple[str, int], dict[str, Any]] = {}
         self._decided = ("", False)
+        # Of this transaction: the bank's merges, and what each merged entity counts as.
+        self._merges: tuple[set[tuple[Any, ...]], dict[int, int]] | None = None
 
     def store(self, connection: apsw.Connection, batch: Sequence[tuple[int, dict[str, Any]]]) -> None:
         """Write one batch in an open write transaction."""
-        self._connection, self._meta = connection, read_meta(connection)
+        self._connection, self._meta, self._merges = connection, read_meta(connection), None
         number = 1
         linked: dict[int, None] = {}
         try:
@@ -336,18 +340,43 @@ class _Restoring:
             self._log(NAME, entity, self._now)
 
     def _merge(self, found: dict[str, Any]) -> None:
-        pair = self._bearer(found["entity"]), self._bearer(found["into"]), found["merged_at"]
-        if pair[0] == pair[1]:
+        """Add a merge, unless the two entities count as one in the bank already, either way round."""
+        entity, into, merged_at = (
+            self._bearer(found["entity"]),
+            self._bearer(found["into"]),
+            found["merged_at"],
+        )
+        if entity == into:
             raise ValueError("merges an entity into itself")
-        if self._one("SELECT 1 FROM merges WHERE entity=? AND into_entity=? AND merged_at=?", *pair):
+        if self._merges is None:
+            rows = self._connection.execute(
+                f"SELECT entity, into_entity, merged_at FROM merges WHERE {sound('merges')}"
+            )
+            self._merges = set(rows), all_count_as(read_merges(self._connection, FOREVER - 1))
+        present, wholes = self._merges
+        if (entity, into, merged_at) in present:
             return
+        if found["undone_at"] == FOREVER:
+            # As merge_entities does: what counts as another lets that one be merged.
+            entity = self._whole(entity, wholes)
+            if entity == self._whole(into, wholes):
+                return
+            wholes[entity] = into
         self._add(
             "merges",
             "INSERT INTO merges(entity, into_entity, merged_at, undone_at) VALUES (?, ?, ?, ?)",
-            *pair,
+            entity,
+            into,
+            merged_at,
             found["undone_at"],
         )
-        self._log(NAME, pair[0], self._now)
+        present.add((entity, into, merged_at))
+        self._log(NAME, entity, self._now)
+
+    def _whole(self, entity: int, wholes: dict[int, int]) -> int:
+        whole, passed = counts_as(entity, wholes.get)
+        wholes.update(dict.fromkeys(passed, whole))
+        return whole
 
     # -- memories
 

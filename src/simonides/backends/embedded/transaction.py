@@ -58,6 +58,7 @@ from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, LAST_INSTANT
 from simonides.records.kind import Kind
+from simonides.records.merges import counts_as
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
@@ -899,17 +900,17 @@ class WriteTransaction:
 
     def canonical(self, entity: int) -> int:
         """What *entity* counts as, following merges that were not undone."""
-        seen = {entity}
-        while True:
-            row = self._connection.execute(
+
+        def into(merged: int) -> int | None:
+            row = self._one(
                 f"SELECT into_entity FROM merges WHERE entity=? AND undone_at=? AND {sound('merges')}"
                 " ORDER BY number DESC LIMIT 1",
-                (entity, FOREVER),
-            ).fetchone()
-            if row is None or int(row[0]) in seen:
-                return entity
-            entity = int(row[0])
-            seen.add(entity)
+                merged,
+                FOREVER,
+            )
+            return None if row is None else int(row[0])
+
+        return counts_as(entity, into)[0]
 
     def entity(self, number: int) -> Entity:
         """One entity by number."""

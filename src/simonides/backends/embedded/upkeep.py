@@ -129,7 +129,7 @@ def read_moves(
 
 def observations_of(connection: apsw.Connection, ids: Iterable[str]) -> list[str]:
     """Ids of observations that rest, or once rested, on one of *ids*; those in *ids* are left out."""
-    given = list(ids)
+    given = dict.fromkeys(ids)
     found: dict[str, None] = {}
     for memory in given:
         for (observation,) in connection.execute(

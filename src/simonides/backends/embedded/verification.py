@@ -18,7 +18,7 @@ from simonides.backends.embedded.accesses import FEATURES, extend_accesses
 from simonides.backends.embedded.change_log import NUMBERS, link_hash
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
 from simonides.backends.embedded.migrations import newest_schema
-from simonides.backends.embedded.reading import extend_graph, read_index_rows
+from simonides.backends.embedded.reading import extend_graph, read_index_rows, read_merges
 from simonides.backends.embedded.reembedding import progress_of, read_run
 from simonides.backends.embedded.seals import find_damage
 from simonides.errors import DamagedError
@@ -28,7 +28,9 @@ from simonides.index.columns import COLUMNS
 from simonides.index.generation import read_generation
 from simonides.index.graph import Graph
 from simonides.index.postings import FIELDS, SealedPostings
+from simonides.records.hygiene import shown
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, from_micros
+from simonides.records.merges import described, find_cycles
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
@@ -131,7 +133,7 @@ def verify(
         ("index_files", _index_files(meta.generation, files, index)),
         ("arrays", _arrays(connection, meta, snapshot) if snapshot is not None else iter(())),
         ("accesses", _accesses(connection, snapshot)),
-        ("upkeep", _upkeep(connection)),
+        ("upkeep", chain(_upkeep(connection), _merges(connection))),
         ("forgetting", _leftovers(connection)),
         ("graph", _graph(connection, meta, snapshot) if snapshot is not None else iter(())),
     ):
@@ -432,6 +434,25 @@ def _upkeep(connection: apsw.Connection) -> Iterator[str]:
     ):
         name = memory.decode(errors="replace")
         yield f"memory {name}: an observation that rests on another; maintain the bank" if marked else ""
+
+
+def _merges(connection: apsw.Connection) -> Iterator[str]:
+    """Merges that hold now and form a cycle, so that no entity of it is the one that the others count as."""
+    merges = read_merges(connection, FOREVER - 1)
+    yield from ("" for _ in merges)
+
+    def name_of(entity: int) -> str:
+        row = connection.execute("SELECT name FROM entities WHERE number=?", (entity,)).fetchone()
+        return shown(row[0]) if row else f"entity {entity}"
+
+    for cycle in find_cycles(merges):
+        number = connection.execute(
+            "SELECT max(number) FROM merges WHERE entity=? AND undone_at=?", (cycle[-1], FOREVER)
+        ).get
+        yield (
+            f"merges: merged names form a cycle, {described(cycle, name_of)}; undo merge {number} "
+            f"(simonides unmerge {number})"
+        )
 
 
 def _equal(mine: object, twin: object) -> bool:

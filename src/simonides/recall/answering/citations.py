@@ -14,9 +14,10 @@ from simonides.records.reflection import Citation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CITATION = re.compile(r"[ \t]*[\[\uff3b\u3010](\s*\d+(?:\s*[,;]\s*\d+)*\s*)[\]\uff3d\u3011]")
+# Both begin where a run of blanks does, so that each run is read once.
+_CITATION = re.compile(r"(?<![ \t])[ \t]*+[\[\uff3b\u3010](\s*\d+(?:\s*[,;]\s*\d+)*\s*)[\]\uff3d\u3011]")
 # The beginning of a citation at the end of what has come, with the blanks before it.
-_BEGUN = re.compile(r"[ \t]*(?:[\[\uff3b\u3010][\d\s,;]*)?\Z")
+_BEGUN = re.compile(r"(?<![ \t])[ \t]*+(?:[\[\uff3b\u3010][\d\s,;]*+)?\Z")
 _LONGEST_CITATION = 80
 
 

@@ -47,10 +47,10 @@ _HIGH, _MIDDLE = 0.9, 0.6
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 )
-_FENCE = re.compile(r"(<)(<\s*/?\s*memor)", re.IGNORECASE)
+_FENCE = re.compile(r"(<)(<\s*+(?:/\s*+)?memor)", re.IGNORECASE)
 _TEMPLATE = re.compile(r"<(\|[a-z_]+\|>)", re.IGNORECASE)
 # Square brackets, also the wide and the East Asian ones, around numbers.
-_CITATION = re.compile(r"[\[\uff3b\u3010\u3014]\s*(S?\d[\d\s,;]*)\s*[\]\uff3d\u3011\u3015]")
+_CITATION = re.compile(r"[\[\uff3b\u3010\u3014]\s*+(S?\d[\d\s,;]*+)[\]\uff3d\u3011\u3015]")
 
 
 @dataclass(frozen=True, slots=True)

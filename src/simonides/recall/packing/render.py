@@ -39,9 +39,7 @@ _SHOWN: dict[Precision, tuple[int, int]] = {
 }
 
 
-def render_item(
-    memory: Memory, rank: int, label: Sequence[LabelPart], *, doubtful: bool = False
-) -> str:
+def render_item(memory: Memory, rank: int, label: Sequence[LabelPart], *, doubtful: bool = False) -> str:
     """One item of the context.
 
     Args:

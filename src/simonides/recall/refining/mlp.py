@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import ModelDamagedError
+from simonides.files import disk_errors, new_file
 from simonides.recall.refining.boosting import age_days
 from simonides.records.kind import Layer
 
@@ -77,8 +78,12 @@ class Network:
         return scores
 
     def save(self, path: Path) -> None:
-        """Write the weights; raises ``OSError`` where the file cannot be written."""
-        with path.open("wb") as file:
+        """Write the weights to a file, whole or not at all.
+
+        Raises:
+            UnavailableError: it cannot be written; what was there before is still there.
+        """
+        with new_file(path) as file:
             np.savez(
                 file,
                 version=np.array(_VERSION),
@@ -97,10 +102,10 @@ def load_network(path: Path) -> Network:
 
     Raises:
         ModelDamagedError: the file is not one of these, or holds numbers that cannot be weights.
-        OSError: it cannot be read.
+        UnavailableError: it cannot be read.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with disk_errors(path, "read"), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             version = int(arrays["version"])
             network = Network(
                 arrays["hidden"],

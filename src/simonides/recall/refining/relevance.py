@@ -31,8 +31,8 @@ import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.index.occurred import meets
-from simonides.index.postings import FIELDS
 from simonides.protocols import Refined
+from simonides.recall.coverage import covered, held_terms
 from simonides.recall.refining.chance import chance_models
 from simonides.recall.refining.late_interaction import SIGNAL as MAX_SIM
 from simonides.records.query import PRECISIONS
@@ -172,7 +172,9 @@ class Signals:
 
     def told(self) -> tuple[str, ...]:
         """The two strongest signals, for people."""
-        covered = f"the words of the best memory cover {self.anything['coverage'][0]:.2f} of the query's weight"
+        covered = (
+            f"the words of the best memory cover {self.anything['coverage'][0]:.2f} of the query's weight"
+        )
         if not self.has_vectors:
             return (covered,)
         return (covered, f"the nearest memory has a cosine of {self.anything['cosine'][0]:.2f}")
@@ -243,25 +245,20 @@ def collect_signals(view: View, query: Query, pool: tuple[Candidate, ...]) -> Si
     )
 
 
-def _word_signals(
-    view: View, query: Query, ordinals: NDArray[np.int64]
-) -> dict[str, NDArray[np.float64]]:
+def _word_signals(view: View, query: Query, ordinals: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
     """By name, of each row: how much of the query it covers."""
-    count, terms = len(ordinals), [term for term, _ in query.terms]
-    if not terms:
+    count = len(ordinals)
+    if not query.terms:
         names = ("coverage", "coverage_seen", "held_terms", "rare", "unseen", "unseen_weight")
         return {name: np.zeros(count) for name in names}
-    frequencies, held = view.snapshot.postings.held(terms, view.visible, ordinals, fields=FIELDS)
+    frequencies, idf, held = held_terms(view, query, ordinals)
     rows = int(np.count_nonzero(view.visible))
-    idf = np.log(1.0 + (rows - frequencies + 0.5) / (frequencies + 0.5))
     seen = frequencies > 0
     rarity = np.where(seen, 1.0 - np.log(np.maximum(frequencies, 1)) / math.log(max(2, rows)), 0.0)
     total, of_seen = math.fsum(idf.tolist()), math.fsum(idf[seen].tolist())
-    # Summed exactly, one memory at a time: neither the order of the terms nor the other memories matter.
-    covered = np.array([math.fsum(idf[held[:, place]].tolist()) for place in range(count)])
     return {
-        "coverage": (covered / total).round(9),
-        "coverage_seen": (covered / of_seen).round(9) if of_seen else np.zeros(count),
+        "coverage": covered(idf, held),
+        "coverage_seen": covered(idf[seen], held[seen]) if of_seen else np.zeros(count),
         "held_terms": held.sum(axis=0).astype(np.float64),
         "rare": (held * rarity[:, np.newaxis]).max(axis=0).round(9),
         "unseen": np.full(count, float(np.mean(~seen))),

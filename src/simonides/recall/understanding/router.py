@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simonides.errors import InputError
+from simonides.forking import renewed_after_fork
 from simonides.recall.understanding.bank_centres import centre_of, centres_of
 from simonides.recall.understanding.router_vectors import read_vectors
 from simonides.records.kind import RECALLED, Kind
@@ -166,13 +167,26 @@ def _of(query: Query) -> NDArray[np.float64]:
 
 _KEPT = 4
 """Embedders whose vectors of the examples are kept."""
-_lock = threading.Lock()
+
+
+class _Lock:
+    """A lock that a forked child gets anew: another thread may hold the parent's."""
+
+    def __init__(self) -> None:
+        self.renew()
+        renewed_after_fork(self)
+
+    def renew(self) -> None:
+        self.held = threading.Lock()
+
+
+_lock = _Lock()
 _by_embedder: dict[str, _Examples | None] = {}
 
 
 def _embedded(embedder: Embedder) -> _Examples | None:
     """The examples as *embedder* sees them, computed once; ``None`` if it fails on one."""
-    with _lock:
+    with _lock.held:
         if embedder.fingerprint not in _by_embedder:
             while len(_by_embedder) >= _KEPT:
                 del _by_embedder[next(iter(_by_embedder))]

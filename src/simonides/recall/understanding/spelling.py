@@ -28,8 +28,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from simonides.errors import InputError
 from simonides.index.vocabulary import Letters, letter_set
 from simonides.text.edit_distance import EditPattern
@@ -88,9 +86,7 @@ class Spelling:
                 for term in tools.analyser.query_terms(other):
                     weighted.setdefault(term, self.weight / len(change.others))
         told = ", ".join(f"{query.text[c.start : c.stop]!r} read as {c.text!r}" for c in changes)
-        return replace(
-            query, terms=tuple(weighted.items()), rewritten=rewritten, notes=(*query.notes, told)
-        )
+        return replace(query, terms=tuple(weighted.items()), rewritten=rewritten, notes=(*query.notes, told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +168,12 @@ class _Rewriter:
         scored = []
         for first in dict.fromkeys(word[:2]):
             wanted = Letters(
-                first.encode(), letter_set(word.encode()), missing=32, extra=slips,
-                shortest=max(2, len(word) - _LONGEST_SUFFIX - slips), longest=len(word.encode()) + 2 * slips,
+                first.encode(),
+                letter_set(word.encode()),
+                missing=32,
+                extra=slips,
+                shortest=max(2, len(word) - _LONGEST_SUFFIX - slips),
+                longest=len(word.encode()) + 2 * slips,
             )
             for term in self._postings.with_letters(wanted, self._view.visible, fields=_FIELDS):
                 distance, rest = pattern.to_beginning(term)
@@ -183,7 +183,11 @@ class _Rewriter:
         for _, term in sorted(scored)[:_MOST_LOOKED_AT]:
             for text in self._surfaces(term):
                 distance = pattern.distance(text)
-                if distance <= slips and (distance < best[1]) and (len(word) > 3 or sorted(text) == sorted(word)):
+                if (
+                    distance <= slips
+                    and (distance < best[1])
+                    and (len(word) > 3 or sorted(text) == sorted(word))
+                ):
                     best = (text, distance)
         return best[0]
 
@@ -193,8 +197,12 @@ class _Rewriter:
             return []
         skeleton = not set("aeiou") & set(word)
         wanted = Letters(
-            (word[0] if skeleton else word).encode(), letter_set(word.encode()), missing=0, extra=32,
-            shortest=len(word) + 1, longest=_LONGEST_WORD,
+            (word[0] if skeleton else word).encode(),
+            letter_set(word.encode()),
+            missing=0,
+            extra=32,
+            shortest=len(word) + 1,
+            longest=_LONGEST_WORD,
         )
         terms = [
             term
@@ -208,14 +216,22 @@ class _Rewriter:
     def _surfaces(self, term: str) -> list[str]:
         """The words of one visible memory that have *term* as their stem, in order."""
         rows, _ = self._postings.bm25(
-            [(term, 1)], self._view.visible, self._view.visible, field_weights=_FIELD_WEIGHTS, k1=1.2, b=0.5, depth=1
+            [(term, 1)],
+            self._view.visible,
+            self._view.visible,
+            field_weights=_FIELD_WEIGHTS,
+            k1=1.2,
+            b=0.5,
+            depth=1,
         )
         if not len(rows):
             return []
         [memory] = self._view.memories(rows[:1].tolist())
         words = _ANY_WORD.findall(fold_case(fold_characters(f"{memory.text} {memory.context}")))
         parts = dict.fromkeys(part for word in words for part in (word, *word.split("-")))
-        return [part for part in parts if part[:1] == term[:1] and self._tools.analyser.terms(part) == [term]] or [term]
+        return [
+            part for part in parts if part[:1] == term[:1] and self._tools.analyser.terms(part) == [term]
+        ] or [term]
 
     def _number(self, written: str, start: int, stop: int) -> _Change | None:
         """A number whose separators the memories write otherwise."""

@@ -239,7 +239,7 @@ CONNECTIVES = (
 _BY_TRIGGER = by_trigger(CONNECTIVES)
 _LONGEST_PART = 300
 _EDGE = ' \t\r\n,;:–—-.!?…"()[]*_`'
-_OPENING = re.compile(r"(?:and|but|or|well|so|also|then|yet|only|just)\b\s*,?\s*", re.IGNORECASE)
+_OPENING = re.compile(r"(?:and|but|or|well|so|also|then|yet|only|just)\b\s*+(?:,\s*+)?", re.IGNORECASE)
 _BREAK = re.compile(r"[;:]|\s[–—-]\s|,\s+(?:but|and\s+(?:i|we|he|she|it|they))\b", re.IGNORECASE)
 
 

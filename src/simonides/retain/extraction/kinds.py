@@ -303,7 +303,7 @@ _AFTER_EPISODE = tuple(cue for cue in KIND_CUES if cue.kind is Kind.SEMANTIC)
 _BEFORE_CODE_INDEX, _AFTER_EPISODE_INDEX = by_trigger(_BEFORE_CODE), by_trigger(_AFTER_EPISODE)
 
 _CODE_BLOCK = re.compile(
-    r"^(?:```|~~~| {0,3}(?:def|class|import|from|fn|func|const|let|public|SELECT)\s\S+.*[:;{(])", re.MULTILINE
+    r"^(?:```|~~~| {0,3}(?:def|class|import|from|fn|func|const|let|public|SELECT)\s\S.*[:;{(])", re.MULTILINE
 )
 _QUESTION = re.compile(r"\?[\"')]*\s*\Z")
 _WHEN = section("grammar", "when")

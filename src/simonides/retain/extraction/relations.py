@@ -43,11 +43,11 @@ _BEFORE_CUE = re.compile(
     r"|[a-z]{3,15}s\s+and))*\s*\Z"
 )
 _FIRST_PERSON = re.compile(r"(?<![\w'])I(?=\Z|\s|'m)")
-_WORD_BEFORE = re.compile(r"([\w']+)\s+\Z")
+_WORD_BEFORE = re.compile(r"(?<![\w'])([\w']+)\s+\Z")
 _CLAUSE_OPENERS = section("grammar", "clause_openers")
 _MY = re.compile(r"my\b", re.IGNORECASE)
 _DETERMINER = re.compile(r"\s*(?:(?:the|an?|our|my|his|her|their|project|team)\s+)?[`\"'*]?", re.IGNORECASE)
-_AND = re.compile(r"[`\"*]?(?:\s*,?\s+and\s+|\s*&\s*|/|,\s+)(?:the\s+)?[`\"*]?")
+_AND = re.compile(r"[`\"*]?(?:(?:\s*+,)?\s++and\s+|\s*+&\s*|/|,\s+)(?:the\s+)?[`\"*]?")
 _AFTER_LIST = re.compile(
     r"[`\"'*]?\s*(?:[.,;:!?)\n]|\Z|(?:since|as|in|on|for|until|from|with|at|and|but|because|when|while|to"
     r"|now|too)\b)"

@@ -6,6 +6,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
+from simonides.files import disk_errors
 from simonides.retain.importing.formats import FORMATS
 from simonides.retain.importing.item import NamedFile, refuse
 
@@ -40,11 +41,14 @@ def read_file(
 
     Raises:
         InputError: it is no regular file, or of another form.
-        OSError: it cannot be read.
+        UnavailableError: it cannot be read.
     """
     check_regular(path)
     # newline="": a note is kept as it is.
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as stream:
+    with (
+        disk_errors(path, "read"),
+        path.open(encoding="utf-8", errors="surrogateescape", newline="") as stream,
+    ):
         yield from FORMATS[format_name].read(stream, file, skipped)
 
 
@@ -53,7 +57,9 @@ def check_regular(path: Path) -> None:
 
     Raises:
         InputError: *path* is no regular file.
-        OSError: it cannot be looked at.
+        UnavailableError: it cannot be looked at.
     """
-    if not stat.S_ISREG(path.stat().st_mode):
+    with disk_errors(path, "read"):
+        mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
         raise InputError(str(path), "is not a regular file")

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.files import disk_errors
 from simonides.retain.importing.chatgpt import read_chatgpt
 from simonides.retain.importing.claude_code import read_claude_code
-from simonides.retain.importing.json_source import kind_of, parse
+from simonides.retain.importing.json_source import LARGEST_FILE, kind_of, parse
 from simonides.retain.importing.jsonl import read_jsonl
 from simonides.retain.importing.knowledge_graph import read_knowledge_graph
 from simonides.retain.importing.locomo import read_locomo
@@ -81,15 +82,16 @@ def detect(path: Path) -> str:
 
     Raises:
         InputError: it is none of the formats; says what was found.
-        OSError: it cannot be read.
+        UnavailableError: it cannot be read.
     """
     if path.suffix.lower() in FORMATS[MARKDOWN].suffixes:
         return MARKDOWN
-    with path.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
+    with disk_errors(path, "read"), path.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
         if "\0" in stream.read(_LOOKED_AT):
             raise _unknown(path, "a file that is not text")
         stream.seek(0)
-        head = next((line for line in stream if line.strip()), "")
+        lines = iter(lambda: stream.readline(LARGEST_FILE), "")
+        head = next((line for line in lines if line.strip()), "")
         if not head:
             raise _unknown(path, "an empty file")
         try:
@@ -98,7 +100,7 @@ def detect(path: Path) -> str:
         except ValueError as error:
             try:
                 # Not one value a line: one value that goes over many.
-                found = parse(head + stream.read())
+                found = parse(head + stream.read(LARGEST_FILE))
             except ValueError:
                 raise _unknown(path, f"{_beginning(head)} ({error})") from None
             format_name = _of_whole(found)

@@ -20,11 +20,12 @@ import re
 
 _FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
-_PAIR = re.compile(r"([^\s#'\"\[\]{}&*!|>%@`?:-][^:]*):(?:[ \t]+(.*))?")
-_ENTRY = re.compile(r"[ \t]*-[ \t]+(.*)")
+_PAIR = re.compile(r"([^\s#'\"\[\]{}&*!|>%@`?:-][^:]*):(?:[ \t]++(.*))?")
+_ENTRY = re.compile(r"[ \t]*-[ \t]++(.*)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*+)"|\'((?:[^\']|\'\')*+)\'')
 _IN_BRACKETS = re.compile(r"[^,\[\]{}#'\"]*")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
+_BLANKS = re.compile(r"\s*")
 _NOT_PLAIN = re.compile(r"[&*!|>%@`{}\[\]'\"?]")
 
 
@@ -93,13 +94,13 @@ def _listed(text: str) -> list[str] | None:
     found: list[str] = []
     place = 1
     while True:
-        place += len(text[place:]) - len(text[place:].lstrip())
+        place = _after_blanks(text, place)
         quoted = _QUOTED.match(text, place)
         part = quoted or _IN_BRACKETS.match(text, place)
         if part is None:
             return None
         said = _unquoted(quoted) if quoted else part[0].strip()
-        place = part.end() + len(text[part.end() :]) - len(text[part.end() :].lstrip())
+        place = _after_blanks(text, part.end())
         if said:
             found.append(said)
         if text[place : place + 1] == "]":
@@ -107,6 +108,11 @@ def _listed(text: str) -> list[str] | None:
         if text[place : place + 1] != ",":
             return None
         place += 1
+
+
+def _after_blanks(text: str, place: int) -> int:
+    blanks = _BLANKS.match(text, place)
+    return blanks.end() if blanks else place
 
 
 def _unquoted(found: re.Match[str]) -> str:

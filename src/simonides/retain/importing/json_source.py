@@ -12,11 +12,18 @@ from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.records.hygiene import shown
+from simonides.retain.documents import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simonides.retain.importing.item import NamedFile, Skipped
+
+LONGEST_LINE = MAX_DOCUMENT_BYTES
+"""Characters of a line of JSON: a document of the largest size."""
+
+LARGEST_FILE = 1 << 30
+"""Characters of a file that is read as a whole."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
@@ -24,9 +31,15 @@ _BAD_BYTES = re.compile("[\udc80-\udcff]")
 
 def json_lines(stream: IO[str], file: NamedFile, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line numbers and objects of a file with one object a line; blank lines are passed over."""
-    for number, line in enumerate(stream, start=1):
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
         text = line.lstrip("\ufeff") if number == 1 else line
         if not text.strip():
+            continue
+        if len(line) > LONGEST_LINE:
+            _pass_line(stream, line)
+            skipped(file.wrong(number, f"is longer than {LONGEST_LINE:,} characters; split it"))
             continue
         try:
             row = parse(text)
@@ -39,6 +52,24 @@ def json_lines(stream: IO[str], file: NamedFile, skipped: Skipped) -> Iterator[t
             skipped(file.wrong(number, f"expected an object, got {kind_of(row)}"))
 
 
+def _pass_line(stream: IO[str], begun: str) -> None:
+    """Read on to the end of a line of which *begun* has been read, without keeping it."""
+    while begun and not begun.endswith("\n"):
+        begun = stream.readline(LONGEST_LINE)
+
+
+def read_whole(stream: IO[str], file: NamedFile) -> str:
+    """What a stream holds.
+
+    Raises:
+        InputError: it is more than ``LARGEST_FILE``.
+    """
+    text = stream.read(LARGEST_FILE + 1)
+    if len(text) > LARGEST_FILE:
+        raise file.wrong(1, f"the file is longer than {LARGEST_FILE:,} characters; split it")
+    return text
+
+
 def json_rows(stream: IO[str], file: NamedFile, *keys: str) -> Iterator[tuple[int, Any]]:
     """Line numbers and values of one JSON text: the entries of its list, or of the lists under *keys*.
 
@@ -47,7 +78,7 @@ def json_rows(stream: IO[str], file: NamedFile, *keys: str) -> Iterator[tuple[in
     Raises:
         InputError: the text is not JSON; what stands before the fault was given out.
     """
-    text = stream.read().lstrip("\ufeff")
+    text = read_whole(stream, file).lstrip("\ufeff")
     try:
         if text[_skip(text, 0) :][:1] == "[":
             yield from _entries(text)

@@ -12,7 +12,7 @@ from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
 from simonides.retain.importing.item import ImportedItem, refuse
-from simonides.retain.importing.json_source import json_lines, kind_of, parse
+from simonides.retain.importing.json_source import json_lines, kind_of, parse, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def read_knowledge_graph(
     stream: IO[str], file: NamedFile, skipped: Skipped = refuse
 ) -> Iterator[ImportedItem]:
     """An item per observation and per relation, in the order of the file."""
-    text = stream.read()
+    text = read_whole(stream, file)
     for line, part, row in _rows(text, file, skipped):
         try:
             items = _relation(row) if row.get("type") == "relation" else _entity(row)

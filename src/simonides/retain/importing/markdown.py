@@ -17,6 +17,7 @@ from simonides.records.source import Origin
 from simonides.retain.documents import document_items
 from simonides.retain.importing.front_matter import split_front_matter
 from simonides.retain.importing.item import ImportedItem, given, refuse
+from simonides.retain.importing.json_source import read_whole
 from simonides.retain.items import ORIGIN
 
 if TYPE_CHECKING:
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
 _BETWEEN_TAGS = re.compile(r"[,\s]+")
-_OFFSET = re.compile(r"[ \t]+(?=[+-]\d\d:?\d\d$)")
+_OFFSET = re.compile(r"(?<![ \t])[ \t]++(?=[+-]\d\d:?\d\d$)")
 _OWN = frozenset({"title", "date", "created", "tags"})
 
 
 def read_markdown(stream: IO[str], file: NamedFile, skipped: Skipped = refuse) -> Iterator[ImportedItem]:
     """The paragraphs of one note, in order; together they are the whole document."""
-    text = stream.read()
+    text = read_whole(stream, file)
     if _BAD_BYTES.search(text):
         skipped(file.wrong(1, "is not UTF-8 text; convert it first"))
         return

@@ -12,7 +12,7 @@ from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
 from simonides.retain.importing.item import ImportedItem, given, refuse
-from simonides.retain.importing.json_source import json_lines, json_rows, kind_of, moment, parse
+from simonides.retain.importing.json_source import json_lines, json_rows, kind_of, moment, parse, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ _KEPT = ("id", "user_id", "agent_id", "app_id", "updated_at")
 
 def read_mem0(stream: IO[str], file: NamedFile, skipped: Skipped = refuse) -> Iterator[ImportedItem]:
     """An item per memory, in the order of the file."""
-    text = stream.read()
+    text = read_whole(stream, file)
     rows = (
         json_lines(StringIO(text), file, skipped)
         if _by_line(text)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnavailableError, UnknownNameError
+from simonides.records.hygiene import read_at_most
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,7 +151,8 @@ def _read(path: Path, *, own: bool) -> dict[str, Value]:
     try:
         if not path.is_file():
             return {}
-        raw = path.read_bytes()
+        with path.open("rb") as stream:
+            raw = read_at_most(stream, _LARGEST_FILE, str(path))
     except OSError as error:
         raise UnavailableError(f"{path}: cannot be read ({error.strerror}); mend or remove it") from error
     import tomllib
@@ -196,6 +198,7 @@ def _checked(key: str, value: Any, path: Path, *, own: bool) -> Setting:
 
 
 # Option → setting, by the name of its parameter; those of `serve` are settings of their own.
+_LARGEST_FILE = 1 << 20
 _SHARED = ("store", "bank", "profile", "redact")
 # There --bank means the one bank that a client may use, which is another thing.
 _OTHER_BANK = frozenset({"mcp"})

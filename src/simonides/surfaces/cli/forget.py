@@ -86,6 +86,8 @@ def _print(receipt: "Receipt", ids: list[str], *, as_json: bool) -> None:
     print_text(f"{receipt.memories} {would} ({receipt.status})")
     for table, count in receipt.rows.items():
         print_text(f"  {table}: {count}")
+    for path in receipt.left:
+        print_text(f"  still there: {path}")
 
 
 def _confirm(count: int, bank: str) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _KEY = "SIMONIDES_LLM_API_KEY"
 _COMMON_KEY = "OPENAI_API_KEY"
-_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def environment_model() -> LanguageModel | None:
@@ -52,7 +51,8 @@ def check_offline(url: str, name: str) -> None:
         url: of the server.
         name: of the option or variable that gave it.
     """
+    from simonides.http_clients import is_loopback
     from simonides.models.resolve import offline_by_environment
 
-    if offline_by_environment() and urlsplit(url).hostname not in _THIS_MACHINE:
+    if offline_by_environment() and not is_loopback(urlsplit(url).hostname):
         raise InputError(name, f"{url!r} is not on this machine, and SIMONIDES_OFFLINE is set; unset it")

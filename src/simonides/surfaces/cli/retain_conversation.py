@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from simonides.errors import InputError
+from simonides.records.hygiene import read_at_most
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.operating import perform
 from simonides.surfaces.cli.options import (
@@ -94,13 +95,20 @@ def retain_conversation(
         say(f"{len(answer['ids'])} turns")
 
 
+_LARGEST_FILE = 1 << 28
+
+
 def _turns(place: str) -> list[Any]:
     """Every line that is not blank.
 
     Raises:
         InputError: a line is no JSON, or there is none.
     """
-    raw = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
+    if place == "-":
+        raw = read_at_most(sys.stdin.buffer, _LARGEST_FILE, "standard input")
+    else:
+        with Path(place).open("rb") as stream:
+            raw = read_at_most(stream, _LARGEST_FILE, place)
     found = []
     for number, line in enumerate(raw.splitlines(), start=1):
         if line.strip():

@@ -138,10 +138,9 @@ def serve(
     import signal
 
     try:
-        import uvicorn
-
         from simonides.surfaces.rest.app import make_app
         from simonides.surfaces.rest.settings import LOOPBACK, Settings
+        from simonides.surfaces.serving.connections import server_of
     except ImportError as error:
         raise MissingExtraError(
             f"{error.name} is not installed; install it with: pip install 'simonides[server]'"
@@ -151,6 +150,7 @@ def serve(
     from simonides.surfaces.serving.caretaking import Care
     from simonides.surfaces.serving.limits import Limits
     from simonides.surfaces.serving.listening import listen, share_fairly
+    from simonides.surfaces.serving.log_rate import limit_log_rate
     from simonides.surfaces.serving.tokens import first_token
 
     if host not in LOOPBACK and not allow_host:
@@ -179,14 +179,9 @@ def serve(
             print_text(f"http://{name}:{listening.getsockname()[1]} serves {opened.folder}")
             if first:
                 print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
-            config = uvicorn.Config(
-                make_app(opened, settings),
-                log_level="warning",
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=30,
-            )
+            server = server_of(make_app(opened, settings), settings.limits)
             share_fairly()
+            limit_log_rate()
             # uvicorn raises the signal again once its requests are done; the store is to be closed, too.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-            uvicorn.Server(config).run(sockets=[listening])
+            server.run(sockets=[listening])

@@ -13,9 +13,11 @@ import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.errors import InputError
+from simonides.records.hygiene import read_at_most
+from simonides.retain.importing.json_source import LONGEST_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -138,11 +140,12 @@ def _pieces(
 
 
 def _standard_input() -> Piece:
-    return Piece({"text": _decoded(sys.stdin.buffer.read(), "standard input")}, "standard input")
+    raw = read_at_most(sys.stdin.buffer, LONGEST_LINE, "standard input")
+    return Piece({"text": _decoded(raw, "standard input")}, "standard input")
 
 
 def _standard_input_lines() -> Iterator[Piece]:
-    for number, line in enumerate(sys.stdin.buffer, start=1):
+    for number, line in enumerate(_lines(sys.stdin.buffer), start=1):
         origin = f"standard input:{number}"
         text = _decoded(line, origin)
         if text.strip():
@@ -152,7 +155,7 @@ def _standard_input_lines() -> Iterator[Piece]:
 def _from_lines(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
     _check_regular(source.path)
     with source.path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(_lines(lines), start=1):
             origin = f"{source.path}:{number}"
             if not line.strip():
                 continue
@@ -188,7 +191,18 @@ def _item(line: str, origin: str) -> dict[str, Any]:
     return item
 
 
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a stream, cut one byte behind ``LONGEST_LINE``, for ``_decoded`` to refuse."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        rest = line if len(line) > LONGEST_LINE else b""
+        while rest and not rest.endswith(b"\n"):
+            rest = stream.readline(LONGEST_LINE)
+        yield line
+
+
 def _decoded(raw: bytes, origin: str) -> str:
+    if len(raw) > LONGEST_LINE:
+        raise InputError(origin, f"is longer than {LONGEST_LINE:,} bytes; split it")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

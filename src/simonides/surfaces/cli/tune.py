@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError
+from simonides.records.hygiene import read_at_most
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, ProfileOption, StoreOption, given
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, printable, say, table
@@ -89,12 +90,16 @@ def tune(
         raise typer.Exit(NEGATIVE)
 
 
+_LARGEST_FILE = 1 << 28
+
+
 def _tuned(judged: Path, store: str | None, bank: str, profile: str, settings: "Settings") -> "Tuned":
     from simonides.evaluation.tuning import tune as fit
     from simonides.evaluation.tuning_queries import read_judged_queries
 
     try:
-        lines = judged.read_text(encoding="utf-8-sig").split("\n")
+        with judged.open("rb") as stream:
+            lines = read_at_most(stream, _LARGEST_FILE, str(judged)).decode("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         problem = error.strerror if isinstance(error, OSError) else "is not UTF-8"
         raise InputError(str(judged), f"cannot be read: {problem}; give a file of JSON lines") from error

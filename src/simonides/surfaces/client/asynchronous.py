@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from simonides.bank import Bank
 from simonides.errors import InputError, StoreError
+from simonides.forking import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -59,6 +60,7 @@ class AsyncBank:
     def __init__(self, bank: Bank | RemoteBank, *, workers: int = 4) -> None:
         if not 1 <= workers <= 64:
             raise InputError("workers", f"expected a whole number from 1 to 64, got {workers!r}")
+        self._origin = Origin(f"AsyncBank of {bank.name!r}")
         self._bank = bank
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="simonides-async")
 
@@ -69,6 +71,7 @@ class AsyncBank:
 
     async def _in_pool(self, name: str, *args: Any, **kwargs: Any) -> Any:
         work = functools.partial(getattr(self._bank, name), *args, **kwargs)
+        self._origin.check()
         loop = asyncio.get_running_loop()
         try:
             waiting = loop.run_in_executor(self._pool, work)
@@ -88,6 +91,11 @@ class AsyncBank:
     update = _awaited(Bank.update)
     invalidate = _awaited(Bank.invalidate)
     forget = _awaited(Bank.forget)
+    list_records = _awaited(Bank.list_records)
+    put_records = _awaited(Bank.put_records)
+    move_records = _awaited(Bank.move_records)
+    pop_record = _awaited(Bank.pop_record)
+    forget_records = _awaited(Bank.forget_records)
     used = _awaited(Bank.used)
     history = _awaited(Bank.history)
     source = _awaited(Bank.source)
@@ -114,7 +122,8 @@ class AsyncBank:
 
     async def close(self) -> None:
         """End the threads once what has begun is done; may be called again."""
-        await asyncio.to_thread(self._pool.shutdown)
+        if self._origin.here:
+            await asyncio.to_thread(self._pool.shutdown)
 
     async def __aenter__(self) -> Self:
         return self

@@ -16,24 +16,31 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from simonides.errors import InputError, MissingExtraError, UnavailableError
+from simonides.errors import ConflictError, InputError, MissingExtraError, UnavailableError
+from simonides.files import disk_errors, new_file
+from simonides.forking import Origin
+from simonides.http_clients import http_client
+from simonides.models.server import is_address
 from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
+from simonides.records.keyed_record import KeyedRecord
 from simonides.surfaces.client import records
 from simonides.surfaces.client.problems import error_of
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.rest.paths import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from typing import IO
 
     import httpx
@@ -56,6 +63,7 @@ if TYPE_CHECKING:
 
 _LINES = "application/x-ndjson"
 _MOST_ENTRIES = 100_000
+_MOST_READS = 20
 # Between two looks at a job, in seconds.
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _NULL_MEANS = frozenset({"max_tokens"})
@@ -71,11 +79,11 @@ def connect(url: str, *, token: str, timeout: float = 60.0) -> RemoteStore:
         timeout: seconds for one request.
 
     Raises:
-        InputError: the address or the token cannot be one.
-        MissingExtraError: the package ``httpx`` is not installed.
+        InputError: the address or the token cannot be one, or the environment names a proxy or certificates
+            that cannot be used.
+        MissingExtraError: the package ``httpx`` is not installed, or one that the environment's proxy needs.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if not is_address(url):
         raise InputError("url", f"{shown(url)} is no address; give one such as http://127.0.0.1:8765")
     if not token.isascii() or not token.isprintable() or not token.strip():
         raise InputError("token", "is none; `simonides token create` prints one")
@@ -85,8 +93,14 @@ def connect(url: str, *, token: str, timeout: float = 60.0) -> RemoteStore:
         raise MissingExtraError(
             "a store elsewhere needs the package httpx; install it with: pip install 'simonides[client]'"
         ) from error
+    try:
+        address = http.URL(url.rstrip("/"))
+    except http.InvalidURL as error:
+        raise InputError(
+            "url", f"{shown(url)} is no address; give one such as http://127.0.0.1:8765"
+        ) from error
     headers = {"Authorization": f"Bearer {token.strip()}"}
-    return RemoteStore(http.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout))
+    return RemoteStore(http_client(http.Client, url, base_url=address, headers=headers, timeout=timeout))
 
 
 class RemoteStore:
@@ -118,7 +132,8 @@ class RemoteStore:
 
     def close(self) -> None:
         """Close the connections; may be called again."""
-        self._wire.http.close()
+        if self._wire.origin.here:
+            self._wire.http.close()
 
     def __enter__(self) -> Self:
         return self
@@ -199,9 +214,14 @@ class RemoteBank:
         return records.memory_of(self._call("get_memory", memory=memory)["memory"])
 
     def memories(self, *, after: str | None = None, **options: Any) -> list[Memory]:
-        """See ``Bank.memories``."""
-        page = self._call("list_memories", cursor=after, **options)
-        return [records.memory_of(each) for each in page["memories"]]
+        """See ``Bank.memories``; a page that the server ends early, for its bytes, is continued."""
+        limit = options.pop("limit", None)
+        page = self._call("list_memories", cursor=after, limit=limit, **options)
+        found = page["memories"]
+        while limit is not None and page["next"] is not None and len(found) < limit:
+            page = self._call("list_memories", cursor=page["next"], limit=limit - len(found), **options)
+            found += page["memories"]
+        return [records.memory_of(each) for each in found]
 
     def update(self, memory: str, **options: Any) -> Memory:
         """See ``Bank.update``."""
@@ -215,6 +235,50 @@ class RemoteBank:
         """See ``Bank.forget``."""
         wanted = _listed(ids)
         return int(self._call("forget", ids=wanted)["forgotten"]) if wanted else 0
+
+    def list_records(
+        self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
+    ) -> list[KeyedRecord]:
+        """See ``Bank.list_records``; more than one page is read anew when its end has changed meanwhile."""
+        for _ in range(_MOST_READS):
+            try:
+                return list(self._records(space=space, path=list(path), exact=exact, newest=newest))
+            except ConflictError:
+                continue
+        raise UnavailableError(
+            f"the records of {space} changed {_MOST_READS} times while they were read; retry"
+        )
+
+    def _records(self, **asked: Any) -> Iterator[KeyedRecord]:
+        cursor: str | None = None
+        while True:
+            page = self._call("list_records", cursor=cursor, **asked)
+            yield from map(KeyedRecord.from_dict, page["records"])
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def put_records(
+        self, space: str, records: Iterable[Mapping[str, Any]], *, append: bool = False
+    ) -> list[str]:
+        """See ``Bank.put_records``; of no records nothing is asked."""
+        given = list(records)
+        return (
+            list(self._call("put_records", space=space, records=given, append=append)["ids"]) if given else []
+        )
+
+    def move_records(self, space: str, path: Sequence[str], to: Sequence[str]) -> int:
+        """See ``Bank.move_records``."""
+        return int(self._call("move_records", space=space, path=list(path), to=list(to))["moved"])
+
+    def pop_record(self, space: str, path: Sequence[str] = ()) -> KeyedRecord | None:
+        """See ``Bank.pop_record``; not repeated when the connection breaks: the record may be erased."""
+        found = self._call("pop_record", space=space, path=list(path))["record"]
+        return None if found is None else KeyedRecord.from_dict(found)
+
+    def forget_records(self, space: str, path: Sequence[str] = (), *, exact: bool = False) -> int:
+        """See ``Bank.forget_records``."""
+        return int(self._call("forget_records", space=space, path=list(path), exact=exact)["forgotten"])
 
     def used(self, ids: str | Iterable[str], *, recall_id: str | None = None) -> int:
         """See ``Bank.used``."""
@@ -302,9 +366,9 @@ class RemoteBank:
         return records.report_of(self._call("verify"))
 
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
-        """See ``Bank.export``; the file is written as it comes."""
+        """See ``Bank.export``."""
         if isinstance(target, str | os.PathLike):
-            with Path(target).open("wb") as file:
+            with new_file(Path(target)) as file:
                 return self.export(file)
         header = b""
         for part in self._wire.parts("export", self.name):
@@ -314,31 +378,18 @@ class RemoteBank:
         return Counts(**json.loads(header.partition(b"\n")[0])["counts"])
 
     def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
-        """See ``Bank.backup``; the file is written as it comes, and a path must be that of a new one."""
+        """See ``Bank.backup``."""
         if isinstance(target, str | os.PathLike):
-            return self._backup_to(Path(target))
+            with new_file(Path(target), replace=False) as file:
+                return replace(self.backup(file), path=str(target))
         with self._wire.streamed("backup", self.name, {}) as response:
             for part in response.iter_bytes():
                 target.write(part)
             return records.saved_of(response.headers)
 
-    def _backup_to(self, path: Path) -> Saved:
-        """A new file, whole or not at all."""
-        try:
-            file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-        except FileExistsError as error:
-            raise InputError("target", f"{path} is there already; name a new file") from error
-        try:
-            with file:
-                saved = self.backup(file)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-        return replace(saved, path=str(path))
-
     def import_bank(self, path: str | os.PathLike[str]) -> Restored:
         """See ``Bank.import_bank``."""
-        with Path(path).open("rb") as file:
+        with disk_errors(path, "read"), Path(path).open("rb") as file:
             return records.restored_of(self._wire.upload("import", self.name, file))
 
 
@@ -350,18 +401,25 @@ class _Wire:
     """Requests to one server."""
 
     def __init__(self, http: httpx.Client) -> None:
-        self.http = http
+        self._http = http
+        self.origin = Origin(str(http.base_url), "connect again in the child process")
+
+    @property
+    def http(self) -> httpx.Client:
+        """The client; its connections are the parent's in a forked child, which is refused."""
+        self.origin.check()
+        return self._http
 
     def call(self, name: str, bank: str | None, values: Mapping[str, Any]) -> Any:
         """One operation, to its answer."""
-        return self._checked(self._send(name, bank, values)).json()
+        return self._json(self._send(name, bank, values))
 
     def lines(self, name: str, bank: str, values: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         """One operation whose answer comes as lines."""
         with self.streamed(name, bank, values) as response:
             for line in response.iter_lines():
                 if line:
-                    yield json.loads(line)
+                    yield self._parsed(line)
 
     def parts(self, name: str, bank: str) -> Iterable[bytes]:
         """One operation whose answer is a file."""
@@ -372,7 +430,7 @@ class _Wire:
         """One operation whose body is a file."""
         method, path, _ = _placed(name, bank, {})
         headers = {"Content-Type": _LINES}
-        return self._checked(self._sent(method, path, content=file, headers=headers)).json()
+        return self._json(self._sent(method, path, content=file, headers=headers))
 
     def _send(self, name: str, bank: str | None, values: Mapping[str, Any]) -> httpx.Response:
         method, path, rest = _placed(name, bank, values)
@@ -382,42 +440,54 @@ class _Wire:
 
     def _sent(self, method: str, path: str, *, again: bool = False, **carried: Any) -> httpx.Response:
         errors = importlib.import_module("httpx")
+        with self.told():
+            try:
+                response: httpx.Response = self.http.request(method, path, **carried)
+            except errors.TransportError as error:
+                if not again or isinstance(error, errors.TimeoutException):
+                    raise
+                response = self.http.request(method, path, **carried)
+        if response.status_code >= 400:
+            raise error_of(response)
+        return response
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Turn the errors of the connection into one of this package."""
+        errors = importlib.import_module("httpx")
         try:
-            return self.http.request(method, path, **carried)
-        except errors.TransportError as error:
-            if again and not isinstance(error, errors.TimeoutException):
-                return self._sent(method, path, **carried)
+            yield
+        except (errors.HTTPError, errors.StreamError) as error:
             raise UnavailableError(
                 f"{self.http.base_url}: no answer ({type(error).__name__}); check that the server runs"
             ) from error
 
-    def streamed(self, name: str, bank: str, values: Mapping[str, Any]) -> Any:
+    def streamed(
+        self, name: str, bank: str, values: Mapping[str, Any]
+    ) -> AbstractContextManager[httpx.Response]:
         """A response that is read while it comes, as a context manager."""
-        return _Streamed(self, name, bank, values)
-
-    def _checked(self, response: httpx.Response) -> httpx.Response:
-        if response.status_code >= 400:
-            raise error_of(response)
-        return response
-
-
-class _Streamed:
-    """A response that is read while it comes; closed at the end of its block."""
-
-    def __init__(self, wire: _Wire, name: str, bank: str, values: Mapping[str, Any]) -> None:
         method, path, rest = _placed(name, bank, values)
         carried: dict[str, Any] = {} if method == "GET" else {"json": rest}
-        self._context = wire.http.stream(method, path, headers={"Accept": _LINES}, **carried)
+        return self._streamed(method, path, carried)
 
-    def __enter__(self) -> httpx.Response:
-        response: httpx.Response = self._context.__enter__()
-        if response.status_code >= 400:
-            response.read()
-            raise error_of(response)
-        return response
+    @contextmanager
+    def _streamed(self, method: str, path: str, carried: Mapping[str, Any]) -> Iterator[httpx.Response]:
+        with self.told(), self.http.stream(method, path, headers={"Accept": _LINES}, **carried) as response:
+            if response.status_code >= 400:
+                response.read()
+                raise error_of(response)
+            yield response
 
-    def __exit__(self, *_: object) -> None:
-        self._context.__exit__(None, None, None)
+    def _json(self, response: httpx.Response) -> Any:
+        return self._parsed(response.text)
+
+    def _parsed(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UnavailableError(
+                f"{self.http.base_url}: the answer is no JSON; check that simonides serves this address"
+            ) from error
 
 
 def _placed(name: str, bank: str | None, values: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:

@@ -13,9 +13,9 @@ from starlette.requests import Request
 
 from simonides.errors import SimonidesError
 from simonides.surfaces.mcp.server import Settings, make_server
-from simonides.surfaces.rest.guard import GRANT
+from simonides.surfaces.rest.guard import GRANT, UNTIL_SENT
 from simonides.surfaces.rest.problems import RefusedError, problem_of
-from simonides.surfaces.rest.reading import read_body
+from simonides.surfaces.rest.reading import read_any_json, read_body
 from simonides.surfaces.serving.grants import ForbiddenError, Grant
 
 if TYPE_CHECKING:
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     from starlette.types import Message, Receive, Scope, Send
 
+    from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.dispatching import Dispatcher
+
+HELD = "simonides.held"
+"""Key of the request's place in the limits in the ASGI scope's state."""
 
 
 class McpApp:
@@ -36,7 +40,7 @@ class McpApp:
 
     def __init__(self, dispatcher: Dispatcher, settings: Settings | None = None) -> None:
         self._dispatcher = dispatcher
-        server = make_server(dispatcher, _grant, settings)
+        server = make_server(dispatcher, _grant, settings, _held)
         self._manager = StreamableHTTPSessionManager(
             server, stateless=True, max_request_body_size=dispatcher.limits.body_bytes
         )
@@ -58,19 +62,28 @@ class McpApp:
             raise RefusedError(
                 405, f"{scope['method']} /mcp: only POST is understood here", {"Allow": "POST"}
             )
-        with self._dispatcher.bodies.opened(scope["state"][GRANT]) as held:
-            body = await read_body(Request(scope, receive), self._dispatcher.limits, held)
-            await self._manager.handle_request(scope, _again(body, receive), send)
+        state = scope["state"]
+        held = state[UNTIL_SENT].enter_context(self._dispatcher.bodies.opened(state[GRANT]))
+        body = await read_body(Request(scope, receive), self._dispatcher.limits, held)
+        # By the one reader of all interfaces: what it refuses, the library behind would take.
+        await read_any_json(body, held)
+        state[HELD] = held
+        await self._manager.handle_request(scope, _again(body, receive), send)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def _again(body: bytearray, receive: Receive) -> Receive:
     """Gives a body that was read already, and then what *receive* gives."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    messages: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
     async def given() -> Message:
         return messages.pop() if messages else await receive()
 
     return given
+
+
+def _held(context: Any) -> Body | None:
+    held: Body | None = context.request.scope["state"].get(HELD) if context.request is not None else None
+    return held
 
 
 def _grant(context: Any) -> Grant:

@@ -13,7 +13,8 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 import mcp_types as types
@@ -43,9 +44,12 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from simonides.surfaces.mcp.tools import Tool
+    from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.dispatching import Dispatcher
 
     Context = ServerRequestContext[Any, Any]
+
+T = TypeVar("T")
 
 _log = logging.getLogger("simonides.mcp")
 
@@ -57,6 +61,10 @@ PROMPT = "with_memory"
 SCHEME = "memory"
 _PAGE = 50
 _SHORT = 100
+_LOOKED_AT = 65_536
+"""Characters of a name that are searched for secrets, of which a message shows the first ones."""
+MAX_ARGUMENTS = 2 * 1024 * 1024
+"""Characters of all arguments of one call: a memory of the largest size, and as much again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,10 @@ class Settings:
 
 
 def make_server(
-    dispatcher: Dispatcher, grant_of: Callable[[Context], Grant], settings: Settings | None = None
+    dispatcher: Dispatcher,
+    grant_of: Callable[[Context], Grant],
+    settings: Settings | None = None,
+    held_of: Callable[[Context], Body | None] = lambda _: None,
 ) -> Server[Any]:
     """A server of one store.
 
@@ -83,8 +94,9 @@ def make_server(
         dispatcher: does the operations.
         grant_of: what the caller of a request may do.
         settings: see there.
+        held_of: a request's place in the server's limits, in which its answer counts; ``None`` = in none.
     """
-    one = _Door(dispatcher, grant_of, settings or Settings())
+    one = _Door(dispatcher, grant_of, settings or Settings(), held_of)
     return Server(
         "simonides",
         version=simonides.__version__,
@@ -103,9 +115,14 @@ def make_server(
 
 class _Door:
     def __init__(
-        self, dispatcher: Dispatcher, grant_of: Callable[[Context], Grant], settings: Settings
+        self,
+        dispatcher: Dispatcher,
+        grant_of: Callable[[Context], Grant],
+        settings: Settings,
+        held_of: Callable[[Context], Body | None],
     ) -> None:
         self._dispatcher = dispatcher
+        self._held_of = held_of
         self._grant_of = grant_of
         self._settings = settings
         self._tools = tools_for(settings.compat)
@@ -120,37 +137,51 @@ class _Door:
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
-            name = self._quiet(params.name)[:_SHORT]
+            name = self._quiet(params.name)
             raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}; tools/list names them")
         try:
-            answer = await self._call(context, tool, params.arguments or {})
+            _check_size(params.arguments)
+            structured, written = await self._call(context, tool, params.arguments or {})
+            if held := self._held_of(context):
+                # Once as text and once as content.
+                held.hold(2 * len(written))
         except Exception as error:  # noqa: BLE001 whatever it is, the model is told what can be told
-            text = types.TextContent(type="text", text=self._told(error, params.arguments))
+            text = types.TextContent(type="text", text=await self._told(error, params.arguments))
             return types.CallToolResult(content=[text], is_error=True)
-        how = shown(tool.operation)
-        structured = finite(how.structured(answer))
-        text = types.TextContent(type="text", text=how.text(structured))
+        text = types.TextContent(type="text", text=written)
         return types.CallToolResult(content=[text], structured_content=structured)
 
-    async def _call(self, context: Context, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _call(
+        self, context: Context, tool: Tool, arguments: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], str]:
+        """What a tool answers, as structured content and as text; both are made by a worker."""
         grant = self._grant_of(context)
         values = tool.values(arguments)
         bank = self._bank(grant, values.pop(BANK, None)) if tool.in_bank else None
-        grant.check(tool.operation, bank)
-        bound = tool.operation.bind(values)
         said = _Said()
         extra = (said.add,) if tool.operation.name == "reflect" else ()
-        work = self._dispatcher.do(grant, tool.operation, bank, bound, *extra)
+        how, most = shown(tool.operation), self._dispatcher.limits.answer_bytes
+
+        def finish(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+            structured = finite(how.structured(answer))
+            text = how.text(structured)
+            if len(text) > most:
+                raise InputError("max_tokens", f"the answer has more than {most:,} characters; state less")
+            return structured, text
+
+        bind = partial(tool.operation.bind, values)
+        work = self._dispatcher.do_and(finish, grant, tool.operation, bank, bind, *extra)
         return await self._with_progress(context, tool, said, work)
 
     def _quiet(self, text: str) -> str:
-        """What a client wrote, as an error may show it."""
-        return text if self._dispatcher.store.redact == "off" else hidden(text)
+        """The beginning of what a client wrote, as an error may show it."""
+        short = text[:_SHORT]
+        return short if self._dispatcher.store.redact == "off" else hidden(short, text[:_LOOKED_AT])[:_SHORT]
 
-    def _told(self, error: Exception, given: object) -> str:
+    async def _told(self, error: Exception, given: object) -> str:
         """What the caller may know of an error; *given* is what they wrote."""
-        if self._dispatcher.store.redact != "off":
-            hush(error, given)
+        if self._dispatcher.store.redact != "off" and not isinstance(error, _TooLargeError):
+            await asyncio.to_thread(hush, error, given)
         return _told(error)
 
     def _bank(self, grant: Grant, named: object) -> str:
@@ -165,9 +196,7 @@ class _Door:
             return grant.banks[0]
         raise InputError(BANK, "is missing; list_banks names the banks there are")
 
-    async def _with_progress(
-        self, context: Context, tool: Tool, said: _Said, work: Awaitable[Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
+    async def _with_progress(self, context: Context, tool: Tool, said: _Said, work: Awaitable[T]) -> T:
         started = time.monotonic()
         job = asyncio.ensure_future(work)
         try:
@@ -195,6 +224,7 @@ class _Door:
     ) -> types.ListResourcesResult:
         grant = self._grant_of(context)
         try:
+            _check_size(params and params.cursor)
             bank = self._bank(grant, None)
             values: dict[str, Any] = {"limit": _PAGE}
             if params and params.cursor:
@@ -204,7 +234,7 @@ class _Door:
             # No bank is meant, or it is not there yet: nothing to list, which is no fault of the client.
             return types.ListResourcesResult(resources=[])
         except Exception as error:  # noqa: BLE001 as with tools
-            raise MCPError(types.INVALID_REQUEST, self._told(error, params and params.cursor)) from None
+            raise MCPError(types.INVALID_REQUEST, await self._told(error, params and params.cursor)) from None
         return types.ListResourcesResult(
             resources=[_resource(bank, memory) for memory in page["memories"]], next_cursor=page["next"]
         )
@@ -229,7 +259,7 @@ class _Door:
         try:
             answer = await self._dispatcher.perform(self._grant_of(context), operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
-            raise MCPError(types.INVALID_PARAMS, self._told(error, [bank, memory])) from None
+            raise MCPError(types.INVALID_PARAMS, await self._told(error, [bank, memory])) from None
         text = shown(operation).text(finite(answer))
         content = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])
@@ -237,14 +267,14 @@ class _Door:
     def _named(self, uri: str) -> tuple[str, str]:
         """Bank and memory of a resource."""
         try:
-            parts = urlsplit(uri)
+            parts = urlsplit(uri[:_LOOKED_AT])
             bank, memory = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
             if parts.scheme == SCHEME and bank and memory:
                 return bank, memory
         except ValueError:
             # Such as a bracket that is never closed.
             pass
-        text = self._quiet(uri)[:_SHORT]
+        text = self._quiet(uri)
         raise MCPError(types.INVALID_PARAMS, f"uri: {text!r} is no memory; expected {SCHEME}://bank/id")
 
     async def list_prompts(
@@ -270,20 +300,47 @@ class _Door:
     ) -> types.GetPromptResult:
         given = dict(params.arguments or {})
         if params.name != PROMPT:
-            name = self._quiet(params.name)[:_SHORT]
+            name = self._quiet(params.name)
             raise MCPError(types.INVALID_PARAMS, f"no prompt {name!r}; there is {PROMPT}")
         tool = self._tools["recall"]
         grant = self._grant_of(context)
         try:
+            _check_size(given)
             bank = self._bank(grant, given.pop(BANK, None))
             question = _question(given)
             values = tool.values({"query": question})
             answer = await self._dispatcher.perform(grant, tool.operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
-            raise MCPError(types.INVALID_PARAMS, self._told(error, params.arguments)) from None
+            raise MCPError(types.INVALID_PARAMS, await self._told(error, params.arguments)) from None
         known = answer["context"] or "Nothing is remembered about it."
         text = types.TextContent(type="text", text=f"{known}\n\n{question}")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
+
+
+class _TooLargeError(InputError):
+    """Arguments that are too large; the message repeats nothing of them."""
+
+
+def _check_size(given: object) -> None:
+    """Refuse too large arguments before anything else is done with them.
+
+    Raises:
+        InputError: they hold more than ``MAX_ARGUMENTS`` characters and entries.
+    """
+    size, left = 0, [given]
+    while left:
+        value = left.pop()
+        size += len(value) if isinstance(value, str | list | dict) else 1
+        if size > MAX_ARGUMENTS:
+            raise _TooLargeError(
+                "arguments",
+                f"hold more than {MAX_ARGUMENTS:,} characters; send less in one call, or use the HTTP API "
+                "or the command line",
+            )
+        if isinstance(value, dict):
+            left += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            left += value
 
 
 class _Said:
@@ -351,7 +408,10 @@ def _told(error: Exception) -> str:
         return "the server's disk cannot be read or written now; its log names the place"
     if isinstance(error, StoreError) or not isinstance(error, SimonidesError):
         # Its message may name folders of this machine, or be a fault of ours.
-        _log.error("a tool failed: %s", type(error).__name__, exc_info=error)
+        if isinstance(error, SimonidesError):
+            _log.error("a tool failed: %s: %s", type(error).__name__, error)
+        else:
+            _log.error("a tool failed: %s", type(error).__name__, exc_info=error)
         return "the bank cannot be used now; the server's log says why"
     if isinstance(error, ModelError) and not isinstance(error, EmbedderMismatchError):
         _log.error("a tool failed: %s: %s", type(error).__name__, error)

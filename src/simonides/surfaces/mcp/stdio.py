@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import os
+import sys
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, cast
 
+import anyio
+import mcp_types as types
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 
+from simonides.errors import InputError
 from simonides.surfaces.mcp.server import make_server
+from simonides.surfaces.serving.json_reader import parse_json
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
     from simonides.surfaces.mcp.server import Settings
     from simonides.surfaces.serving.dispatching import Dispatcher
     from simonides.surfaces.serving.grants import Grant
@@ -23,5 +34,52 @@ async def serve_stdio(dispatcher: Dispatcher, grant: Grant, settings: Settings) 
         settings: of the door.
     """
     server = make_server(dispatcher, lambda _: grant, settings)
-    async with stdio_server() as (read, write):
+    lines = _Lines()
+    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write):
+        lines.send = write.send
         await server.run(read, write, server.create_initialization_options())
+
+
+class _Lines:
+    """The lines of standard input; one that the JSON reader refuses is answered here and passed on as empty.
+
+    Nothing else reads standard input meanwhile: its place is taken by the null device.
+    """
+
+    def __init__(self) -> None:
+        self.send: Callable[[SessionMessage], Awaitable[None]] | None = None
+        private = os.dup(sys.stdin.fileno())
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, sys.stdin.fileno())
+        os.close(null)
+        self._file = anyio.wrap_file(
+            TextIOWrapper(os.fdopen(private, "rb"), encoding="utf-8", errors="replace")
+        )
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._file:
+            try:
+                parse_json(line.encode("utf-8", "surrogatepass"))
+            except InputError as error:
+                if self.send:
+                    refusal = types.ErrorData(code=types.INVALID_REQUEST, message=str(error))
+                    answer = types.JSONRPCError(jsonrpc="2.0", id=_id_of(line), error=refusal)
+                    await self.send(SessionMessage(answer))
+                # The library drops it.
+                yield ""
+            else:
+                yield line
+
+
+def _id_of(line: str) -> Any:
+    """The id of a request that is refused, as far as it can be read; a client waits for it."""
+    try:
+        message = json.loads(line) if len(line) < _SHORT else {}
+    except (ValueError, RecursionError):
+        return None
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+_SHORT = 64 * 1024
+"""Characters of a line that is read once more for its id."""

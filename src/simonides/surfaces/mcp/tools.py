@@ -219,13 +219,19 @@ TOOLS: Mapping[str, Tool] = {
 }
 """By name, in the order in which they are listed."""
 
-_FOR_PROGRAMS = "a program that feeds whole sources does it; a model retains single facts"
+_FOR_PROGRAMS = "a program that feeds whole sources, or keeps its own records, does it; a model retains facts"
 _FOR_OPERATORS = "whoever runs the bank decides it, not a model that talks to a user"
 _IN_OTHERS = "what a model needs of it stands in the answers of recall, get_memory and explain_recall"
 _FOR_UPKEEP = "a schedule or a person does it; every tool costs tokens in every conversation"
 
 NOT_TOOLS: Mapping[str, str] = {
-    **dict.fromkeys(("retain_document", "retain_conversation"), _FOR_PROGRAMS),
+    **dict.fromkeys(
+        (
+            "retain_document", "retain_conversation", "list_records", "put_records", "move_records",
+            "pop_record", "forget_records",
+        ),
+        _FOR_PROGRAMS,
+    ),
     **dict.fromkeys(
         (
             "create_bank", "delete_bank", "export", "backup", "import", "maintain", "undo", "quarantine",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from simonides.errors import InputError
+from simonides.errors import ConflictError, InputError
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.surfaces.operations.fitting import fitted
 from simonides.surfaces.operations.parameters import given
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from simonides.surfaces.operations import requests
 
 Answer = dict[str, Any]
+
+PAGE_BYTES = 4 * 1024 * 1024
+"""Of one page of memories (``Memory.size``); the memory that passes it is the last one of its page."""
 
 
 def retain(bank: Bank, request: requests.Retain) -> Answer:
@@ -96,12 +100,13 @@ def _one(bank: Bank, memory: Memory, budget: int | None) -> Answer:
 
 def list_memories(bank: Bank, request: requests.ListMemories) -> Answer:
     among = {name: value for name, value in given(request).items() if name not in {"cursor", "max_tokens"}}
-    found = bank.memories(after=request.cursor, **{**among, "limit": request.limit + 1})
+    found = bank.memories(after=request.cursor, **{**among, "limit": request.limit + 1}, max_bytes=PAGE_BYTES)
     page = [memory.to_dict() for memory in found[: request.limit]]
     kept, left_out = fitted(page, bank.count_tokens, request.max_tokens, whole=False)
     # A budget too small for even one memory moves on over that one, so that paging comes to an end.
     passed = max(len(kept), 1 if left_out else 0)
-    more = len(found) > passed
+    # A page that ends by its bytes may be the last one; the next one is empty then.
+    more = len(found) > passed or sum(memory.size for memory in found) >= PAGE_BYTES
     return {
         "memories": kept,
         "omitted": passed - len(kept),
@@ -122,6 +127,42 @@ def invalidate(bank: Bank, request: requests.Invalidate) -> Answer:
 def forget(bank: Bank, request: requests.Forget) -> Answer:
     asked = list(dict.fromkeys(request.ids))
     return {"asked": len(asked), "forgotten": bank.forget(asked)}
+
+
+def list_records(bank: Bank, request: requests.ListRecords) -> Answer:
+    found = bank.list_records(request.space, list(request.path), exact=request.exact, newest=request.newest)
+    start = 0
+    if request.cursor is not None:
+        ids = [record.id for record in found]
+        if request.cursor not in ids:
+            raise ConflictError("the record where the page before ended is gone; read from the first page")
+        start = ids.index(request.cursor) + 1
+    page: list[Answer] = []
+    size = 0
+    for record in found[start : start + request.limit]:
+        page.append(record.to_dict())
+        size += len(json.dumps(page[-1]))
+        if size > PAGE_BYTES:
+            break
+    more = start + len(page) < len(found)
+    return {"records": page, "next": page[-1]["id"] if more else None}
+
+
+def put_records(bank: Bank, request: requests.PutRecords) -> Answer:
+    return {"ids": bank.put_records(**given(request))}
+
+
+def move_records(bank: Bank, request: requests.MoveRecords) -> Answer:
+    return {"moved": bank.move_records(**given(request))}
+
+
+def pop_record(bank: Bank, request: requests.RecordsBelow) -> Answer:
+    record = bank.pop_record(**given(request))
+    return {"record": None if record is None else record.to_dict()}
+
+
+def forget_records(bank: Bank, request: requests.ForgetRecords) -> Answer:
+    return {"forgotten": bank.forget_records(**given(request))}
 
 
 def used(bank: Bank, request: requests.Used) -> Answer:

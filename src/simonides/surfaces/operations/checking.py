@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import shown
+from simonides.surfaces.operations.schemas import NO_NUL, NOT_BLANK
 
 if TYPE_CHECKING:
     from simonides.surfaces.operations.schemas import Schema
@@ -79,7 +80,7 @@ def _string(value: object, schema: Schema, place: str) -> str:
         )
     if len(value) < schema.get("minLength", 0):
         raise InputError(place, "is empty; leave it out or fill it")
-    if "pattern" in schema and not re.search(schema["pattern"], value, re.DOTALL):
+    if "pattern" in schema and not _fits(value, schema["pattern"]):
         if "\0" in value:
             raise InputError(place, f"holds a NUL at character {value.find(chr(0))}; remove it")
         if not value.strip():
@@ -93,6 +94,13 @@ def _string(value: object, schema: Schema, place: str) -> str:
             f"{shown(value)} is not a valid date or time; write it like '2026-03-10' or '2026-03-10T10:00Z'",
         )
     return value
+
+
+def _fits(value: str, pattern: str) -> bool:
+    """Whether a pattern is found in a text; what schemas ask of long texts without the cost of a pattern."""
+    if pattern in {NO_NUL, NOT_BLANK}:
+        return "\0" not in value and (pattern == NO_NUL or (bool(value) and not value.isspace()))
+    return re.search(pattern, value) is not None
 
 
 def _is_time(value: str, name: str) -> bool:

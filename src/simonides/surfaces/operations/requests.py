@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 from simonides.lifecycle.maintaining import MOST_STEPS
 from simonides.profiles.loader import list_profiles
 from simonides.recall.search_arguments import TIERS
+from simonides.records.hygiene import MAX_LABELS
+from simonides.records.keyed_record import MAX_SPACE_CHARACTERS, MOST_RECORDS, NOT_OF_A_RECORD
 from simonides.records.kind import Kind
 from simonides.retain.conversations import OF_THE_WHOLE
+from simonides.retain.items import MAX_TEXT_BYTES
+from simonides.retain.metadata import MAX_METADATA_BYTES
 from simonides.surfaces.operations import schemas as s
 from simonides.surfaces.operations.parameters import parameter
 
@@ -294,6 +298,77 @@ class Forget:
     """Erase memories."""
 
     ids: Sequence[str] = parameter(s.MEMORY_IDS, "Ids of memories, at least one.")
+
+
+_SPACE_HELP = "Name of the program or framework whose records they are."
+_KEY = s.listed(s.text(longest=MAX_METADATA_BYTES, blank=True), most=MAX_LABELS - 1)
+_RECORD = s.mapped(
+    {
+        "path": {**_KEY, "description": "The key."},
+        "value": {"description": "Any JSON value."},
+        "text": {
+            **s.optional(s.text(longest=MAX_TEXT_BYTES, blank=True)),
+            "description": "What recall finds it by; by default the value as JSON.",
+        },
+        "replaces": {
+            **s.optional(s.listed(s.MEMORY_ID, most=MOST_RECORDS)),
+            "description": "Ids of all that must stand at or below the path; empty = nothing may.",
+        },
+        **_properties(Described, *NOT_OF_A_RECORD),
+    },
+    required=("path", "value"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsBelow:
+    """Values at or below a key."""
+
+    space: str = parameter(s.text(longest=MAX_SPACE_CHARACTERS), _SPACE_HELP)
+    path: Sequence[str] = parameter(_KEY, "Beginning of the keys; empty = all.", ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetRecords(RecordsBelow):
+    """Erase values by their key."""
+
+    exact: bool = parameter(s.SWITCH, "Only those at the path itself, not below it.", default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRecords(ForgetRecords):
+    """Read values by their key."""
+
+    newest: int | None = parameter(s.whole(1, MOST_RECORDS), "Only the last so many.", None)
+    limit: int = parameter(s.whole(1, 1_000), "Records at most on one page.", 1_000)
+    cursor: str | None = parameter(s.MEMORY_ID, "Where the page before ended: its next.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutRecords:
+    """Store values under keys."""
+
+    space: str = parameter(s.text(longest=MAX_SPACE_CHARACTERS), _SPACE_HELP)
+    records: Sequence[Mapping[str, Any]] = parameter(
+        s.listed(_RECORD, most=MOST_RECORDS), "Objects with path and value."
+    )
+    append: bool = parameter(
+        s.SWITCH, "Add each below its path, numbered after the last one there.", default=False
+    )
+
+    @property
+    def erases(self) -> bool:
+        """Whether a value may be erased for one of the records."""
+        return not self.append and any(record.get("replaces") != [] for record in self.records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveRecords:
+    """Give values other keys."""
+
+    space: str = parameter(s.text(longest=MAX_SPACE_CHARACTERS), _SPACE_HELP)
+    path: Sequence[str] = parameter(_KEY, "Beginning of the keys.")
+    to: Sequence[str] = parameter(_KEY, "What takes its place.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,6 +217,18 @@ DIFF = _answer(
     omitted=_OMITTED,
 )
 FORGOTTEN = _answer("Forgotten", asked=_COUNT, forgotten=_COUNT)
+_KEYED = _answer(
+    "KeyedRecord",
+    id=_TEXT,
+    path=_TEXTS,
+    value={"description": "Any JSON value."},
+    created_at=_TEXT,
+    updated_at=_TEXT,
+)
+RECORDS = _answer("Records", records=_listed(_KEYED), next={"type": ["string", "null"]})
+POPPED = _answer("Popped", record=optional(_KEYED))
+MOVED = _answer("Moved", moved=_COUNT)
+RECORDS_FORGOTTEN = _answer("RecordsForgotten", forgotten=_COUNT)
 USED = _answer("Used", recorded=_COUNT)
 ENTITIES = _answer(
     "Entities",

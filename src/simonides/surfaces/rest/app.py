@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 
 import simonides
+from simonides.backends.embedded.left_over import sweep_store
 from simonides.retain.quiet_errors import hidden
 from simonides.surfaces.operations.table import OPERATIONS, Verb
 from simonides.surfaces.rest.disk import disk_problems
@@ -32,7 +33,6 @@ from simonides.surfaces.rest.metrics import MEDIA_TYPE, Metrics
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.problems import problem, problem_of
 from simonides.surfaces.rest.settings import Settings
-from simonides.surfaces.rest.uploads import sweep
 from simonides.surfaces.serving.caretaking import Caretaker
 from simonides.surfaces.serving.dispatching import Dispatcher
 from simonides.surfaces.serving.tokens import TokenStore
@@ -70,7 +70,7 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # The embedder is loaded meanwhile: until it is there, work that needs it waits for it.
         loading = asyncio.get_running_loop().run_in_executor(None, lambda: store.embedder)
-        await asyncio.to_thread(sweep, store.folder)
+        await asyncio.to_thread(sweep_store, store.folder)
         caretaker.start()
         try:
             async with mcp.running() if mcp else nullcontext():

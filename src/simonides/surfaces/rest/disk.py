@@ -4,13 +4,65 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
+
+from simonides.surfaces.rest.problems import RefusedError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 LEAST_FREE = 64 * 1024 * 1024
 """Bytes below which writes are about to fail: a few bodies of requests, and what SQLite logs of them."""
+
+
+_LOOKED_AFTER = 8 * 1024 * 1024
+"""Bytes of an upload from one look at the free space to the next."""
+
+
+def check_room(folder: Path, size: int = 0) -> None:
+    """Refuse what would leave less than ``LEAST_FREE`` bytes, which writes of others need.
+
+    Args:
+        folder: on the disk.
+        size: bytes that are about to come.
+
+    Raises:
+        RefusedError: there is no room.
+    """
+    free = shutil.disk_usage(folder).free
+    if free - size < LEAST_FREE:
+        raise RefusedError(
+            503,
+            f"the server's disk has {free:,} bytes free; make room for {size + LEAST_FREE:,}",
+            {"Retry-After": "60"},
+        )
+
+
+class Spool:
+    """A file that is written while the disk has room.
+
+    Args:
+        file: open for writing.
+        folder: on its disk.
+    """
+
+    def __init__(self, file: IO[bytes], folder: Path) -> None:
+        self._file = file
+        self._folder = folder
+        self._unchecked = 0
+
+    def write(self, part: bytes) -> int:
+        """Write *part*.
+
+        Raises:
+            RefusedError: the disk is about to be full.
+        """
+        self._unchecked += len(part)
+        if self._unchecked > _LOOKED_AFTER:
+            self._file.flush()
+            check_room(self._folder, len(part))
+            self._unchecked = 0
+        return self._file.write(part)
 
 
 def disk_problems(folder: Path) -> list[str]:

@@ -1,12 +1,17 @@
 """What stands before every route: Host, Origin, token. Only liveness needs no token.
 
-Host not in the list            421   (a foreign name server cannot lead a browser here)
-Origin present, not in the list 403
-no token, or none that counts   401
+Host not in the list              421   (a foreign name server cannot lead a browser here)
+an Origin that is not in the list 403
+a header stated twice             400   (those that decide something: two readers may take another)
+no token, or none that counts     401
+
+A request keeps its place in the limits until its answer is sent, and an answer is sent in parts, so that only
+one part of it waits in the connection of a caller who does not read.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,7 +22,7 @@ from simonides.surfaces.rest.problems import RefusedError, problem_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from simonides.surfaces.rest.settings import Settings
     from simonides.surfaces.serving.grants import Grant
@@ -25,6 +30,16 @@ if TYPE_CHECKING:
 LIVE = "/health/live"
 GRANT = "simonides.grant"
 """Key of the caller's grant in the ASGI scope's state."""
+UNTIL_SENT = "simonides.until_sent"
+"""Key of an ``ExitStack`` in the ASGI scope's state; what is entered there ends when the answer is sent."""
+ONCE = frozenset(
+    {
+        *("authorization", "content-length", "content-type", "host", "idempotency-key", "origin"),
+        "transfer-encoding",
+    }
+)
+"""Headers that a request states once at most."""
+_PART = 64 * 1024
 
 
 class Guard:
@@ -65,17 +80,21 @@ class Guard:
             self._refused(error.status)
             await problem_of(error)(scope, receive, send)
             return
-        scope.setdefault("state", {})[GRANT] = grant
-        await self._app(scope, receive, send)
+        with ExitStack() as until_sent:
+            scope.setdefault("state", {}).update({GRANT: grant, UNTIL_SENT: until_sent})
+            await self._app(scope, receive, _in_parts(send))
 
     def _check(self, scope: Scope, headers: Headers) -> Grant | None:
         hosts = headers.getlist("host")
         name = _host_name(hosts[0]) if len(hosts) == 1 else None
         if name is None or name not in self._settings.hosts:
             raise RefusedError(421, "the Host header names another server; see the server's allowed hosts")
-        origin = headers.get("origin")
-        if origin is not None and not self._may_come_from(origin, f"{scope['scheme']}://{hosts[0]}"):
+        own = f"{scope['scheme']}://{hosts[0]}"
+        if not all(self._may_come_from(origin, own) for origin in headers.getlist("origin")):
             raise RefusedError(403, "pages of this origin may not ask here; see the server's allowed origins")
+        for repeated in sorted(ONCE):
+            if len(headers.getlist(repeated)) > 1:
+                raise RefusedError(400, f"the header {repeated} is stated more than once; state it once")
         if scope["path"] == LIVE:
             return None
         scheme, _, token = headers.get("authorization", "").partition(" ")
@@ -88,6 +107,22 @@ class Guard:
 
     def _may_come_from(self, origin: str, own: str) -> bool:
         return origin == own or origin in self._settings.origins
+
+
+def _in_parts(send: Send) -> Send:
+    """Sends a body part by part: a server waits between two parts until the caller has read."""
+
+    async def sent(message: Message) -> None:
+        body = message.get("body", b"")
+        if message["type"] != "http.response.body" or len(body) <= _PART:
+            await send(message)
+            return
+        more = message.get("more_body", False)
+        for at in range(0, len(body), _PART):
+            last = at + _PART >= len(body)
+            await send({**message, "body": body[at : at + _PART], "more_body": more or not last})
+
+    return sent
 
 
 def _host_name(host: str) -> str | None:

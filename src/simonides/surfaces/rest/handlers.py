@@ -7,14 +7,18 @@ import json
 import re
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
 from simonides.errors import InputError
+from simonides.files import disk_errors
 from simonides.retain.quiet_errors import hush, quiet_errors
+from simonides.surfaces.operations.calls import PAGE_BYTES
 from simonides.surfaces.operations.table import LINES, Stream
-from simonides.surfaces.rest.guard import GRANT
+from simonides.surfaces.rest.disk import Spool, check_room
+from simonides.surfaces.rest.guard import GRANT, UNTIL_SENT
 from simonides.surfaces.rest.problems import MalformedError, RefusedError, problem_of
 from simonides.surfaces.rest.reading import read_body, read_json, read_query, spool_body
 from simonides.surfaces.rest.uploads import upload_in
@@ -35,8 +39,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LARGE = 64 * 1024
-"""Bytes of a body from which it is read and checked beside the event loop."""
 KEY_HEADER = "idempotency-key"
 COUNT_HEADER = "x-simonides-"
 _KEY = re.compile(r"[!-~]{1,256}", re.ASCII)
@@ -55,7 +57,8 @@ def handler_of(
             response = await one.answer(request)
         except Exception as error:  # noqa: BLE001 whatever it is, the caller gets a problem that tells of it
             if dispatcher.store.redact != "off":
-                hush(error, dict(request.path_params), dict(request.query_params))
+                given = dict(request.path_params), dict(request.query_params)
+                await asyncio.to_thread(hush, error, given)
             response = problem_of(error)
         metrics.count(operation.name, response.status_code, time.perf_counter() - started)
         return response
@@ -75,33 +78,57 @@ class _Handler:
         bank: str | None = request.path_params.get("bank")
         # Before anything of the body is read.
         grant.check(self._operation, bank)
-        with self._dispatcher.bodies.opened(grant) as held:
-            if self._operation.stream is Stream.IN:
-                return await self._import(request, grant, bank)
-            return await self._answer(request, grant, bank, held)
+        held = request.scope["state"][UNTIL_SENT].enter_context(self._dispatcher.bodies.opened(grant))
+        if self._operation.stream is Stream.IN:
+            return await self._import(request, grant, bank)
+        return await self._answer(request, grant, bank, held)
 
     async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
-        values, size = await self._values(request, held)
-        bound = await _aside(self._bind, {**values, **self._from_path(request, values)}, size=size)
+        values = await self._values(request, held)
+        values |= self._from_path(request, values)
+        bind = partial(self._bind, values)
         if self._operation.stream is Stream.OUT:
-            return await self._export(request, grant, bank, bound)
+            return await self._export(request, grant, bank, bind)
         if self._operation.name == "list_memories" and LINES in request.headers.get("accept", ""):
+            held.hold(PAGE_BYTES)
             return await self._lines(request, grant, bank, values)
         if self._operation.name == "reflect" and LINES in request.headers.get("accept", ""):
-            return await self._spoken(grant, bank, bound)
-        return json_response(await self._do_and(to_json, request, grant, bank, bound))
+            return await self._spoken(grant, bank, bind)
+        written = await self._do_and(self._written, request, grant, bank, bind)
+        held.hold(len(written))
+        return json_response(written)
 
-    async def _values(self, request: Request, held: Body) -> tuple[dict[str, Any], int]:
-        """What the caller gave, by parameter, and how many bytes the body has."""
+    def _written(self, answer: Mapping[str, Any]) -> bytes:
+        """The answer as JSON.
+
+        Raises:
+            InputError: it is longer than an answer may be.
+        """
+        written = to_json(answer)
+        if len(written) > self._limits.answer_bytes:
+            raise InputError(
+                self._bound_by,
+                f"the answer has {len(written):,} bytes, {self._limits.answer_bytes:,} may be; ask for less",
+            )
+        return written
+
+    @property
+    def _bound_by(self) -> str:
+        """The parameter that makes an answer shorter."""
+        named = {each.name for each in self._operation.parameters}
+        return next((name for name in ("max_tokens", "limit", "most") if name in named), "answer")
+
+    async def _values(self, request: Request, held: Body) -> dict[str, Any]:
+        """What the caller gave, by parameter."""
         body = await read_body(request, self._limits, held)
         if self._place.method == "GET":
             if body:
                 raise MalformedError("body", "is not read here; give parameters in the query")
-            return read_query(request, self._operation), 0
+            return read_query(request, self._operation)
         if request.query_params:
             raise MalformedError("query", "is not read here; give parameters in the JSON body")
         _check_media_type(request, frozenset({"application/json"}), empty=not body)
-        values = await _aside(read_json, body, size=len(body))
+        values = await read_json(body, held)
         key = request.headers.get(KEY_HEADER)
         if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
             if not _KEY.fullmatch(key):
@@ -110,7 +137,7 @@ class _Handler:
                 # Each of them fits its description; only together they do not.
                 raise InputError("idempotency_key", "differs from the Idempotency-Key header")
             values["idempotency_key"] = key
-        return values, len(body)
+        return values
 
     def _from_path(self, request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
         named = {name: value for name, value in request.path_params.items() if name != "bank"}
@@ -127,9 +154,9 @@ class _Handler:
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
 
     async def _do(
-        self, request: Request, grant: Grant, bank: str | None, bound: object, *extra: object
+        self, request: Request, grant: Grant, bank: str | None, bind: Callable[[], object], *extra: object
     ) -> Any:
-        return await self._do_and(dict, request, grant, bank, bound, *extra)
+        return await self._do_and(dict, request, grant, bank, bind, *extra)
 
     async def _do_and(
         self,
@@ -137,7 +164,7 @@ class _Handler:
         request: Request,
         grant: Grant,
         bank: str | None,
-        bound: object,
+        bind: Callable[[], object],
         *extra: object,
     ) -> T:
         async def left() -> None:
@@ -145,15 +172,18 @@ class _Handler:
             while (await request.receive())["type"] != "http.disconnect":
                 pass
 
-        return await self._dispatcher.do_and(finish, grant, self._operation, bank, bound, *extra, left=left)
+        return await self._dispatcher.do_and(finish, grant, self._operation, bank, bind, *extra, left=left)
 
-    async def _export(self, request: Request, grant: Grant, bank: str | None, bound: object) -> Response:
+    async def _export(
+        self, request: Request, grant: Grant, bank: str | None, bind: Callable[[], object]
+    ) -> Response:
         self._check_plain()
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
-        file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
+        with disk_errors(self._dispatcher.store.folder):
+            file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
         try:
-            answer = await self._do(request, grant, bank, bound, file)
+            answer = await self._do(request, grant, bank, bind, file)
         except BaseException:
             # A worker that still writes finds it closed, and nobody reads what becomes of it.
             file.close()
@@ -169,13 +199,17 @@ class _Handler:
             raise MalformedError("query", "is not read here; the body is the export")
         _check_media_type(request, _IMPORTABLE)
         self._check_plain()
-        bound = self._bind({})
-        upload = upload_in(self._dispatcher.store.folder)
+        bind = partial(self._bind, {})
+        folder, stated = self._dispatcher.store.folder, request.headers.get("content-length", "")
+        size = int(stated) if stated.isdecimal() and len(stated) < 20 else 0
+        if size <= self._limits.import_bytes:
+            check_room(folder, size)
+        upload = upload_in(folder)
         path = await asyncio.to_thread(upload.__enter__)
         try:
-            with path.open("wb") as file:
-                await spool_body(request, self._limits, file)
-            return json_response(await self._do_and(to_json, request, grant, bank, bound, path))
+            with disk_errors(path), path.open("wb") as file:
+                await spool_body(request, self._limits, cast("IO[bytes]", Spool(file, folder)))
+            return json_response(await self._do_and(to_json, request, grant, bank, bind, path))
         except InputError as error:
             raise _of_body(error, path) from None
         finally:
@@ -189,14 +223,14 @@ class _Handler:
                 "export and import it there by the command line",
             )
 
-    async def _spoken(self, grant: Grant, bank: str | None, bound: object) -> Response:
+    async def _spoken(self, grant: Grant, bank: str | None, bind: Callable[[], object]) -> Response:
         """An answer as it comes: lines of text, then one with the whole; the status waits for the first."""
         loop, pieces = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
         def tell(piece: str) -> None:
             loop.call_soon_threadsafe(pieces.put_nowait, piece)
 
-        job = asyncio.ensure_future(self._dispatcher.do(grant, self._operation, bank, bound, tell))
+        job = asyncio.ensure_future(self._dispatcher.do(grant, self._operation, bank, bind, tell))
         job.add_done_callback(lambda _: pieces.put_nowait(None))
         first = await pieces.get()
         if first is None:
@@ -222,7 +256,7 @@ class _Handler:
         self, request: Request, grant: Grant, bank: str | None, values: Mapping[str, Any]
     ) -> Response:
         """Every page, one memory a line; the first page is there before the answer begins."""
-        page = await self._do(request, grant, bank, self._bind(values))
+        page = await self._do(request, grant, bank, partial(self._bind, values))
 
         async def lines() -> AsyncIterator[Mapping[str, Any]]:
             current = page
@@ -231,9 +265,9 @@ class _Handler:
                     yield memory
                 if current["next"] is None:
                     return
-                bound = self._bind({**values, "cursor": current["next"]})
+                bind = partial(self._bind, {**values, "cursor": current["next"]})
                 try:
-                    current = await self._dispatcher.do(grant, self._operation, bank, bound)
+                    current = await self._dispatcher.do(grant, self._operation, bank, bind)
                 except Exception as error:  # noqa: BLE001 the status has been sent; the last line tells
                     yield {"problem": json.loads(bytes(problem_of(error).body))}
                     return
@@ -245,11 +279,6 @@ def _of_body(error: InputError, path: Path) -> InputError:
     """The same of the body, in place of the file that held it, which is not the caller's to know."""
     field = "body" if error.field == "path" else error.field.replace(str(path), "body")
     return InputError(field, error.problem.replace(str(path), "the body"))
-
-
-async def _aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:
-    """*work* of a value that came from a body of *size* bytes; a large one in a thread of its own."""
-    return work(value) if size < LARGE else await asyncio.to_thread(work, value)
 
 
 def _check_media_type(request: Request, allowed: frozenset[str], *, empty: bool = False) -> None:

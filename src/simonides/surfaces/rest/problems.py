@@ -83,9 +83,16 @@ def problem_of(error: Exception) -> Response:
         if isinstance(error, kinds):
             headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
             return problem(status, str(error), headers=headers, error=type(error).__name__)
+    if isinstance(error, UnavailableError) and isinstance(error.__cause__, OSError):
+        # What the disk refused, told by the storage in its own words, which name the place.
+        error = error.__cause__
     if isinstance(error, OSError | ModelError):
         return _of_surroundings(error)
-    _log.error("a request failed: %s", type(error).__name__, exc_info=error)
+    if isinstance(error, SimonidesError):
+        # Its message says where and what to do; a traceback helps against faults of the program alone.
+        _log.error("a request failed: %s: %s", type(error).__name__, error)
+    else:
+        _log.error("a request failed: %s", type(error).__name__, exc_info=error)
     return _of_fault(error)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 
+from simonides.errors import InputError
 from simonides.surfaces.rest.problems import MalformedError, RefusedError
 from simonides.surfaces.serving.dispatching import GoneError
+from simonides.surfaces.serving.json_reader import BYTES_OF_VALUE, count_values, no_constant, parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from typing import IO
 
     from starlette.requests import Request
@@ -22,9 +25,17 @@ if TYPE_CHECKING:
     from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.limits import Limits
 
+T = TypeVar("T")
 
-async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
-    """The whole body.
+_HUGE = 1024 * 1024
+_MANY = 1_000
+"""Values of a body from which the memory that they take is counted, too."""
+LARGE = 64 * 1024
+"""Bytes of a body from which it is read and checked beside the event loop."""
+
+
+async def read_body(request: Request, limits: Limits, held: Body) -> bytearray:
+    """The whole body, as it was gathered: a copy would hold it twice.
 
     Args:
         request: whose it is.
@@ -40,7 +51,7 @@ async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
     async for part in _parts(request, limits.body_bytes, limits.seconds, None):
         held.hold(len(part))
         body += part
-    return bytes(body)
+    return body
 
 
 async def spool_body(request: Request, limits: Limits, file: IO[bytes]) -> None:
@@ -81,32 +92,45 @@ async def _parts(request: Request, most: int, seconds: float, pace: int | None) 
         yield part
 
 
-def read_json(body: bytes) -> dict[str, Any]:
-    """The object of a JSON body; an empty body is an empty object.
+async def read_json(body: bytes | bytearray, held: Body) -> dict[str, Any]:
+    """The object of a JSON body; an empty body is an empty object. A large one is read beside the event loop.
+
+    Args:
+        body: as it came.
+        held: told of the memory that its values take.
 
     Raises:
-        MalformedError: it is no JSON object, or states a key twice.
+        MalformedError: it is no JSON object, states a key twice, or holds too much.
+        BusyError: there is no room for it.
     """
     if not body:
         return {}
-    try:
-        values = json.loads(body, parse_constant=_no_constant, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise MalformedError("body", f"is no JSON ({type(error).__name__}: {error})") from None
+    values = await read_any_json(body, held)
     if not isinstance(values, dict):
         raise MalformedError("body", "must be a JSON object of parameters")
     return values
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+async def read_any_json(body: bytes | bytearray, held: Body) -> Any:
+    """The same for any value.
+
+    Raises:
+        MalformedError, BusyError: see ``read_json``.
+    """
+    try:
+        # Of the largest one at a time: each takes several times its bytes meanwhile.
+        async with held.turn if len(body) >= _HUGE else nullcontext():
+            count = await aside(count_values, body, size=len(body))
+            if count > _MANY:
+                held.hold(count * BYTES_OF_VALUE)
+            return await aside(parse_json, body, size=len(body))
+    except InputError as error:
+        raise MalformedError(error.field, error.problem) from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("an object states a key twice")
-    return values
+async def aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:
+    """*work* of a value that came from a body of *size* bytes; a large one in a thread of its own."""
+    return work(value) if size < LARGE else await asyncio.to_thread(work, value)
 
 
 def read_query(request: Request, operation: Operation) -> dict[str, Any]:
@@ -140,7 +164,7 @@ def _typed(value: str, types: set[str]) -> object:
         return value == "true"
     if types & {"integer", "number"}:
         try:
-            number = json.loads(value, parse_constant=_no_constant)
+            number = json.loads(value, parse_constant=no_constant)
         except (ValueError, RecursionError):
             return value
         # JSON has other words than numbers, such as ``null``; in a query they are texts.

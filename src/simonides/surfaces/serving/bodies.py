@@ -6,6 +6,7 @@ limits, too. One token has at most half of the bytes. For the event loop's threa
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 class Bodies:
     """All that a server holds.
 
+    Attributes:
+        turn: to read a very large body, one at a time.
+
     Args:
         limits: of work.
     """
@@ -32,6 +36,7 @@ class Bodies:
         self._bytes_of_one = max(limits.held_bytes // 2, limits.body_bytes)
         self._open: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
+        self.turn = asyncio.Lock()
 
     @property
     def held(self) -> int:
@@ -83,11 +88,12 @@ class Bodies:
 
 
 class Body:
-    """That of one request."""
+    """That of one request; ``turn`` as in ``Bodies``."""
 
     def __init__(self, bodies: Bodies, token: str) -> None:
         self._bodies = bodies
         self._token = token
+        self.turn = bodies.turn
         self.size = 0
 
     def hold(self, size: int) -> None:

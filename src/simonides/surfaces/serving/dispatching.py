@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import NotFoundError, SimonidesError, StoreError, UnavailableError
+from simonides.forking import Origin
 from simonides.surfaces.operations.table import Scope
 from simonides.surfaces.serving.bodies import Bodies
 from simonides.surfaces.serving.busy import BusyError
 from simonides.surfaces.serving.grants import ForbiddenError
+from simonides.surfaces.serving.listening import most_banks
 from simonides.surfaces.serving.open_banks import OpenBanks
 
 if TYPE_CHECKING:
@@ -60,9 +62,10 @@ class Dispatcher:
     """
 
     def __init__(self, store: Store, limits: Limits) -> None:
+        self._origin = Origin(str(store.folder), "start the server in the process that is to serve")
         self.store = store
         self.limits = limits
-        self.banks = OpenBanks(store, limits.open_banks)
+        self.banks = OpenBanks(store, most_banks(limits))
         self.bodies = Bodies(limits)
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="simonides-work")
         self._taken = 0
@@ -107,20 +110,19 @@ class Dispatcher:
             BusyError, TooSlowError, GoneError: see there.
             SimonidesError: whatever the operation raises.
         """
-        grant.check(operation, bank)
-        return await self.do(grant, operation, bank, operation.bind(values), *extra, left=left)
+        return await self.do(grant, operation, bank, lambda: operation.bind(values), *extra, left=left)
 
     async def do(
         self,
         grant: Grant,
         operation: Operation,
         bank: str | None,
-        request: object,
+        bind: Callable[[], object],
         *extra: object,
         left: Callable[[], Awaitable[object]] | None = None,
     ) -> Mapping[str, Any]:
-        """The same with a request that was bound already."""
-        return await self.do_and(dict, grant, operation, bank, request, *extra, left=left)
+        """The same with a request that *bind* makes, in the worker's thread, since checking may take long."""
+        return await self.do_and(dict, grant, operation, bank, bind, *extra, left=left)
 
     async def do_and(
         self,
@@ -128,18 +130,21 @@ class Dispatcher:
         grant: Grant,
         operation: Operation,
         bank: str | None,
-        request: object,
+        bind: Callable[[], object],
         *extra: object,
         left: Callable[[], Awaitable[object]] | None = None,
     ) -> T:
         """What *finish* makes of the answer, in the worker's thread: the loop writes no large ones."""
         grant.check(operation, bank)
-        grant.check_request(operation, request)
-        if operation.scope is Scope.STORE:
-            self._check_bank_of(grant, request)
-        return await self.work(
-            grant, lambda: finish(self._call(grant, operation, bank, request, extra)), left=left
-        )
+
+        def job() -> T:
+            request = bind()
+            grant.check_request(operation, request)
+            if operation.scope is Scope.STORE:
+                self._check_bank_of(grant, request)
+            return finish(self._call(grant, operation, bank, request, extra))
+
+        return await self.work(grant, job, left=left)
 
     def _check_bank_of(self, grant: Grant, request: object) -> None:
         """A bank that a request to the store names must be in the scope, too."""
@@ -208,6 +213,7 @@ class Dispatcher:
                 waiting.cancel()
 
     def _submit(self, grant: Grant, job: Callable[[], T]) -> Future[T]:
+        self._origin.check()
         with self._lock:
             if self._closing:
                 raise BusyError("the server is stopping", 10, yours=False)
@@ -266,6 +272,8 @@ class Dispatcher:
 
     def close(self) -> None:
         """Refuse new work and wait for what has begun; queued work is dropped."""
+        if not self._origin.here:
+            return
         with self._lock:
             self._closing = True
             dropped = tuple(self._waiting)

@@ -11,7 +11,8 @@ from collections import Counter, OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from simonides.errors import NotFoundError
+from simonides.errors import NotFoundError, StoreError
+from simonides.surfaces.serving.listening import out_of_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,20 +54,40 @@ class OpenBanks:
             self._used[name] = None
             self._used.move_to_end(name)
         try:
-            yield self._store.bank(name, principal=principal)
+            yield self._opened(name, principal)
+        except (OSError, StoreError):
+            # The next request finds room.
+            self._make_room()
+            raise
         finally:
             with self._lock:
                 self._in_use[name] -= 1
-                self._close_idle()
+                self._close_idle(self._most)
+
+    def _opened(self, name: str, principal: str | None) -> Bank:
+        try:
+            return self._store.bank(name, principal=principal)
+        except (OSError, StoreError):
+            if not self._make_room():
+                raise
+        return self._store.bank(name, principal=principal)
+
+    def _make_room(self) -> bool:
+        """Close every idle bank where file descriptors have run out; whether it was so."""
+        if not out_of_descriptors():
+            return False
+        with self._lock:
+            self._close_idle(0)
+        return True
 
     def drop(self, name: str) -> None:
         """Forget a bank that is open no more."""
         with self._lock:
             self._used.pop(name, None)
 
-    def _close_idle(self) -> None:
+    def _close_idle(self, most: int) -> None:
         for name in list(self._used):
-            if len(self._used) <= self._most:
+            if len(self._used) <= most:
                 break
             if not self._in_use[name]:
                 del self._used[name], self._in_use[name]

@@ -10,28 +10,32 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import re
 import secrets
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.connection import roll_back, translated
+from simonides.backends.embedded.encryption import open_file
 from simonides.backends.embedded.folder import folder_name
-from simonides.errors import InputError, NotFoundError, UnavailableError
+from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
+from simonides.files import disk_errors, make_empty, write_file
+from simonides.forking import Origin, refused_after_fork
 from simonides.records.hygiene import clean_choice, clean_label
 from simonides.records.interval import from_micros
 from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.serving.grants import EVERY_BANK, Grant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import Any, Self
 
 FILE = "tokens.db"
+_BUSY_MILLISECONDS = 5_000
 _FORM = re.compile(r"smn_([0-9a-f]{16})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[0-9a-f]{1,16}")
 _NO_HASH = bytes(32)
@@ -71,6 +75,7 @@ class TokenRecord:
         }
 
 
+@refused_after_fork(lambda tokens: tokens._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 class TokenStore:
     """The tokens of one store; a context manager. For one thread at a time.
 
@@ -82,18 +87,42 @@ class TokenStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        path = folder / FILE
+        self._path = folder / FILE
+        self._origin = Origin(str(self._path))
+        self._connection: apsw.Connection | None = None
+        # Which file was opened; another in its place is opened anew.
+        self._opened_file: tuple[int, int] | None = None
+        with self._opened():
+            pass
+
+    @contextmanager
+    def _opened(self) -> Iterator[apsw.Connection]:
+        """The connection; after a failure the next use opens the file anew, for it may be mended by then."""
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._connection = apsw.Connection(str(path))
-            self._connection.set_busy_timeout(5_000)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA secure_delete=ON")
-            self._connection.execute(_SCHEMA)
-        except (OSError, apsw.Error) as error:
+            with disk_errors(self._path, "used"), translated(self._path):
+                if self._connection is None or self._opened_file != _file(self._path):
+                    self.close()
+                    self._open()
+                assert self._connection is not None
+                yield self._connection
+        except DamagedError as error:
+            self.close()
             raise UnavailableError(
-                f"{path}: tokens cannot be kept ({error}); make the folder writable"
+                f"{self._path}: is damaged ({error.__cause__}); put a copy of it back, or delete it and make "
+                "tokens anew by `simonides token create`"
             ) from error
+        except UnavailableError:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        make_empty(self._path)
+        self._opened_file = _file(self._path)
+        self._connection = open_file(self._path, None)
+        self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA secure_delete=ON")
+        self._connection.execute(_SCHEMA)
 
     def create(
         self,
@@ -131,10 +160,37 @@ class TokenStore:
             raise InputError("expires_at", "has passed already; give a later time, or none")
         name = secrets.token_hex(8)
         token = f"smn_{name}_{secrets.token_urlsafe(32)}"
-        self._connection.execute(
-            "INSERT INTO tokens VALUES (?,?,?,?,?,?,?)",
-            (name, _hash(token), principal, json.dumps(names), json.dumps(allowed), now, expires_at),
-        )
+        with self._opened() as connection:
+            connection.execute(
+                "INSERT INTO tokens VALUES (?,?,?,?,?,?,?)",
+                (name, _hash(token), principal, json.dumps(names), json.dumps(allowed), now, expires_at),
+            )
+        return token
+
+    def create_first(self, banks: Iterable[str], now: int, path: Path) -> str | None:
+        """Where there is no token yet, make one of the owner's, and write it to a file of mode 0600.
+
+        The file is durable before the token counts: a process that is ended in between leaves no token, and a
+        file that the next call replaces. Of many processes that call at once, one makes a token.
+
+        Returns:
+            the token; ``None`` where there are tokens already.
+
+        Raises:
+            UnavailableError: the file or the tokens cannot be written; no token was made.
+        """
+        with self._opened() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                token = None
+                if not connection.execute("SELECT EXISTS (SELECT 1 FROM tokens)").get:
+                    token = self.create(banks=banks, now=now)
+                    write_file(path, f"{token}\n")
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(apsw.ConnectionClosedError):
+                    roll_back(connection)
+                raise
         return token
 
     def find(self, token: str, now: int) -> Grant | None:
@@ -149,7 +205,8 @@ class TokenStore:
 
     def list(self) -> tuple[TokenRecord, ...]:
         """All that were made and not revoked, oldest first."""
-        rows = self._connection.execute("SELECT * FROM tokens ORDER BY created_at, name").fetchall()
+        with self._opened() as connection:
+            rows = connection.execute("SELECT * FROM tokens ORDER BY created_at, name").fetchall()
         return tuple(_record(row) for row in rows)
 
     def revoke(self, name: str) -> None:
@@ -162,15 +219,18 @@ class TokenStore:
             # What is no name may be a token, which goes into no log of a terminal.
             shown = repr(name) if _NAME.fullmatch(name) else "of this name, which is 16 hex digits"
             raise NotFoundError(f"no token {shown}; `simonides token list` shows the names")
-        self._connection.execute("DELETE FROM tokens WHERE name=?", (name,))
+        with self._opened() as connection:
+            connection.execute("DELETE FROM tokens WHERE name=?", (name,))
 
     def _row(self, name: str) -> tuple[Any, ...] | None:
-        return self._connection.execute("SELECT * FROM tokens WHERE name=?", (name,)).fetchone()
+        with self._opened() as connection:
+            return connection.execute("SELECT * FROM tokens WHERE name=?", (name,)).fetchone()
 
     def close(self) -> None:
         """May be called again."""
-        with suppress(apsw.ConnectionClosedError):
+        if self._connection is not None:
             self._connection.close()
+            self._connection = None
 
     def __enter__(self) -> Self:
         return self
@@ -192,17 +252,24 @@ def _hash(token: str) -> bytes:
 def first_token(folder: Path, bank: str, now: int) -> tuple[str, Path] | None:
     """Where a store has no token yet, one of the owner's for *bank*, also written to a file of mode 0600.
 
+    Of several processes that ask at once, one makes it.
+
     Returns:
         the token and its file; ``None`` where there are tokens already.
+
+    Raises:
+        UnavailableError: it cannot be kept; there is no token then.
     """
-    with TokenStore(folder) as tokens:
-        if tokens.list():
-            return None
-        token = tokens.create(banks=[bank], now=now)
     path = folder / "token"
-    # Made anew, so that an older file's wider mode is not kept.
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(token + "\n")
-    return token, path
+    with TokenStore(folder) as tokens:
+        token = tokens.create_first([bank], now, path)
+    return None if token is None else (token, path)
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file is at *path*; ``None`` = none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

@@ -37,12 +37,8 @@ _DASH: Tags = {"DASH": True}
 _CHUNK = re.compile(r"[^\s—\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]++")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n")
 
-_PARTS = re.compile(
-    r"""(?P<opening> ["'\u2018\u2019“«(\[{<*_`¿¡…•|.,:;!?–-]*+ )
-        (?P<core> .*? )
-        (?P<closing> ["'\u2019”»)\]}>*_`….,:;!?–|-]*+ ) \Z""",
-    re.VERBOSE | re.DOTALL,
-)
+_OPENING = "\"'\u2018\u2019“«([{<*_`¿¡…•|.,:;!?–-"
+_CLOSING = "\"'\u2019”»)]}>*_`….,:;!?–|-"
 
 # What follows a form is a dash, an apostrophe or the end.
 _PIECE = re.compile(
@@ -127,14 +123,14 @@ def _gap(gap: str, start: int, stop: int) -> Iterator[Token]:
 
 
 def _chunk(chunk: str, offset: int, vocabulary: Mapping[str, Tags], *, line_start: bool) -> Iterator[Token]:
-    parts = _PARTS.match(chunk)
-    assert parts is not None
-    opening, core, closing = parts.groups()
+    bare = chunk.lstrip(_OPENING)
+    core = bare.rstrip(_CLOSING)
+    opening, closing = chunk[: len(chunk) - len(bare)], bare[len(core) :]
     if not core:
         tags = _UNTAGGED if line_start and chunk in _DASHES else _punctuation(chunk)
         yield Token(chunk, offset, offset + len(chunk), tags)
         return
-    start, stop = parts.span("core")
+    start, stop = len(opening), len(opening) + len(core)
     if opening.endswith(_APOSTROPHES) and core[0].isdigit():  # the '90s
         opening, start = opening[:-1], start - 1
     if closing.startswith(".") and core.lower().endswith(_DOTTED):  # its last dot

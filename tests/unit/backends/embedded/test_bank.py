@@ -68,7 +68,10 @@ def test_a_place_that_cannot_hold_a_bank_is_named(desk: Desk, way: str) -> None:
         bank /= "deeper"
     else:
         (bank / "memory.db").mkdir(parents=True)
-    with pytest.raises(UnavailableError, match=r"cannot be created .*; choose another --store") as caught:
+    with pytest.raises(
+        UnavailableError,
+        match=r"cannot be made .*; (something is in its way|a part of its path)|is no file; remove it",
+    ) as caught:
         desk.open(str(bank.relative_to(desk.place)))
     assert str(bank) in str(caught.value)
 

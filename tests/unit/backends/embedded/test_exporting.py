@@ -22,7 +22,7 @@ from simonides.backends.embedded.export_format import (
     decode_line,
     encode_line,
 )
-from simonides.errors import EmbedderMismatchError, InputError
+from simonides.errors import EmbedderMismatchError, InputError, UnavailableError
 from simonides.retain.documents import document_items
 from simonides.testing.embedder import StubEmbedder
 
@@ -210,7 +210,7 @@ def test_what_fails_leaves_the_file_that_was_there_and_nothing_else(
 
     bank.retain("one more")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(UnavailableError, match="No space"):
         bank.export(export)
     assert export.read_bytes() == before
     assert [entry.name for entry in export.parent.iterdir() if entry.is_file()] == [export.name]

@@ -23,11 +23,13 @@ def test_a_job_is_its_principals(tmp_path: Path) -> None:
     assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.fault("N62")
 def test_the_texts_that_came_first_stay(tmp_path: Path) -> None:
     jobs = RecallJobs(tmp_path)
     jobs.add("a", "", "{}")
-    jobs.keep_texts("a", "one")
-    jobs.keep_texts("a", "two")
+    assert jobs.keep_texts("a", "one") == "one"
+    assert jobs.keep_texts("a", "two") == "one"
+    assert jobs.keep_texts("dropped", "two") == "two"
     assert jobs.find("a", "") == KeptJob("{}", "one")
     jobs.clear()
     jobs.clear()

@@ -1,0 +1,112 @@
+"""A value that is stored under a key, and how a memory keeps it.
+
+The memory's metadata hold the key (a path) and the value, so that the value comes back as it was given; its
+words are the memory's text. A value that is long as JSON is the raw source of the memory instead. The memory
+has a tag for each beginning of the path, so that one filter finds all records below a path. A tag is a hash,
+because a path may be longer than a label.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simonides.records.memory import Memory
+    from simonides.records.source import Source
+
+MAX_SPACE_CHARACTERS = 64
+NOT_OF_A_RECORD = frozenset({"text", "path", "tags", "metadata", "deduplicate", "document_id"})
+"""Keys of an item of ``retain`` that the engine sets for a record, or that mean something else in one."""
+
+MOST_RECORDS = 10_000
+"""Records that one call puts, or gives as the newest, at most."""
+
+IN_SOURCE = "in_source"
+"""Key of a record's metadata that stands there where the value is the raw source."""
+
+_WRAPPED = {"value", "created"}
+"""Keys of a value that version 0.1 stored for LangGraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRecord:
+    """One value.
+
+    Attributes:
+        id: of the memory that holds it; a value that is put later has another id.
+        path: its key.
+        value: JSON-ready, as it was put.
+        created_at: when the first value was put under this key.
+        updated_at: when this value was put.
+        score: of a search; ``None`` where it was read by its key.
+    """
+
+    id: str
+    path: tuple[str, ...]
+    value: Any
+    created_at: datetime
+    updated_at: datetime
+    score: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description without the score; times in ISO 8601 UTC."""
+        return {
+            "id": self.id,
+            "path": list(self.path),
+            "value": self.value,
+            "created_at": self.created_at.isoformat(),
+            "updated_at": self.updated_at.isoformat(),
+        }
+
+    @classmethod
+    def from_dict(cls, answer: Mapping[str, Any]) -> KeyedRecord:
+        """The record that ``to_dict`` describes."""
+        return cls(
+            str(answer["id"]),
+            tuple(answer["path"]),
+            answer["value"],
+            datetime.fromisoformat(answer["created_at"]),
+            datetime.fromisoformat(answer["updated_at"]),
+        )
+
+
+def tag_of(space: str, path: Sequence[str]) -> str:
+    """The tag of every memory that holds a record of *space* at or below *path*."""
+    digest = hashlib.blake2b(json.dumps(list(path)).encode(), digest_size=16).hexdigest()
+    return f"{space}:{digest}"
+
+
+def value_is_in_source(memory: Memory, space: str) -> bool:
+    """Whether ``record_of`` needs the raw source of a memory."""
+    kept = memory.metadata.get(space)
+    return isinstance(kept, dict) and IN_SOURCE in kept
+
+
+def record_of(
+    memory: Memory, space: str, source: Source | None = None, score: float | None = None
+) -> KeyedRecord | None:
+    """The record of *space* that a memory holds; ``None`` where its metadata hold none.
+
+    Args:
+        memory: the version that is current.
+        space: see ``Bank.put_records``.
+        source: its raw source, where ``value_is_in_source``.
+        score: of a search.
+    """
+    kept = memory.metadata.get(space)
+    put_at = memory.ingested_at
+    if not isinstance(kept, dict) or not isinstance(kept.get("path"), list) or put_at is None:
+        return None
+    # A value that is its own words stands in the memory's text alone.
+    value = kept.get("value", memory.text) if source is None else json.loads(source.text)
+    created = kept.get("created")
+    if created is None and space == "langgraph" and isinstance(value, dict) and {*value} == _WRAPPED:
+        value, created = value["value"], value["created"]
+    created_at = put_at if created is None else datetime.fromisoformat(created)
+    return KeyedRecord(memory.id, tuple(kept["path"]), value, created_at, put_at, score)

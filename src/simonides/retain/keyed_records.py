@@ -1,0 +1,347 @@
+"""Values under keys: each operation reads and writes inside one transaction.
+
+A key is a path in a space; a framework's integration has a space of its own. At most one current value
+stands under a key, whoever writes at the same time: ``put`` erases the value before it in the transaction
+that stores the new one, and the number of an appended record is taken there, too. See
+``records.keyed_record`` for how a memory holds a record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from simonides.backends.embedded.bank import Reading
+from simonides.errors import ConflictError, InputError, UnknownNameError
+from simonides.index.view import tagged
+from simonides.records.hygiene import MAX_LABELS, clean_label, clean_text, named_entries, shown
+from simonides.records.interval import from_micros
+from simonides.records.keyed_record import (
+    IN_SOURCE,
+    MAX_SPACE_CHARACTERS,
+    MOST_RECORDS,
+    NOT_OF_A_RECORD,
+    record_of,
+    tag_of,
+    value_is_in_source,
+)
+from simonides.records.source import Origin
+from simonides.retain.items import ITEM_KEYS, MAX_TEXT_BYTES, ORIGIN
+from simonides.retain.metadata import MAX_METADATA_BYTES, canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.records.draft import Prepared
+    from simonides.records.keyed_record import KeyedRecord
+
+MAX_VALUE_BYTES = 16 * 1024 * 1024
+"""Of one value as JSON."""
+
+_LONGEST_IN_METADATA = 32 * 1024
+"""Bytes of a value as JSON up to which it stands in the metadata; a longer one is the raw source."""
+
+_LONGEST_WORDS = 200_000
+_OWN_KEYS = frozenset({"path", "value", "text", "replaces"})
+_KEYS = (ITEM_KEYS - NOT_OF_A_RECORD) | _OWN_KEYS
+_DIGITS = 12
+_READ_AT_ONCE = 100
+# Placeholders for what is settled inside the transaction, as long as what takes their place.
+_NO_NUMBER = "0" * _DIGITS
+_NO_TIME = "0001-01-01T00:00:00.000000+00:00"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One record to put.
+
+    Attributes:
+        path: its key; of an appended one that of the records it is added to.
+        item: for ``retain``.
+        replaces: ids that must be all that stands at or below the path; ``None`` = whatever stands there.
+    """
+
+    path: tuple[str, ...]
+    item: Mapping[str, Any]
+    replaces: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRecords:
+    """The records of one space, as one principal sees them.
+
+    Args:
+        space: 1 to 64 characters.
+        principal: who acts; ``None`` = the owner.
+
+    Raises:
+        InputError: *space* cannot be a name.
+    """
+
+    space: str
+    principal: str | None
+
+    def __post_init__(self) -> None:
+        if len(clean_label(self.space, "space")) > MAX_SPACE_CHARACTERS:
+            raise InputError("space", f"is longer than {MAX_SPACE_CHARACTERS} characters; shorten it")
+
+    def read(
+        self, reading: Reading, path: Sequence[str], *, exact: bool = False, newest: int | None = None
+    ) -> list[KeyedRecord]:
+        """Records at or below a path, in the order of storing.
+
+        Args:
+            reading: an open transaction.
+            path: the beginning of the keys; empty = all records of the space.
+            exact: only those at the path itself.
+            newest: only so many, those that were stored last.
+        """
+        parts = clean_path(path, "path")
+        if newest is None:
+            return list(self._read(reading, parts, exact=exact))
+        last = list(islice(self._read(reading, parts, exact=exact, last=newest), newest))
+        return last[::-1]
+
+    def wanted(self, records: object, mask: Callable[[str, str], str], *, append: bool) -> list[Wanted]:
+        """Check what is to be put.
+
+        Args:
+            records: see ``Bank.put_records``.
+            mask: takes secrets out of JSON: (text, field) → text.
+            append: see ``Bank.put_records``.
+
+        Raises:
+            InputError: a record is wrong, two have the same path, or there are too many.
+        """
+        if not isinstance(append, bool):
+            raise InputError("append", f"expected true or false, got {shown(append)}")
+        entries = named_entries(records, "records", expected="a list of records")
+        if len(entries) > MOST_RECORDS:
+            raise InputError("records", f"holds {len(entries):,}, at most {MOST_RECORDS:,} are allowed")
+        found = [self._wanted(entry, place, mask, append=append) for place, entry in entries]
+        if not append and len({each.path for each in found}) < len(found):
+            raise InputError("records", "two have the same path; put the newer one alone")
+        return found
+
+    def put(
+        self,
+        transaction: WriteTransaction,
+        items: Sequence[Prepared],
+        wanted: Sequence[Wanted],
+        write: Callable[[WriteTransaction, Sequence[Prepared]], list[str]],
+        erase: Callable[[WriteTransaction, Sequence[str]], int],
+        *,
+        append: bool,
+    ) -> list[str]:
+        """Store records in place of those with the same paths, or at the end of those below the paths.
+
+        Args:
+            transaction: open.
+            items: of *wanted*, in order.
+            wanted: as the method of this name gives them.
+            write: stores prepared items; gives their ids.
+            erase: erases memories by id.
+            append: whether each path is that of the records to which one is added.
+
+        Returns:
+            one id per record, in order.
+
+        Raises:
+            ConflictError: what stands at a path is not what its record replaces.
+        """
+        reading = inside(transaction)
+        if append:
+            return write(transaction, self._numbered(reading, items, wanted))
+        now = from_micros(transaction.next_instant())
+        assert now is not None
+        ready, before = [], []
+        for item, each in zip(items, wanted, strict=True):
+            held = list(self._read(reading, each.path))
+            self._check_replaced(each, held)
+            old = [record for record in held if len(record.path) == len(each.path)]
+            created = min((record.created_at for record in old), default=now)
+            ready.append(self._settled(item, created=created.isoformat(timespec="microseconds")))
+            before += [record.id for record in old]
+        ids = write(transaction, ready)
+        # After the new ones are there: they may be linked to those that go, whose links go with them.
+        erase(transaction, before)
+        return ids
+
+    def move(self, transaction: WriteTransaction, path: Sequence[str], to: Sequence[str]) -> int:
+        """Give the records at or below *path* keys that begin with *to*; returns how many there were.
+
+        Raises:
+            InputError: *to* lies at or below *path*, or the other way round.
+            ConflictError: a record stands at or below *to*.
+        """
+        old, new = clean_path(path, "path"), clean_path(to, "to")
+        shorter = min(len(old), len(new))
+        if old[:shorter] == new[:shorter]:
+            raise InputError("to", "is the same path, or one lies below the other; choose another path")
+        reading = inside(transaction)
+        if next(self._read(reading, new), None) is not None:
+            raise ConflictError(f"records stand at or below {list(new)} already; choose another path")
+        moved = list(self._read(reading, old))
+        for record in moved:
+            self._rename(transaction, record, old, new)
+        return len(moved)
+
+    def _rename(
+        self, transaction: WriteTransaction, record: KeyedRecord, old: tuple[str, ...], new: tuple[str, ...]
+    ) -> None:
+        ordinal = transaction.current_ordinal(record.id)
+        if ordinal is None:
+            raise LookupError(f"no current version of {record.id}")
+        path = (*new, *record.path[len(old) :])
+        metadata, source = transaction.columns(ordinal, "metadata", "source")
+        kept = json.loads(metadata)
+        was = kept[self.space]
+        was |= {"path": list(path), "created": record.created_at.isoformat(timespec="microseconds")}
+        if "value" in was:
+            # Version 0.1 wrapped it together with a time.
+            was["value"] = record.value
+        # A source that names the record by its path names it by the new one.
+        ending = "/".join(record.path)
+        if str(source).endswith(f"/{ending}"):
+            source = str(source).removesuffix(ending) + "/".join(path)
+        # Tags that are not of this space are the caller's own.
+        tags = {tag for tag in transaction.frame(ordinal).tags if not tag.startswith(f"{self.space}:")}
+        changed = {"tags": tuple(sorted(tags | set(self._tags(path)))), "source": source}
+        columns = transaction.coded(changed) | {"metadata": canonical_json(kept, "metadata")}
+        transaction.revise(ordinal, **columns)
+
+    def _read(
+        self,
+        reading: Reading,
+        path: tuple[str, ...],
+        *,
+        exact: bool = False,
+        last: int = 0,
+    ) -> Iterator[KeyedRecord]:
+        """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
+        ordinals = tagged(reading.snapshot, tag_of(self.space, path), self.principal).tolist()
+        if last:
+            ordinals.reverse()
+        first, step = 0, min(last or _READ_AT_ONCE, _READ_AT_ONCE)
+        while first < len(ordinals):
+            part = ordinals[first : first + step]
+            first, step = first + step, _READ_AT_ONCE
+            memories = reading.memories(part)
+            apart = [memory.ordinal for memory in memories if value_is_in_source(memory, self.space)]
+            sources = dict(zip(apart, reading.sources(apart), strict=True))
+            for memory in memories:
+                record = record_of(memory, self.space, sources.get(memory.ordinal))
+                if record is not None and not (exact and len(record.path) != len(path)):
+                    yield record
+
+    def _wanted(self, entry: object, place: str, mask: Callable[[str, str], str], *, append: bool) -> Wanted:
+        if not isinstance(entry, Mapping):
+            raise InputError(place, f"expected a mapping with path and value, got {type(entry).__name__}")
+        for key in entry:
+            if key not in _KEYS:
+                raise UnknownNameError(place, str(key)[:60], _KEYS)
+        for key in ("path", "value"):
+            if key not in entry:
+                raise InputError(f"{place}.{key}", "is missing")
+        path = clean_path(entry["path"], f"{place}.path")
+        replaces = entry.get("replaces")
+        if replaces is not None:
+            if append:
+                raise InputError(f"{place}.replaces", "an appended record replaces nothing; leave it out")
+            named = named_entries(replaces, f"{place}.replaces", expected="a list of ids")
+            replaces = frozenset(clean_text(memory, name, 64) for name, memory in named)
+        kept: dict[str, Any] = {"path": [*path, _NO_NUMBER] if append else list(path), "created": _NO_TIME}
+        item = {name: given for name, given in entry.items() if name not in _OWN_KEYS}
+        item |= self._held(entry, place, kept, mask)
+        item |= {"tags": self._tags(path), "metadata": {self.space: kept}, "deduplicate": False}
+        return Wanted(path, item, replaces)
+
+    def _held(
+        self, entry: Mapping[str, Any], place: str, kept: dict[str, Any], mask: Callable[[str, str], str]
+    ) -> dict[str, Any]:
+        """The words of a record, and its value: in the metadata *kept*, as the source, or as the words."""
+        value, text = entry["value"], entry.get("text")
+        words = "" if text is None else clean_text(text, f"{place}.text", MAX_TEXT_BYTES)
+        if value == words and words.strip():
+            return {"text": words}
+        written = _json(value, f"{place}.value")
+        if not words.strip():
+            words = written[:_LONGEST_WORDS]
+        if len(written.encode()) <= _LONGEST_IN_METADATA:
+            kept["value"] = value
+            return {"text": words}
+        kept[IN_SOURCE] = True
+        masked = mask(written, f"{place}.value")
+        return {"text": words, ORIGIN: Origin(masked, 0, len(masked))}
+
+    def _tags(self, path: tuple[str, ...]) -> list[str]:
+        return [tag_of(self.space, path[:length]) for length in range(len(path) + 1)]
+
+    def _check_replaced(self, wanted: Wanted, held: Sequence[KeyedRecord]) -> None:
+        if wanted.replaces is not None and wanted.replaces != {record.id for record in held}:
+            there = ", ".join(sorted(record.id for record in held)[:5]) or "nothing"
+            raise ConflictError(
+                f"what stands at {list(wanted.path)} is {there}, not what was to be replaced; read it again"
+            )
+
+    def _numbered(
+        self, reading: Reading, items: Sequence[Prepared], wanted: Sequence[Wanted]
+    ) -> list[Prepared]:
+        """Appended records with their numbers: those after the last record that stands there."""
+        last: dict[tuple[str, ...], int] = {}
+        ready = []
+        for item, each in zip(items, wanted, strict=True):
+            if each.path not in last:
+                last[each.path] = self._last_number(reading, each.path)
+            last[each.path] += 1
+            ready.append(self._settled(item, number=f"{last[each.path]:0{_DIGITS}}"))
+        return ready
+
+    def _last_number(self, reading: Reading, path: tuple[str, ...]) -> int:
+        for record in self._read(reading, path, last=1):
+            if len(record.path) == len(path) + 1 and record.path[-1].isdecimal():
+                return int(record.path[-1])
+        return 0
+
+    def _settled(self, item: Prepared, *, created: str = "", number: str = "") -> Prepared:
+        """A prepared record with what is known inside the transaction alone."""
+        metadata = json.loads(item.draft.metadata_json)
+        kept = metadata[self.space]
+        if number:
+            kept["path"][-1] = number
+            # It is never replaced, so it was created when it was stored.
+            del kept["created"]
+        else:
+            kept["created"] = created
+        return replace(item, draft=replace(item.draft, metadata_json=canonical_json(metadata, "metadata")))
+
+
+def inside(transaction: WriteTransaction) -> Reading:
+    """The bank as it was when a write transaction began, for reading inside it."""
+    return Reading(transaction.connection, transaction.meta, transaction.snapshot)
+
+
+def clean_path(path: object, place: str) -> tuple[str, ...]:
+    """Check a path.
+
+    Raises:
+        InputError: it is no list of strings, or too long.
+    """
+    entries = path if isinstance(path, list | tuple) else None
+    if entries is None:
+        raise InputError(place, f"expected a list of strings, got {shown(path)}")
+    if len(entries) >= MAX_LABELS:
+        raise InputError(place, f"has {len(entries):,} parts, fewer than {MAX_LABELS:,} are allowed")
+    return tuple(clean_text(part, f"{place}[{at}]", MAX_METADATA_BYTES) for at, part in enumerate(entries))
+
+
+def _json(value: object, place: str) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(place, f"cannot be written as JSON ({error})") from None
+    return clean_text(text, place, MAX_VALUE_BYTES, remedy="keep it elsewhere and store where it is")
