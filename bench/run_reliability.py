@@ -92,6 +92,7 @@ TARGETS = {
     "P11": Target("readers and writers", (f"{R}/test_processes.py",), shared=False),
     "W5": Target("kill -9 of a migration", (f"{R}/test_migrations.py",), shared=False),
     "X6": Target("secrets in texts", ("-m", "not soak", f"{R}/test_secrets_corpus.py"), shared=False),
+    "interrupts": Target("Ctrl-C and failed allocations", (f"{R}/test_interrupts.py",)),
     "P12": Target("soak: memory and files", (f"{R}/test_soak.py",), shared=False),
 }
 

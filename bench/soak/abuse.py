@@ -180,6 +180,8 @@ def _abuse(
     finally:
         server.terminate()
         status = server.wait(60)
+        assert server.stdout
+        server.stdout.close()
     live, failed = json.loads(told)
     live.sort()
     return {
@@ -222,15 +224,15 @@ def _started(store: Path, log: Path, descriptors: int | None) -> tuple[subproces
     limit = f"ulimit -n {descriptors} && " if descriptors else ""
     start = "from simonides.surfaces.cli.main import main; main()"
     process = subprocess.Popen(
-        ["sh", "-c", f'{limit}exec "$@"', "sh", sys.executable, "-c", start, "serve", "--port", "0"],
+        ["sh", "-c", f'{limit}exec "$@" 2>"$LOG"', "sh", sys.executable, "-c", start, "serve", "--port", "0"],
         stdout=subprocess.PIPE,
-        stderr=log.open("wb"),
         text=True,
         env={
             **os.environ,
             "SIMONIDES_EMBEDDER": "none",
             "SIMONIDES_STORE": str(store),
             "PYTHONUNBUFFERED": "1",
+            "LOG": str(log),
         },
     )
     assert process.stdout

@@ -9,7 +9,6 @@ import random
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -106,7 +105,6 @@ from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from concurrent.futures import Executor
     from datetime import tzinfo
     from typing import IO
 
@@ -136,7 +134,7 @@ if TYPE_CHECKING:
         TokenCounter,
     )
     from simonides.recall.arguments import RecallRequest
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.pipeline import Plan, Submits
     from simonides.recall.refining.mlp import Network
     from simonides.records.draft import Draft, Prepared
     from simonides.records.enrichment import EnrichReport
@@ -260,7 +258,7 @@ class Surroundings:
     extractor: Extractor
     expander: Expander | None
     embedder: Embedders
-    executor: Executor | None
+    executor: Submits | None
     reranker: Callable[[], tuple[Reranker | None, str]]
     token_codes: bool
     settings: Mapping[str, Setting] = field(default_factory=dict)
@@ -1282,11 +1280,11 @@ class Bank:
         if kept is None:
             raise NotFoundError(f'no job {job!r}; recall with tier="async" gives one')
         key = self._job_key(job)
-        future = self._around.jobs.start(key, lambda: self._work(job))
-        if future is None or not wait([future], seconds).done:
+        work = self._around.jobs.start(key, lambda: self._work(job))
+        if work is None or not work.wait(seconds):
             return RecallJob(job, PENDING)
         try:
-            texts, answer = future.result()
+            texts, answer = work.result()
             if self._still_holds(answer):
                 budget = JobRequest.from_json(kept.request).options["max_tokens"]
                 return RecallJob(job, DONE, answer, texts.by_helper(), budget)

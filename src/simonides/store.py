@@ -6,12 +6,11 @@ import logging
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self
 
 from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
@@ -36,6 +35,7 @@ from simonides.models.onnx_encoder import checked_dimension
 from simonides.models.resolve import load_embedder, load_reranker, load_sparse, sparse_choice
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
+from simonides.recall.helping.running import Threads
 from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.records.interval import parse_time
 from simonides.records.model_identity import ModelIdentity
@@ -49,7 +49,6 @@ from simonides.text.times.expressions import find_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from concurrent.futures import Future
 
     from simonides.backends.embedded.encryption import Key
     from simonides.models.fetch import Progress
@@ -67,8 +66,6 @@ if TYPE_CHECKING:
     )
     from simonides.retain.secrets import Policy
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _log = logging.getLogger("simonides")
 
@@ -328,11 +325,7 @@ class Store:
         self._key = key
         self._source = _EmbedderSource(embedder, progress, dimension)
         self._sparse = _SparseSource(sparse, progress)
-        self._executor = (
-            _ChannelThreads(channel_threads, thread_name_prefix="simonides-channel")
-            if channel_threads
-            else None
-        )
+        self._executor = _ChannelThreads(channel_threads) if channel_threads else None
         self._around = Surroundings(
             clock,
             zone,
@@ -485,7 +478,7 @@ class Store:
             self._banks.clear()
             self._doors.clear()
         if self._executor is not None:
-            self._executor.shutdown()
+            self._executor.close()
 
     def __enter__(self) -> Self:
         return self
@@ -494,14 +487,24 @@ class Store:
         self.close()
 
 
-class _ChannelThreads(ThreadPoolExecutor):
+class _ChannelThreads(Threads):
     """Runs channels side by side; says what happened when the store was closed under a recall."""
 
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        try:
-            return super().submit(fn, *args, **kwargs)
-        except RuntimeError as error:
-            raise StoreError("the store was closed during a recall; open it again") from error
+    def __init__(self, count: int) -> None:
+        super().__init__(count, "simonides-channel")
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def submit(self, work: Callable[[], None], /) -> None:
+        with self._lock:
+            if self._closed:
+                raise StoreError("the store was closed during a recall; open it again")
+            super().submit(work)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+        super().close()
 
 
 class _EmbedderSource:

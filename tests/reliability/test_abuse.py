@@ -43,7 +43,9 @@ def test_a_server_stays_small_and_recovers(abuse: Any, descriptors: int | None) 
     """Its times depend on what else the machine does, so they are looked at in the long run alone."""
     figures = abuse.abuse(6.0, idle=200, descriptors=descriptors, megabytes=8)
     assert abuse.holds(figures), figures
-    assert figures["answers"]["idle, dropped"]
+    if descriptors:
+        # 200 are more than a third of them.
+        assert figures["answers"]["idle, dropped"]
 
 
 @pytest.mark.soak

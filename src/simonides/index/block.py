@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.errors import DamagedError
 from simonides.index.columns import COLUMNS, ERASED, Growable, Row
 from simonides.index.postings import FIELDS, SealedPostings, TailPostings, merge_postings
 from simonides.index.sparse_postings import SealedSparse, TailSparse, merge_sparse
@@ -54,6 +55,28 @@ class Block:
         default_factory=dict, repr=False, compare=False
     )
     later_found: list[NDArray[np.int64]] = dataclasses.field(default_factory=list, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse arrays of unequal length: values would stand beside rows that are not theirs.
+
+        Raises:
+            DamagedError: which makes whoever reads the block from a file make it anew from the rows.
+        """
+        lengths = {f"column {name}": len(column) for name, column in self.columns.items()}
+        lengths |= {f"lengths of {name}": len(postings.lengths) for name, postings in self.postings.items()}
+        lengths |= {
+            "vectors": len(self.vectors.codes),
+            "scales of vectors": len(self.vectors.scales),
+            "bits of vectors": self.vectors.bits.shape[1],
+            "tokens": len(self.tokens.offsets) - 1,
+            "scales of sparse terms": len(self.sparse.scales),
+        }
+        unequal = next((name for name, length in lengths.items() if length != self.rows), None)
+        if unequal is not None:
+            raise DamagedError(
+                f"the index holds {self.rows} rows from row {self.start} on, but {unequal}: "
+                f"{lengths[unequal]}; it is made anew from the rows"
+            )
 
     @property
     def later_versions(self) -> NDArray[np.int64]:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of an answer at most."""
 
+_LOOK_SECONDS = 0.005
+"""How often who waits for a slot looks whether one is free."""
+
 PASSING = frozenset({408, 409, 425, 429})
 """Status codes below 500 that another try may get past."""
 
@@ -119,7 +122,7 @@ class Health:
     concurrency: int
     pause_seconds: float
     timer: Callable[[], float] = time.monotonic
-    slots: threading.BoundedSemaphore = field(init=False, repr=False, compare=False)
+    _turns: set[object] = field(default_factory=set, init=False, repr=False, compare=False)
     _state: _State = field(default_factory=_State, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -127,12 +130,11 @@ class Health:
             raise InputError("concurrency", f"{self.concurrency} is below 1")
         if not self.pause_seconds >= 0:
             raise InputError("pause_seconds", f"{self.pause_seconds} is below 0")
-        self.renew()
         renewed_after_fork(self)
 
     def renew(self) -> None:
         """Forget who asks the server now; for a forked child, where nobody does."""
-        object.__setattr__(self, "slots", threading.BoundedSemaphore(self.concurrency))
+        self._turns.clear()
         self._state.lock = threading.Lock()
 
     @contextmanager
@@ -164,11 +166,21 @@ class Health:
         Raises:
             ModelUnavailableError: none was free by *end*.
         """
-        if not self.slots.acquire(timeout=max(0.0, end - self.timer())):
-            raise ModelUnavailableError(
-                f"{place(self.address)} is busy: {self.concurrency} requests are under way"
-            )
+        turn = object()
         try:
+            while not self._takes(turn):
+                if self.timer() >= end:
+                    raise ModelUnavailableError(
+                        f"{place(self.address)} is busy: {self.concurrency} requests are under way"
+                    )
+                time.sleep(_LOOK_SECONDS)
             yield
         finally:
-            self.slots.release()
+            # Nothing where it was not taken, so an interrupt between taking and here leaves none taken.
+            self._turns.discard(turn)
+
+    def _takes(self, turn: object) -> bool:
+        with self._state.lock:
+            if len(self._turns) < self.concurrency:
+                self._turns.add(turn)
+        return turn in self._turns

@@ -15,9 +15,9 @@ holds two memories at most, each marked with "possibly".
 
 from __future__ import annotations
 
-from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,13 +25,13 @@ from simonides.errors import InputError
 from simonides.protocols import Channel, Fuser, Packer, Refiner, Understander
 from simonides.recall.counting import Meter
 from simonides.recall.deadline import Deadline
+from simonides.recall.helping.running import Work
 from simonides.records.candidate import FUSED
 from simonides.records.recall import Recall
 from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from concurrent.futures import Executor
 
     from simonides.protocols import Tools, View
     from simonides.recall.recording import Recording
@@ -45,6 +45,15 @@ DOUBTFUL_LINES = 2
 
 NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
+
+
+class Submits(Protocol):
+    """What runs work beside the caller: ``running.Threads``, or an ``Executor``."""
+
+    def submit(self, work: Callable[[], None], /) -> object:
+        """Run *work* in another thread, soon."""
+        ...
+
 
 Stage = TypeVar("Stage", Understander, Channel, Fuser, Refiner, Packer)
 
@@ -119,7 +128,7 @@ def run(
     *,
     known_at: int,
     timer: Callable[[], float],
-    executor: Executor | None = None,
+    executor: Submits | None = None,
     recording: Recording | None = None,
 ) -> Recall:
     """Answer *query* from what *view* lets see.
@@ -242,7 +251,7 @@ def _retrieve(
     deadline: Deadline,
     lines: list[StageTrace],
     timer: Callable[[], float],
-    executor: Executor | None,
+    executor: Submits | None,
     recording: Recording | None,
 ) -> tuple[tuple[Candidate, ...], Judgement | None]:
     """The pool and its judgement after channels, fuser and refiners, best first; adds their lines to *lines*."""
@@ -304,7 +313,7 @@ def _search(
     query: Query,
     tools: Tools,
     timer: Callable[[], float],
-    executor: Executor | None,
+    threads: Submits | None,
 ) -> list[tuple[Step[Channel], tuple[Ranking, float]]]:
     """Each channel with its ranking and the seconds it took, in the order given."""
 
@@ -313,12 +322,19 @@ def _search(
         ranking = channel.stage.search(view, query, tools)
         return ranking, timer() - start
 
-    if executor is None or len(channels) < 2:
+    if threads is None or len(channels) < 2:
         return [(channel, search(channel)) for channel in channels]
-    running = [executor.submit(search, channel) for channel in channels]
-    # All have ended before the first error is raised: the caller may then close what the view reads from.
-    wait(running)
-    return [(channel, future.result()) for channel, future in zip(channels, running, strict=True)]
+    beside = [Work(partial(search, channel)) for channel in channels]
+    try:
+        for each in beside:
+            threads.submit(each.run)
+        # All have ended before the first error is raised: the caller may then close what the view reads from.
+        for each in beside:
+            each.wait()
+    finally:
+        for each in beside:
+            each.stop()
+    return [(channel, each.result()) for channel, each in zip(channels, beside, strict=True)]
 
 
 def _line(step: Step[Stage], shape: str, seconds: float, count: int, reason: str = "") -> StageTrace:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import io
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,8 +33,6 @@ from simonides.surfaces.operations.local import LOCAL_METHODS
 from simonides.testing.chat_server import ChatServer, failed, spoken
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from simonides.store import Store
     from simonides.surfaces.client.remote import RemoteStore
 
@@ -192,6 +192,30 @@ def test_the_audit_log_is_read_and_checked(either: Any, store: Store) -> None:
     report = either.audit_verify(anchor=f"{entries[0].number}:{entries[0].seal}")
     assert (report.ok, report.entries, report.problems) == (True, entries[0].number, ())
     assert len(either.audit_entries()) == report.entries
+
+
+@pytest.mark.fault("N82")
+def test_an_export_or_backup_that_is_broken_off_leaves_no_half_file(
+    either: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, saved = tmp_path / "out.jsonl", tmp_path / "saved.db"
+    before.write_bytes(b"what was there")
+    link = os.link
+
+    def interrupted(source: Path, target: Path) -> None:
+        # The server links a file of its own on the way.
+        if target in {before, saved}:
+            raise KeyboardInterrupt
+        link(source, target)
+
+    monkeypatch.setattr("os.link", interrupted)
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        either.export(before)
+    with pytest.raises(KeyboardInterrupt):
+        either.backup(saved)
+    assert before.read_bytes() == b"what was there"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["out.jsonl"]
 
 
 def test_a_backup_comes_as_a_file(either: Any, store: Store, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from simonides.errors import DamagedError
 from simonides.index.block import Tail, block_arrays, block_of_arrays, join_blocks
 from simonides.index.columns import COLUMNS, ERASED, Row
 from simonides.index.postings import FIELDS, SealedPostings
@@ -145,3 +146,26 @@ def test_the_vectors_of_a_tail_are_searched_like_those_of_a_sealed_block(
     sealed = join_blocks([block], {}, 70)
     assert block.vectors.bits.tolist() == sealed.vectors.bits.tolist()
     assert block.vectors.bits.shape == sealed.vectors.bits.shape == (2, 5)
+
+
+@pytest.mark.fault("N81")
+@pytest.mark.parametrize("name", [*COLUMNS, "codes", "scales", "bits", "tokens", "sparse", *FIELDS])
+def test_arrays_of_unequal_length_are_refused(make_row: MakeRow, name: str) -> None:
+    tail = Tail(0, 3)
+    tail.extend([make_row(0, "fuse", [1, 0, -1]), make_row(1, "lamp", [0, 1, 0])])
+    tail.frozen()
+    grown = {
+        **tail._columns,
+        **tail._lengths,
+        "codes": tail._codes,
+        "scales": tail._scales,
+        "bits": tail._bits,
+        "tokens": tail._tokens._offsets,
+        "sparse": tail._sparse_scales,
+    }
+    array = grown[name]
+    array.append(np.zeros(array.view().shape[1:], array.view().dtype))
+    with pytest.raises(
+        DamagedError, match=r"2 rows from row 0 on, but .*: 3|3 rows from row 0 on, but .*: 2"
+    ):
+        tail.frozen()

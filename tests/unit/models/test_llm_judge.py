@@ -120,7 +120,10 @@ def test_a_server_that_failed_is_left_alone_for_a_while() -> None:
 def test_a_server_with_every_slot_taken_is_not_waited_for_beyond_the_timeout() -> None:
     with ChatServer(by_length) as server:
         asked = judge(server, concurrency=1, timeout_seconds=0.05)
-        with asked._health.slots, pytest.raises(ModelUnavailableError, match="is busy: 1 requests"):
+        with (
+            asked._health.slot(float("inf")),
+            pytest.raises(ModelUnavailableError, match="is busy: 1 requests"),
+        ):
             asked.judge("q", TEXTS)
         assert server.requests == []
 

@@ -8,9 +8,11 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.reliability.interrupting import Interrupter
 
 from simonides.errors import InputError, ModelRefusedError, ModelUnavailableError
 from simonides.models.remote_reranker import BATCH, RemoteReranker
+from simonides.models.server import Health
 from simonides.recall.refining.cross_encoder import CrossEncoder
 from simonides.records.candidate import Candidate
 from simonides.testing.chat_server import ChatServer, Reply
@@ -180,11 +182,25 @@ def test_a_server_with_every_slot_taken_is_not_waited_for_beyond_the_timeout() -
     with ChatServer(by_length("tei")) as server:
         reranker = client(server, concurrency=1, timeout_seconds=0.05)
         with (
-            reranker._health.slots,
+            reranker._health.slot(float("inf")),
             pytest.raises(ModelUnavailableError, match="is busy: 1 requests are under way"),
         ):
             reranker.score("q", TEXTS)
         assert server.requests == []
+
+
+@pytest.mark.fault("N82")
+def test_an_interrupt_anywhere_leaves_no_slot_taken() -> None:
+    health, interrupter, at = Health("http://127.0.0.1", 1, 0.0), Interrupter(), 1
+
+    def take() -> None:
+        with health.slot(float("inf")):
+            pass
+
+    while interrupter.run(take, KeyboardInterrupt, at) is not None:
+        with health.slot(0.0):
+            at += 1
+    assert at > 5
 
 
 def test_nothing_is_asked_about_no_texts() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -272,6 +273,25 @@ def test_an_error_is_raised_only_when_no_channel_runs_any_more() -> None:
         with pytest.raises(ModelError, match="gone"):
             ask(plan, executor=executor)
         assert slow.ended == ["meets"]
+
+
+@pytest.mark.fault("N82")
+def test_an_interrupt_leaves_only_when_no_channel_runs_any_more() -> None:
+    barrier = threading.Barrier(2)
+    slow = Meets(barrier)
+    plan = with_channels(slow=slow, finds=Finds((0,)))
+
+    def interrupt() -> None:
+        signal.raise_signal(signal.SIGINT)
+        barrier.wait(30)
+
+    with ThreadPoolExecutor(3) as executor:
+        began = threading.Timer(0.2, interrupt)
+        began.start()
+        with pytest.raises(KeyboardInterrupt):
+            ask(plan, executor=executor)
+        assert slow.ended == ["meets"]
+        began.join()
 
 
 def test_two_channels_of_one_name_are_refused() -> None:

@@ -354,6 +354,11 @@ def read_head(text: str) -> Head:
     return Head(int(number), seal)
 
 
+def has_entries(connection: apsw.Connection) -> bool:
+    """Whether the log of changes was begun."""
+    return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
+
+
 def make_key(folder: Path) -> bytes:
     """A new key, durable in ``NEW_KEY_FILE`` until ``adopt_key``; the usable one in ``KEY_FILE``, if any.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from simonides.backends.embedded.connection import translated
+from simonides.backends.embedded.connection import translated, write_transaction
 from simonides.backends.embedded.encryption import explained, open_file
 from simonides.backends.embedded.migrations import APPLICATION_ID
 from simonides.errors import DamagedError, EncryptionError, InputError, NewerSchemaError, UnavailableError
@@ -194,8 +194,8 @@ def _replace(source: apsw.Connection, connections: Connections) -> None:
             if attempt == _TRIES - 1:
                 raise
             # SQLite does not wait here; a transaction waits for whoever writes.
-            target.execute("BEGIN IMMEDIATE")
-            target.execute("ROLLBACK")
+            with write_transaction(connections):
+                pass
         else:
             return
 

@@ -28,6 +28,7 @@ from simonides.backends.embedded.auditing import (
     Entry,
     adopt_key,
     find_key,
+    has_entries,
     make_key,
     read_entries,
 )
@@ -35,7 +36,12 @@ from simonides.backends.embedded.auditing import START as AUDIT_START
 from simonides.backends.embedded.backup import put_back, send_backup, write_backup
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta, write_numbers
-from simonides.backends.embedded.connection import Connections, roll_back, translated, write_transaction
+from simonides.backends.embedded.connection import (
+    Connections,
+    read_transaction,
+    translated,
+    write_transaction,
+)
 from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine, open_file
@@ -357,15 +363,24 @@ class EmbeddedBank:
         Raises:
             UnavailableError, DamagedError: the rows cannot be read.
         """
-        with translated(self._connections.path):
-            connection = self._connections.get()
-            meta, snapshot = self._begin(connection)
-            try:
-                yield Reading(connection, meta, snapshot)
-            finally:
-                if not connection.get_autocommit():
-                    connection.execute("COMMIT")
+        with self._reading_index() as (connection, meta, position):
+            yield Reading(connection, meta, position.snapshot)
         self._publish_rebuilt()
+
+    @contextlib.contextmanager
+    def _reading_index(self) -> Iterator[tuple[apsw.Connection, Meta, Position]]:
+        """Open a read transaction and bring the index in memory to its change."""
+        missing: int | None = None
+        for _ in range(_TRIES):
+            with read_transaction(self._connections) as connection:
+                try:
+                    meta, position = self._catch_up(connection, missing)
+                except FileNotFoundError:
+                    missing = read_meta(connection).generation
+                    continue
+                yield connection, meta, position
+                return
+        raise UnavailableError(f"{self._index}: was replaced {_TRIES} times while it was opened; try again")
 
     def _publish_rebuilt(self) -> None:
         """Save others the work: an index that had to be rebuilt from rows is written once."""
@@ -380,26 +395,26 @@ class EmbeddedBank:
         if unpublished and not self._merge_problem and not self._connections.read_only:
             self.merge_if_due()
 
-    def _begin(self, connection: apsw.Connection) -> tuple[Meta, IndexSnapshot]:
-        """Begin a read transaction and catch up; on success the transaction stays open."""
-        missing: int | None = None
+    def _catch_up(self, connection: apsw.Connection, missing: int | None = None) -> tuple[Meta, Position]:
+        """Bring the index in memory to the change that *connection*'s transaction sees.
+
+        Raises:
+            FileNotFoundError: see ``catch_up``.
+        """
         with self._lock:
-            for _ in range(_TRIES):
-                connection.execute("BEGIN")
-                try:
-                    meta = read_meta(connection)
-                    self._position = catch_up(
-                        connection, meta, self._position, self._files, self._index, missing
-                    )
-                except FileNotFoundError:
-                    roll_back(connection)
-                    missing = meta.generation
-                except BaseException:
-                    roll_back(connection)
-                    raise
-                else:
-                    return meta, self._position.snapshot
-        raise UnavailableError(f"{self._index}: was replaced {_TRIES} times while it was opened; try again")
+            # Inside, so that another thread of a later transaction does not move on first.
+            meta = read_meta(connection)
+            # Taken away while it changes: if anything breaks it off, an interrupt, too, nobody sees it half
+            # changed, and the next call makes another from the generation on disk and the rows.
+            before, self._position = self._position, None
+            try:
+                position = catch_up(connection, meta, before, self._files, self._index, missing)
+            except FileNotFoundError:
+                # Raised by the opening of a generation, before anything is changed.
+                self._position = before
+                raise
+            self._position = position
+            return meta, position
 
     @contextlib.contextmanager
     def writing(
@@ -423,13 +438,13 @@ class EmbeddedBank:
             with write_transaction(self._connections) as connection:
                 meta = read_meta(connection)
                 snapshot: IndexSnapshot | DamagedError
+                position: Position | None = None
                 try:
-                    with self._lock:
-                        snapshot = self._catch_up(connection, meta)
-                        position = self._position
+                    _, position = self._catch_up_alone(connection)
+                    snapshot = position.snapshot
                 except DamagedError as error:
                     # A row that makes no arrays can still be forgotten; whoever compares with it is told.
-                    snapshot, position = error, None
+                    snapshot = error
                 auditor = self._sealer(connection)
                 transaction = WriteTransaction(
                     connection, meta, snapshot, now, self._analyser, auditor=auditor, actor=actor
@@ -497,13 +512,13 @@ class EmbeddedBank:
         SQLite's usual 2 MB each of them would be written many times over in one transaction.
         """
         with translated(self._connections.path):
-            connection = self._connections.get()
-            usual = connection.pragma("cache_size")
+            connection = self._connections.idle()
+        usual = connection.pragma("cache_size")
+        undone_in = connection.pragma("temp_store")
+        try:
             connection.pragma("cache_size", -_LOADING_CACHE_KB)
             # What undoes a single statement; in a file it would be several pages for every row.
-            undone_in = connection.pragma("temp_store")
             connection.pragma("temp_store", "MEMORY")
-        try:
             # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
             with uncollected(), self.writing(now, actor, parts) as transaction:
                 yield transaction
@@ -511,15 +526,12 @@ class EmbeddedBank:
             connection.pragma("temp_store", undone_in)
             connection.pragma("cache_size", usual)
 
-    def _catch_up(self, connection: apsw.Connection, meta: Meta) -> IndexSnapshot:
+    def _catch_up_alone(self, connection: apsw.Connection) -> tuple[Meta, Position]:
         """Inside a write transaction no one publishes, so a missing generation is missing for good."""
         try:
-            self._position = catch_up(connection, meta, self._position, self._files, self._index, None)
+            return self._catch_up(connection)
         except FileNotFoundError:
-            self._position = catch_up(
-                connection, meta, self._position, self._files, self._index, meta.generation
-            )
-        return self._position.snapshot
+            return self._catch_up(connection, read_meta(connection).generation)
 
     def impress(self, impression: Impression) -> None:
         """Keep in memory what a recall returned; nothing is written."""
@@ -621,47 +633,31 @@ class EmbeddedBank:
             alone: the caller keeps out all who write copies (see ``copies``).
         """
         # Kept out, another thread's merge ends at once: wait for it.
-        if not self._merging.acquire(blocking=alone):
+        if not alone and self._merging.locked():
             return False
-        try:
-            return self._merge(force=force, alone=alone)
-        except (SimonidesError, OSError) as error:
-            self._merge_problem = f"the index could not be written: {error}"
-            return False
-        finally:
-            self._merging.release()
+        with self._merging:
+            try:
+                return self._merge(force=force, alone=alone)
+            except (SimonidesError, OSError) as error:
+                self._merge_problem = f"the index could not be written: {error}"
+                return False
 
     def _merge(self, *, force: bool, alone: bool) -> bool:
         if self._key is not None:
             return self._seal()
-        with translated(self._connections.path):
-            connection = self._connections.get()
-            meta, snapshot = self._begin(connection)
-            try:
-                with self._lock:
-                    position = self._position
-                    # Another thread may have moved on already; its own merge will come.
-                    if position is None or position.snapshot is not snapshot:
-                        return False
-                    if not (force or merge_due(position)):
-                        # Nothing waits to be written any more, so nothing is in its way.
-                        self._merge_problem = ""
-                        return False
-                    generation = position.generation
-                won = merge(
-                    connection,
-                    self._connections,
-                    meta,
-                    snapshot,
-                    generation,
-                    self._files,
-                    self._index,
-                    alone=alone,
-                )
+        with self._reading_index() as (connection, meta, position):
+            snapshot, generation = position.snapshot, position.generation
+            if not (force or merge_due(position)):
+                # Nothing waits to be written any more, so nothing is in its way.
                 self._merge_problem = ""
-                return won
-            finally:
-                roll_back(connection)
+                return False
+            origin = origin_of(connection, meta, sequence=snapshot.sequence)
+        with translated(self._connections.path):
+            won = merge(
+                self._connections, meta, origin, snapshot, generation, self._files, self._index, alone=alone
+            )
+        self._merge_problem = ""
+        return won
 
     def _seal(self) -> bool:
         """Seal the tail in memory; true when that was due and no one else moved on meanwhile."""
@@ -672,7 +668,7 @@ class EmbeddedBank:
             snapshot = position.snapshot
         done = sealed(position, snapshot)
         with self._lock:
-            if self._position is not position or position.snapshot is not snapshot:
+            if self._position is not position:
                 return False
             self._position = done
         return True
@@ -794,8 +790,11 @@ class EmbeddedBank:
                 yield None
                 return
             ours = replace(meta, embedder=run.number, generation=0)
-            self._following = catch_up(connection, ours, self._following, self._files, self._index, None)
-            yield GoingOver(connection, meta, run, self._following.snapshot, self._sealer(connection))
+            # Taken away while it changes, as in ``_catch_up``.
+            before, self._following = self._following, None
+            following = catch_up(connection, ours, before, self._files, self._index, None)
+            self._following = following
+            yield GoingOver(connection, meta, run, following.snapshot, self._sealer(connection))
             write_numbers(connection)
 
     def write_following(self, given_up: Collection[int]) -> int:
@@ -986,7 +985,7 @@ class EmbeddedBank:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
         audited = False
         with contextlib.suppress(DamagedError), self._rows_only() as connection:
-            audited = bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
+            audited = has_entries(connection)
         if audited and self._auditor() is None:
             raise UnavailableError(
                 f"{self.folder}: the bank is audited and its audit key is not here; hand the key in, so "
@@ -1047,7 +1046,7 @@ class EmbeddedBank:
             UnavailableError: it was begun with another key.
         """
         with write_transaction(self._connections) as connection:
-            begun = bool(connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get)
+            begun = has_entries(connection)
             if begun:
                 auditor = self._auditor()
                 if auditor is None:
@@ -1191,13 +1190,8 @@ class EmbeddedBank:
     @contextlib.contextmanager
     def _rows_only(self) -> Iterator[apsw.Connection]:
         """A read transaction without arrays."""
-        with translated(self._connections.path):
-            connection = self._connections.get()
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                roll_back(connection)
+        with read_transaction(self._connections) as connection:
+            yield connection
 
     @_copying
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
@@ -1240,14 +1234,9 @@ class EmbeddedBank:
 
     def _verify_without_arrays(self, now: int | None) -> VerifyReport:
         """Rows that cannot be read make no arrays; say which rows these are."""
-        with translated(self._connections.path):
-            connection = self._connections.get()
-            connection.execute("BEGIN")
-            try:
-                meta = read_meta(connection, checked=False)
-                return verify(connection, meta, None, self._files, self._index, now)
-            finally:
-                roll_back(connection)
+        with self._rows_only() as connection:
+            meta = read_meta(connection, checked=False)
+            return verify(connection, meta, None, self._files, self._index, now)
 
     def close(self) -> None:
         """Close every connection; the bank cannot be used afterwards."""

@@ -9,7 +9,7 @@ that is missing, damaged, or of another bank, epoch or log is rebuilt from rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -48,12 +48,15 @@ if TYPE_CHECKING:
 _CHUNK = 4_096
 
 
-@dataclass
+@dataclass(frozen=True)
 class Position:
-    """How far one process has come with one bank; guarded by the bank's lock.
+    """How far one process has come with one bank.
+
+    The next position shares its tail and its names, which grow beyond what snapshots look at. Whoever makes
+    that one holds the bank's lock, and gives this one up first: after an error both may be half grown.
 
     Attributes:
-        snapshot: what readers get; replaced, never changed.
+        snapshot: what readers get.
         generation: the opened generation, ``None`` when the blocks were rebuilt or there are none.
         rebuilt: blocks after the generation's that no generation holds yet; the next merge publishes them.
         problem: why the index on disk was not used; empty when it was.
@@ -85,12 +88,13 @@ def catch_up(
     index: Path,
     missing: int | None,
 ) -> Position:
-    """The position at this read transaction's change; *position* itself may be moved on.
+    """The position at this read transaction's change.
 
     Args:
         connection: in a read transaction.
         meta: as that transaction sees it.
-        position: where this process stood before; ``None`` = the bank was just opened.
+        position: where this process stood before; ``None`` = the bank was just opened. Not to be used again
+            after an error other than ``FileNotFoundError``.
         files: the file layer.
         index: the bank's index folder.
         missing: a generation that is known to be missing: rebuild instead of opening it.
@@ -104,16 +108,13 @@ def catch_up(
     snapshot = position.snapshot
     if snapshot.sequence == meta.sequence:
         return position
-    _name(connection, position)
     expired = dict(snapshot.expired)
     for operation, ordinal, stamp in read_changes(connection, meta, snapshot.sequence):
         if operation in {EXPIRE, ERASE}:
             expired[int(ordinal)] = BEGINNING if operation == ERASE else int(stamp)
         elif operation not in {ADD, LINK, NAME, USE}:
             raise DamagedError(f"the change log holds the unknown operation {operation!r}")
-    _extend(connection, meta, position)
-    position.snapshot = _snapshot(position, meta, expired)
-    return position
+    return _moved_on(connection, meta, position, expired)
 
 
 def _outdated(position: Position, meta: Meta) -> bool:
@@ -143,20 +144,30 @@ def _goes_on(position: Position | None, meta: Meta, generation: Generation | Non
     return position if same and position.generation.graph_at == generation.graph_at else None
 
 
-def _snapshot(position: Position, meta: Meta, expired: dict[int, int]) -> IndexSnapshot:
-    blocks = position.sealed + ((position.tail.frozen(),) if position.tail.rows else ())
-    return IndexSnapshot(
+def _moved_on(
+    connection: apsw.Connection, meta: Meta, position: Position, expired: dict[int, int]
+) -> Position:
+    """The position with all that came since, and with *expired* for its newer stamps."""
+    position.labels.extend(read_labels(connection, len(position.labels)))
+    position.label_sets.extend(read_label_sets(connection, len(position.label_sets)))
+    tail = position.tail
+    for rows in _chunks(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
+        tail.extend(rows)
+    graph = extend_graph(connection, position.graph, meta.embedder)
+    accesses = extend_accesses(connection, position.accesses)
+    snapshot = IndexSnapshot(
         sequence=meta.sequence,
         generation=meta.generation,
-        dimension=position.tail.dimension,
-        blocks=blocks,
+        dimension=tail.dimension,
+        blocks=position.sealed + ((tail.frozen(),) if tail.rows else ()),
         expired=expired,
         labels=position.labels,
         label_sets=position.label_sets,
         last_ingested=meta.last_ingested,
-        graph=position.graph,
-        accesses=position.accesses,
+        graph=graph,
+        accesses=accesses,
     )
+    return replace(position, snapshot=snapshot, graph=graph, accesses=accesses)
 
 
 def _open(
@@ -195,27 +206,16 @@ def _open(
         problem=problem,
     )
     if before is not None:
-        position.graph, position.accesses = before.graph, before.accesses
-        position.labels, position.label_sets = before.labels, before.label_sets
-    _name(connection, position)
+        position = replace(
+            position,
+            graph=before.graph,
+            accesses=before.accesses,
+            labels=before.labels,
+            label_sets=before.label_sets,
+        )
     if generation is None or position.snapshot.sequence == meta.sequence:
-        _extend(connection, meta, position)
-        position.snapshot = _snapshot(position, meta, dict(position.snapshot.expired))
+        return _moved_on(connection, meta, position, dict(position.snapshot.expired))
     return position
-
-
-def _name(connection: apsw.Connection, position: Position) -> None:
-    """Names behind the codes that came since."""
-    position.labels += read_labels(connection, len(position.labels))
-    position.label_sets += read_label_sets(connection, len(position.label_sets))
-
-
-def _extend(connection: apsw.Connection, meta: Meta, position: Position) -> None:
-    tail = position.tail
-    for rows in _chunks(connection, meta.embedder, tail.start + tail.rows, meta.next_ordinal):
-        tail.extend(rows)
-    position.graph = extend_graph(connection, position.graph, meta.embedder)
-    position.accesses = extend_accesses(connection, position.accesses)
 
 
 def _chunks(connection: apsw.Connection, embedder: int | None, start: int, stop: int) -> Iterator[list[Row]]:

@@ -104,14 +104,29 @@ class Connections:
         if self.read_only and self._stamp != _stamp(self.path):
             # Someone could write after all, and what was opened as it was then would show old pages.
             self.look_again()
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None or self._local.opening != self._opening:
+        opened: tuple[apsw.Connection, int] | None = getattr(self._local, "opened", None)
+        if opened is None or opened[1] != self._opening:
             opening = self._opening
             with translated(self.path):
                 connection = self._open()
-            self._local.connection, self._local.opening = connection, opening
+            # First, so that ``close`` finds every connection that a thread keeps.
             with self._lock:
                 self._all.add(connection)
+            opened = self._local.opened = connection, opening
+        return opened[0]
+
+    def idle(self) -> apsw.Connection:
+        """This thread's connection, outside any transaction.
+
+        An interrupt may strike after a transaction has begun and before the ``with`` block that ends it is
+        entered. Then it stays open as long as something keeps the interrupt's traceback. Such a connection
+        is closed, which rolls back, and another takes its place; what the traceback keeps can do no harm.
+        """
+        connection = self.get()
+        if connection.in_transaction:
+            self._local.opened = None
+            connection.close()
+            connection = self.get()
         return connection
 
     def _open(self) -> apsw.Connection:
@@ -270,28 +285,48 @@ def translated(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def read_transaction(connections: Connections) -> Iterator[apsw.Connection]:
+    """The rows of one moment, that of the first read; others may write meanwhile."""
+    with _transaction(connections, "BEGIN", commit=False) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
 def write_transaction(connections: Connections) -> Iterator[apsw.Connection]:
-    """All or nothing: BEGIN IMMEDIATE … COMMIT, rolled back on any error (also an interrupt).
+    """All or nothing; other writers wait.
 
     Raises:
         UnavailableError: the bank is read-only, the disk is full, or the lock was not obtained.
     """
+    if connections.read_only:
+        connections.look_again()
+    connections.get()
+    if connections.read_only:
+        raise UnavailableError(f"{connections.path}: {connections.obstacle}")
+    with _transaction(connections, "BEGIN IMMEDIATE", commit=True) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def _transaction(connections: Connections, begin: str, *, commit: bool) -> Iterator[apsw.Connection]:
+    """Roll back what is not committed when the block ends, by an interrupt, too.
+
+    An interrupt may leave this generator suspended until its traceback is gone, so it commits itself: while
+    it is suspended its transaction is open, and ``Connections.idle`` gives all others another connection.
+    """
     with translated(connections.path):
-        if connections.read_only:
-            connections.look_again()
-        connection = connections.get()
-        if connections.read_only:
-            raise UnavailableError(f"{connections.path}: {connections.obstacle}")
-        connection.execute("BEGIN IMMEDIATE")
+        connection = connections.idle()
         try:
+            connection.execute(begin)
             yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            roll_back(connection)
-            raise
-
-
-def roll_back(connection: apsw.Connection) -> None:
-    """End a transaction without its changes, unless SQLite did so itself, as after some disk errors."""
-    if not connection.get_autocommit():
-        connection.execute("ROLLBACK")
+            if commit:
+                connection.execute("COMMIT")
+        finally:
+            try:
+                # SQLite ends a transaction itself after some disk errors. Python handles no signal between
+                # this look and the call that rolls back; in a function of its own it would.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            except apsw.ConnectionClosedError:
+                # Which rolled back.
+                pass

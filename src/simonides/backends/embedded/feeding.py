@@ -160,7 +160,7 @@ def feed(position: Position | None, after: Meta, block: Block) -> Position | Non
     """The position with the block behind its rows; ``None`` = it does not follow them.
 
     Args:
-        position: of this process; may be moved on.
+        position: of this process.
         after: counters as the transaction left them.
         block: of all rows that it added.
     """
@@ -177,6 +177,5 @@ def feed(position: Position | None, after: Meta, block: Block) -> Position | Non
     tail = position.tail
     if tail.start + tail.rows != block.start:
         return None
-    position.rebuilt += ((tail.frozen(),) if tail.rows else ()) + (block,)
-    position.tail = Tail(block.stop, tail.dimension)
-    return position
+    added = ((tail.frozen(),) if tail.rows else ()) + (block,)
+    return replace(position, rebuilt=position.rebuilt + added, tail=Tail(block.stop, tail.dimension))

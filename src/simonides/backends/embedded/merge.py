@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.backends.embedded.catch_up import origin_of
 from simonides.backends.embedded.change_log import ERASE, Meta, read_meta
 from simonides.backends.embedded.connection import write_transaction
 from simonides.backends.embedded.copies import joined
@@ -74,9 +73,9 @@ def allowed_tail(snapshot: IndexSnapshot) -> int:
 
 
 def merge(
-    connection: apsw.Connection,
     connections: Connections,
     meta: Meta,
+    origin: Origin,
     snapshot: IndexSnapshot,
     generation: Generation | None,
     files: FileLayer,
@@ -87,10 +86,9 @@ def merge(
     """Publish a generation that holds everything in *snapshot*.
 
     Args:
-        connection: in the read transaction that *meta* and *snapshot* belong to; it is ended here, between
-            reading and publishing.
-        connections: for the publishing write transaction.
-        meta: as the read transaction sees it.
+        connections: of the bank, outside a transaction.
+        meta: as a read transaction saw it.
+        origin: of a generation that is made at its change.
         snapshot: at the same change.
         generation: what the snapshot's first blocks were opened from; ``None`` = nothing on disk is usable.
         files: the file layer.
@@ -103,10 +101,8 @@ def merge(
     parts = sealed_parts(snapshot, generation)
     expired = stamps_beside(parts, snapshot)
     graph = snapshot.graph.sealed(np.array(erased_rows(snapshot), np.int64))
-    origin = origin_of(connection, meta, sequence=snapshot.sequence)
-    connection.execute("COMMIT")
     with contextlib.nullcontext(enter_result=True) if alone else joined(index.parent) as may_write:
-        if not may_write or not is_unchanged(connection, meta, snapshot.sequence):
+        if not may_write or not is_unchanged(connections.get(), meta, snapshot.sequence):
             return False
         number = free_number(files, index, meta.generation)
         written = write_new(files, index, number, origin, parts, expired, graph)

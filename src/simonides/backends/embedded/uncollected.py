@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def uncollected() -> Iterator[None]:
     """Let Python's collector of cycles rest inside the block; afterwards it is as it was."""
     collecting = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if collecting:

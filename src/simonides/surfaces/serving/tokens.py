@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from simonides.backends.embedded.connection import roll_back, translated
+from simonides.backends.embedded.connection import translated
 from simonides.backends.embedded.encryption import open_file
 from simonides.backends.embedded.folder import folder_name
 from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
@@ -180,17 +180,17 @@ class TokenStore:
             UnavailableError: the file or the tokens cannot be written; no token was made.
         """
         with self._opened() as connection:
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 token = None
                 if not connection.execute("SELECT EXISTS (SELECT 1 FROM tokens)").get:
                     token = self.create(banks=banks, now=now)
                     write_file(path, f"{token}\n")
                 connection.execute("COMMIT")
-            except BaseException:
+            finally:
                 with suppress(apsw.ConnectionClosedError):
-                    roll_back(connection)
-                raise
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
         return token
 
     def find(self, token: str, now: int) -> Grant | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
+from tests.reliability.interrupting import Interrupter
 
 from simonides.backends.embedded.connection import (
     Connections,
@@ -359,3 +360,46 @@ def test_a_read_only_bank_is_recalled_from_and_not_written(
             write()
     assert not reader.merge_if_due(force=True)
     assert desk.index_files() == files, "not even the index is written"
+
+
+def _note(connections: Connections, text: str) -> None:
+    with write_transaction(connections) as connection:
+        connection.execute("INSERT INTO notes VALUES (?)", (text,))
+
+
+@pytest.mark.fault("N82")
+def test_an_interrupt_anywhere_in_a_transaction_leaves_none_open(
+    connections: Connections, path: Path
+) -> None:
+    interrupter, at = Interrupter(), 1
+    while interrupter.run(lambda: _note(connections, "torn"), KeyboardInterrupt, at) is not None:
+        assert not connections.get().in_transaction, at
+        other = apsw.Connection(str(path))
+        other.execute("BEGIN IMMEDIATE; ROLLBACK")
+        other.close()
+        at += 1
+    assert at > 10
+    _note(connections, "whole")
+    assert notes(path)[-1] == "whole"
+
+
+@pytest.mark.fault("N82")
+def test_a_transaction_that_a_kept_traceback_holds_open_is_ended_by_the_next(
+    connections: Connections, path: Path
+) -> None:
+    interrupter, at, held = Interrupter(), 1, 0
+    while True:
+        kept = [interrupter.run(lambda: _note(connections, "torn"), KeyboardInterrupt, at)]
+        if kept == [None]:
+            break
+        held += connections.get().in_transaction
+        _note(connections, f"whole {at}")
+        # What ends with the traceback ends no transaction of another.
+        with write_transaction(connections) as connection:
+            connection.execute("INSERT INTO notes VALUES ('next')")
+            kept.clear()
+            assert connection.in_transaction, at
+        at += 1
+    assert held, "some interrupt left the transaction open as long as its traceback was kept"
+    wanted = [text for place in range(1, at) for text in (f"whole {place}", "next")]
+    assert [text for text in notes(path) if text != "torn"] == wanted
