@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 TARGET = Path(chance.__file__).parent / chance.FILE
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 ELSEWHERE_WEIGHT = 0.15
-"""Of a question that was asked of another bank, and of a greeting: there are thousands, and they are easy."""
+"""Of a question that was asked of another bank, and of small talk: there are thousands, and they are easy."""
 
 RIDGE = {"anything": 10.0, "hit": 20.0}
 GREETINGS = (

@@ -1524,7 +1524,7 @@ class Bank:
             zone=self._around.zone,
             judge=self._around.judge if judges else None,
             sparse=sparse,
-            words=embedder if isinstance(embedder, WordKnower) else None,
+            words=_word_knower(embedder),
         )
         answer = run(
             plan,
@@ -2402,6 +2402,10 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
 
 def _ignore(_: str) -> None:
     """Nobody waits for the pieces of an answer."""
+
+
+def _word_knower(embedder: object) -> WordKnower | None:
+    return embedder if isinstance(embedder, WordKnower) else None
 
 
 def _seed(query: str, as_of: int) -> int:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from simonides.records.extraction import Extraction
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind
+    from simonides.records.letters import Letters
     from simonides.records.memory import Memory
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
@@ -106,7 +107,7 @@ class TokenEmbedder(Protocol):
 
 @runtime_checkable
 class WordKnower(Protocol):
-    """What an embedder may offer beside ``Embedder``: which words are spelt as its training texts spelt them."""
+    """What an embedder may offer beside ``Embedder``: which words it knows."""
 
     def knows(self, word: str) -> bool:
         """Whether *word*, in lower case, is one entry of the model's vocabulary."""
@@ -286,7 +287,7 @@ class Postings(Protocol):
 
     def bm25(
         self,
-        terms: Sequence[tuple[str, int]],
+        terms: Sequence[tuple[str, float]],
         visible: NDArray[np.bool_],
         eligible: NDArray[np.bool_],
         *,
@@ -318,6 +319,18 @@ class Postings(Protocol):
         Returns:
             frequencies int64, shape (len(terms),), and held, bool, shape (len(terms), len(ordinals)).
         """
+        ...
+
+    def seen(
+        self, terms: Sequence[str], visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> NDArray[np.bool_]:
+        """Which of *terms* any visible row holds in any of *fields*; bool, shape (len(terms),)."""
+        ...
+
+    def with_letters(
+        self, wanted: Letters, visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> list[str]:
+        """The terms that *wanted* admits and any visible row holds in any of *fields*, ascending."""
         ...
 
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:

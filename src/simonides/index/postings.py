@@ -18,21 +18,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from simonides.index.bm25 import Saturation, TermList, score_lists
-from simonides.index.vocabulary import ByteRuns, Letters, Vocabulary
+from simonides.index.vocabulary import ByteRuns, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from simonides.index.bm25 import Postings
+    from simonides.records.letters import Letters
 
 FIELDS = ("text", "context", "relation", "expansion")
 """The lexical fields of a memory, indexed apart (SPEC, general settlement 10)."""
@@ -308,7 +308,7 @@ class BlockPostings:
 
     def bm25(
         self,
-        terms: Sequence[tuple[str, int]],
+        terms: Sequence[tuple[str, float]],
         visible: NDArray[np.bool_],
         eligible: NDArray[np.bool_],
         *,
@@ -327,7 +327,7 @@ class BlockPostings:
         return score_lists(lists, starts, eligible, Saturation(k1, b), depth)
 
     def _lists(
-        self, field: str, weight: float, terms: Sequence[tuple[str, int]], visible: NDArray[np.bool_]
+        self, field: str, weight: float, terms: Sequence[tuple[str, float]], visible: NDArray[np.bool_]
     ) -> list[TermList]:
         """The terms that any row of the field holds, in order."""
         found = [(count, self._postings(field, term)) for term, count in terms]

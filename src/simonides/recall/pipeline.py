@@ -9,8 +9,8 @@ A stage that has to do less than asked says so (a note, a ranking's reason), and
 Under a deadline some stages are left out (``deadline``); when an understander says that nothing needs to be
 looked for (``query.skip``), all but the packer are, and the trace says so under ``skipped``. A refiner may
 judge that nothing in the pool answers the query (``Refined.no_match``): the hits stay, the context is empty,
-and nothing of it counts as degraded. Where it judges that something possibly does (band ``weak``), the context
-holds two memories at most, each marked with "possibly".
+and nothing of it counts as degraded. Where it judges that something possibly does (band ``weak``), the
+context holds two memories at most, each marked with "possibly".
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from simonides.records.trace import StageTrace, Trace
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simonides.protocols import Tools, View
+    from simonides.protocols import Packed, Tools, View
     from simonides.recall.recording import Recording
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
-    from simonides.records.recall import Band, Judgement
+    from simonides.records.recall import Judgement
 
 DOUBTFUL_LINES = 2
 """Memories in the context where it is only possible that any answers."""
@@ -161,24 +161,8 @@ def run(
         pool, judgement = _retrieve(plan, view, query, tools, deadline, lines, timer, executor, recording)
 
     start = timer()
-    band: Band = judgement.band if judgement else "match"
-    if band == "weak" and query.precision != "wide":
-        query = replace(query, doubtful=True)
-    packed = plan.packer.stage.pack(view, query, pool, tools)
     reasons = _why_no_match(query, pool, lines)
-    if reasons:
-        # What was found stays to be looked at; nothing of it goes into a prompt by itself.
-        packed = replace(packed, context="", chunks=())
-        band = "none"
-    elif query.doubtful and len(packed.hits) > DOUBTFUL_LINES:
-        few = plan.packer.stage.pack(view, replace(query, limit=DOUBTFUL_LINES), pool, tools)
-        packed = replace(packed, context=few.context, chunks=few.chunks)
-    if judgement:
-        relevance = judgement.relevance
-        packed = replace(
-            packed,
-            hits=tuple(replace(h, relevance=relevance.get(h.memory.ordinal, 0.0)) for h in packed.hits),
-        )
+    packed = _pack(plan, view, query, pool, tools, judgement, answered=not reasons)
     lines.append(_line(plan.packer, "packer", timer() - start, len(packed.hits)))
 
     for line in lines:
@@ -214,8 +198,35 @@ def run(
         chunks=packed.chunks,
         no_match_reasons=reasons,
         confidence=judgement.confidence if judgement else 0.0 if judges_relevance(plan) else None,
-        band=band,
+        band="none" if reasons else judgement.band if judgement else "match",
     )
+
+
+def _pack(
+    plan: Plan,
+    view: View,
+    query: Query,
+    pool: tuple[Candidate, ...],
+    tools: Tools,
+    judgement: Judgement | None,
+    *,
+    answered: bool,
+) -> Packed:
+    """Hits and context, as sure as the judgement is."""
+    pack = plan.packer.stage.pack
+    if answered and judgement and judgement.band == "weak" and query.precision != "wide":
+        query = replace(query, doubtful=True)
+    packed = pack(view, query, pool, tools)
+    if not answered:
+        # What was found stays to be looked at; nothing of it goes into a prompt by itself.
+        packed = replace(packed, context="", chunks=())
+    elif query.doubtful and len(packed.hits) > DOUBTFUL_LINES:
+        few = pack(view, replace(query, limit=DOUBTFUL_LINES), pool, tools)
+        packed = replace(packed, context=few.context, chunks=few.chunks)
+    if judgement is None:
+        return packed
+    hits = (replace(hit, relevance=judgement.relevance.get(hit.memory.ordinal, 0.0)) for hit in packed.hits)
+    return replace(packed, hits=tuple(hits))
 
 
 def _understand(
@@ -254,7 +265,7 @@ def _retrieve(
     executor: Submits | None,
     recording: Recording | None,
 ) -> tuple[tuple[Candidate, ...], Judgement | None]:
-    """The pool and its judgement after channels, fuser and refiners, best first; adds their lines to *lines*."""
+    """The pool after channels, fuser and refiners, best first, and its judgement; adds to *lines*."""
     left_out = deadline.leaves_out(*(channel.name for channel in plan.channels))
     lines.extend(_line(c, "channel", 0.0, 0, deadline.reason) for c in plan.channels if c.name in left_out)
     channels = tuple(channel for channel in plan.channels if channel.name not in left_out)

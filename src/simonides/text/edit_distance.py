@@ -24,7 +24,7 @@ class EditPattern:
         return len(other) + rises.bit_count() - falls.bit_count()
 
     def to_beginning(self, other: str) -> tuple[int, int]:
-        """The least distance between a beginning of the word and *other*, and how much of the word is left."""
+        """The least distance of *other* from a beginning of the word, and how much of the word is left."""
         rises, falls = self._column(other)
         distance = best = len(other)
         left = self._length

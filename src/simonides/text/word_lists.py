@@ -40,6 +40,12 @@ def irregular_forms(language: str) -> Mapping[str, str]:
 
 
 @cache
+def small_talk() -> frozenset[str]:
+    """Words of greetings and thanks, folded: a query of nothing else asks for no memory."""
+    return frozenset(word for line in _lines("small_talk", "english") for word in line)
+
+
+@cache
 def abbreviations() -> Mapping[str, tuple[str, ...]]:
     """Short form → what it may stand for, the likeliest first. Not to be changed."""
     found: dict[str, tuple[str, ...]] = {}

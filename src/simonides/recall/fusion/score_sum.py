@@ -6,8 +6,8 @@ score(m) = Σ over channels c that found m of weight_c · scaled_c(m)
     log:          the same of ln(s), for masses that fall by magnitudes; a score that is not positive counts
                   as the ranking's lowest positive one
 
-    by_coverage:  weight_c is multiplied by the largest share of the query's weight Σ idf that one of the first
-                  five hits of c covers: where no memory holds more than a stray word of the question, words
+    by_coverage:  weight_c is multiplied by the largest coverage of the query (``recall.coverage``) among the
+                  first five hits of c: where no memory holds more than a stray word of the question, words
                   tell little
 
 What a channel did not find gets nothing from it, like its last hit. A ranking whose scores are all the same

@@ -53,8 +53,8 @@ class ChanceModel:
         count = len(stored["signals"])
         products = np.zeros((count, count))
         products[np.triu_indices(count)] = stored["products"]
-        arrays = (np.array(stored[name], np.float64) for name in ("mean", "scale", "weights"))
-        return cls(tuple(stored["signals"]), *arrays, products, float(stored["intercept"]))
+        mean, scale, weights = (np.array(stored[name], np.float64) for name in ("mean", "scale", "weights"))
+        return cls(tuple(stored["signals"]), mean, scale, weights, products, float(stored["intercept"]))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, numbers rounded to six significant digits."""

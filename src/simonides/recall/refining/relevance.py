@@ -1,12 +1,12 @@
-"""Says how likely each hit answers the query, and how likely anything does; takes the unlikely out (DF-04).
+"""Says how likely each hit answers the query, and how likely anything does; drops the unlikely (DF-04).
 
-    confidence     the calibrated probability that anything in the pool answers: ``anything`` over the first ten
+    confidence     the calibrated probability that anything in the pool answers: ``anything``, on ten hits
     relevance(m)   confidence × the probability that m answers, if anything does: ``hit``
     band           none below *weak*, weak below *match*, else match
 
-Both are logistic models (``chance``) over signals that other stages left or that cost little: coverage of the
-query's words by idf, cosine, MaxSim, their best, their lead over the rest, words that no visible memory holds.
-They were fitted for one embedder; with any other, or none, a model over words alone takes their place.
+Both are logistic models (``chance``) over signals that other stages left or that cost little: coverage of
+the query's words by idf, cosine, MaxSim, their best, their lead over the rest, words that no visible memory
+holds. They were fitted for one embedder; with any other, or none, models over words alone are used.
 
 What is kept, by the caller's ``precision``:
     wide            everything: for benchmarks, and for rerankers of one's own
@@ -15,8 +15,8 @@ What is kept, by the caller's ``precision``:
 In the band none everything stays as it was found, for the caller to look at. The order never changes.
 Statistics are those of the visible rows.
 Cost: the postings of the query's terms, and one dot product per memory of the pool.
-Source: logistic calibration after Platt (1999); the signals are near Shtok et al., Predicting Query Performance
-by Query-Drift Estimation (2012). Numbers and data: docs/guide/relevance.md.
+Source: logistic calibration after Platt (1999); the signals are near Shtok et al., Predicting Query
+Performance by Query-Drift Estimation (2012). Numbers and data: docs/guide/relevance.md.
 Weakness: a question about things that the bank speaks of, but whose answer it does not hold, looks like one
 that it answers.
 """
@@ -37,6 +37,8 @@ from simonides.recall.refining.chance import chance_models
 from simonides.recall.refining.late_interaction import SIGNAL as MAX_SIM
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Judgement
+from simonides.text.tokenise import tokenise
+from simonides.text.word_lists import small_talk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +54,7 @@ WORDS = "words"
 """Name of the models that use no vector."""
 
 HEAD, REST = 10, 100
-"""How many of the pool are judged together, and how many tell what is usual in it. The models were fitted so."""
+"""How many of the pool are judged together, and how many tell what is usual in it; so in fitting, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Relevance:
         share: by precision, the least chance of a kept hit, as a share of the best one's; 0 keeps all.
         sure: chance of the best hit from which on it stands out.
         unsure: how many of the first hits are kept where none stands out, from 1.
+        unsure_share: their least chance, as a share of the best one's.
     """
 
     weak: float
@@ -71,6 +74,7 @@ class Relevance:
     share: Mapping[str, float]
     sure: float
     unsure: int
+    unsure_share: float
 
     def __post_init__(self) -> None:
         if not 0 <= self.weak <= self.match <= 1:
@@ -80,8 +84,9 @@ class Relevance:
                 raise UnknownNameError(f"share.{name}", name, PRECISIONS)
             if not 0 <= share <= 1:
                 raise InputError(f"share.{name}", f"{share} is not between 0 and 1")
-        if not 0 <= self.sure <= 1:
-            raise InputError("sure", f"{self.sure} is not between 0 and 1")
+        for name in ("sure", "unsure_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(name, f"{getattr(self, name)} is not between 0 and 1")
         if self.unsure < 1:
             raise InputError("unsure", f"{self.unsure} is below 1; give how many hits")
 
@@ -99,12 +104,14 @@ class Relevance:
                 problem = f"relevance was not calibrated for {name}; judged by words alone"
         assert models is not None
         confidence = float(models[0].chances(signals.anything)[0])
-        if query.time is not None and _happened_then(view, query, pool):
+        if is_small_talk(query.text):
+            confidence = 0.0
+        elif query.time is not None and _happened_then(view, query, pool):
             # What happened in the time that the query states is an answer to it, whatever its words.
             confidence = max(confidence, self.match)
         chances = models[1].chances(signals.hits)
         relevance = (confidence * chances).round(6)
-        band = "match" if confidence >= self.match else "weak" if confidence >= self.weak else "none"
+        band: Band = "match" if confidence >= self.match else "weak" if confidence >= self.weak else "none"
         found = dict(zip(signals.ordinals.tolist(), relevance.tolist(), strict=True))
         kept, why = self._likely(query, chances, relevance, band)
         rows = set(signals.ordinals[kept].tolist())
@@ -131,7 +138,7 @@ class Relevance:
     def _likely(
         self, query: Query, chances: NDArray[np.float64], relevance: NDArray[np.float64], band: Band
     ) -> tuple[NDArray[np.bool_], str]:
-        """Which of the judged hits are kept, and why the others and all after them are not; empty = they are."""
+        """Which of the judged hits are kept, and why all others are not; empty = they are."""
         kept, why = np.ones(len(chances), np.bool_), ""
         share = 0.0 if band == "none" else self.share.get(query.precision, 0.0)
         if share:
@@ -141,6 +148,7 @@ class Relevance:
                 kept[HEAD:] = False
                 why = f"less than {share:g} times as likely to answer as the best hit"
             else:
+                kept = chances >= self.unsure_share * best
                 kept[self.unsure :] = False
                 why = f"behind the first {self.unsure}, and no hit stands out"
             kept[0] = True
@@ -178,6 +186,12 @@ class Signals:
         if not self.has_vectors:
             return (covered,)
         return (covered, f"the nearest memory has a cosine of {self.anything['cosine'][0]:.2f}")
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether *text* greets, thanks or acknowledges, and says nothing else."""
+    words = tokenise(text)
+    return bool(words) and all(word in small_talk() for word in words)
 
 
 def collect_signals(view: View, query: Query, pool: tuple[Candidate, ...]) -> Signals:
