@@ -51,7 +51,9 @@ class AskedBank(Protocol):
 
     def retain(self, items: list[dict[str, Any]], /, *, deduplicate: bool) -> list[str]: ...
 
-    def recall(self, query: str, /, *, limit: int, max_tokens: None, profile: str) -> Answer: ...
+    def recall(
+        self, query: str, /, *, limit: int, max_tokens: None, profile: str, precision: str
+    ) -> Answer: ...
 
 
 class AskedStore(Protocol):
@@ -125,7 +127,8 @@ def ask_corpus(
     """Ask *questions* in turn; *keys* says the item's key of each memory's id."""
     for question in questions:
         start = cpu() if cpu else 0.0
-        answer = bank.recall(question.text, limit=depth, max_tokens=None, profile=profile)
+        # The whole ranking is judged, not what of it is likely.
+        answer = bank.recall(question.text, limit=depth, max_tokens=None, profile=profile, precision="wide")
         spent = (cpu() - start) * 1000 if cpu else None
         yield replace(_result(question, answer, keys), cpu_ms=spent)
 
