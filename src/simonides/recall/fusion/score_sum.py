@@ -6,9 +6,9 @@ score(m) = Σ over channels c that found m of weight_c · scaled_c(m)
     log:          the same of ln(s), for masses that fall by magnitudes; a score that is not positive counts
                   as the ranking's lowest positive one
 
-    by_coverage:  weight_c is multiplied by the largest coverage of the query (``recall.coverage``) among the
-                  first five hits of c: where no memory holds more than a stray word of the question, words
-                  tell little
+    by_coverage:  weight_c is multiplied by min(1, coverage / by_coverage_c), with the largest coverage of the
+                  query (``recall.coverage``) among the first five hits of c: where no memory holds more than
+                  a stray word of the question, words tell little
 
 What a channel did not find gets nothing from it, like its last hit. A ranking whose scores are all the same
 tells nothing apart and counts 0; one with a single hit counts 1, for that hit was told apart from all
@@ -53,12 +53,13 @@ class ScoreSum:
     Attributes:
         weights: by channel name, above 0; a channel that is not named has weight 1.
         log: names of channels whose scores are scaled by their logarithms.
-        by_coverage: names of channels that weigh less where no hit covers the query.
+        by_coverage: by name of a channel that weighs less where no hit covers the query, the coverage from
+            which on it has its whole weight, above 0.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
     log: tuple[str, ...] = ()
-    by_coverage: tuple[str, ...] = ()
+    by_coverage: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for channel, weight in self.weights.items():
@@ -77,8 +78,10 @@ class ScoreSum:
 
     def _weight(self, channel: str, ranking: Ranking, view: View, query: Query) -> float:
         weight = self.weights.get(channel, 1.0)
-        if channel in self.by_coverage and len(ranking) and query.terms:
-            weight *= float(coverage(view, query, ranking.ordinals[:_LOOKED_AT]).max())
+        whole = self.by_coverage.get(channel)
+        if whole and len(ranking) and query.terms:
+            most = float(coverage(view, query, ranking.ordinals[:_LOOKED_AT]).max())
+            weight *= min(1.0, most / whole)
         return weight
 
     def _scaled(self, channel: str, ranking: Ranking) -> NDArray[np.float64]:
