@@ -22,9 +22,10 @@ class Filters:
     """Explicit conditions: only these may exclude a memory. Times in microseconds UTC.
 
     Attributes:
-        kinds: kinds to keep; empty = all.
+        kinds: kinds to keep; ``None`` = all, empty = nothing.
         project: project to keep; ``None`` = all.
-        tags: tags to match by ``tags_match`` (any, any_strict, all, all_strict, exact).
+        tags: tags to match by ``tags_match`` (any, any_strict, all, all_strict, exact); what an empty tuple
+            keeps is said in ``index.view.tags_match``.
         window: half-open ``(start, end)`` that the memory's occurred range must meet; ``None`` = any time.
         as_of: the viewpoint in the world's time; ``None`` = now.
         known_at: the viewpoint in recorded time; ``None`` = ``as_of``.
@@ -34,7 +35,7 @@ class Filters:
             the memories behind them left out.
     """
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind, ...] | None = None
     project: str | None = None
     tags: tuple[str, ...] = ()
     tags_match: str = "any"

@@ -109,16 +109,16 @@ def matches(row: dict[str, float], filters: Filters) -> bool:
     tags, asked = SETS[int(row["tags"])], set(filters.tags)
     tagged = {
         "any": not asked or not tags or bool(tags & asked),
-        "any_strict": not asked or bool(tags & asked),
+        "any_strict": bool(tags & asked),
         "all": not asked or not tags or asked <= tags,
-        "all_strict": not asked or asked <= tags,
+        "all_strict": bool(asked) and asked <= tags,
         "exact": tags == asked,
     }[filters.tags_match]
     first, last = int(row["occurred_from"]), int(row["occurred_to"])
     undated = (first, last) == (FOREVER, BEGINNING)
     return (
         (filters.archived or not int(row["state"]) & ARCHIVED)
-        and (not filters.kinds or row["kind"] in {KIND_CODES[kind] for kind in filters.kinds})
+        and (filters.kinds is None or row["kind"] in {KIND_CODES[kind] for kind in filters.kinds})
         and (filters.project is None or LABELS[int(row["project"])] == filters.project)
         and tagged
         and (filters.window is None or (not undated and Interval(first, last).overlaps(*filters.window)))
