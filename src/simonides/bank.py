@@ -61,7 +61,7 @@ from simonides.recall.observing import observe
 from simonides.recall.pipeline import run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
-from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, read_search_arguments
+from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, heeded, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
@@ -1476,6 +1476,7 @@ class Bank:
         reading: Reading,
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
+        options, ignored = heeded(options, plan)
         embedder, problem = self._usable_embedder(plan, reading)
         reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
         reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
@@ -1518,7 +1519,7 @@ class Bank:
             ("reranker", no_reranker),
             ("learned reranker", no_learned),
         )
-        reasons = tuple(f"{model}: {why}" for model, why in missing if why)
+        reasons = (*ignored, *(f"{model}: {why}" for model, why in missing if why))
         if reasons:
             trace = replace(trace, degraded=(*reasons, *trace.degraded))
         if self.principal is not None:

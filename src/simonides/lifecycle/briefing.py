@@ -6,8 +6,8 @@
     Open questions      what ends with a question mark or is tagged "open", the newest first
     Recent changes      what was closed by something newer in the last ``RECENT_DAYS`` days: before → after
 
-A memory stands in the first section that has it. Pins come first and may use the whole budget, in order; of two
-pins the newer. The other sections share what pins leave, in this order: each may use its share of what is left
+A memory stands in the first section that has it. Pins come first and may use the whole budget, the newest
+first. The other sections share what pins leave, in this order: each may use its share of what is left
 (``SHARES``), so that a full one never empties the next, and the last that has lines may use all of it.
 Deterministic: same bank, task, clock and profile, same text.
 """

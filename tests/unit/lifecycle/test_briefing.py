@@ -128,7 +128,7 @@ def test_pins_may_use_the_whole_budget_and_come_before_all_else(bank: Bank) -> N
     brief = bank.brief("release", 400, profile="lexical")
 
     assert set(brief.sections["Pinned"]) == set(pins)
-    assert list(brief.sections)[0] == "Pinned"
+    assert next(iter(brief.sections)) == "Pinned"
     assert brief.tokens <= 400
     assert len(brief.sections) > 1, "what pins leave goes to the others"
 

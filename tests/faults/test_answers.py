@@ -1,0 +1,182 @@
+"""Public faults of what a recall answers: options that do nothing, limits that are not reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import simonides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from simonides.bank import Bank
+    from simonides.testing.clock import FrozenClock
+
+REPRODUCED = ("engram", "memoria", "jeffs_brain", "hindsight", "helix")
+PROFILES = (*REPRODUCED, "default", "lexical")
+
+
+@pytest.fixture
+def words_only(tmp_path: Path, clock: FrozenClock) -> Iterator[Bank]:
+    """An empty bank of a store without an embedder."""
+    with simonides.open(tmp_path / "words", clock=clock, embedder=None, environ={}) as opened:
+        yield opened.bank("diary")
+
+
+def texts(answer: Any) -> list[str]:
+    return [hit.text for hit in answer]
+
+
+def said(answer: Any, option: str) -> list[str]:
+    return [line for line in answer.trace.degraded if line.startswith(f"{option}:")]
+
+
+# Option → a value, and the profiles that have a stage for it.
+OPTIONS: dict[str, tuple[Any, set[str]]] = {
+    "mode": ("semantic", {"jeffs_brain"}),
+    "budget": ("high", {"hindsight"}),
+    "budget_function": ("adaptive", {"hindsight"}),
+    "entity_hints": (["Ines"], {"engram", "memoria", "hindsight", "helix", "default"}),
+    "question_date": ("2026-02-01", {"engram", "jeffs_brain", "hindsight", "default"}),
+    "syntax": ("extended", {"jeffs_brain"}),
+    "aliases": ({"lamp": ["light"]}, {"jeffs_brain"}),
+    "deadline_ms": (60_000, set(PROFILES) - {"lexical"}),
+    "include_chunks": (True, set(PROFILES)),
+}
+
+
+@pytest.mark.fault("N9")
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_that_no_stage_reads_is_ignored_and_said(bank: Bank, option: str, profile: str) -> None:
+    bank.retain(["The lamp is green.", "Ines mends the lamp.", "The kettle is red."])
+    value, readers = OPTIONS[option]
+    plain = bank.recall("lamp", profile=profile)
+
+    answer = bank.recall("lamp", profile=profile, **{option: value})
+
+    lines = said(answer, option)
+    if profile in readers:
+        assert lines == []
+        return
+    assert len(lines) == 1
+    assert repr(profile) in lines[0]
+    assert [(hit.id, hit.score) for hit in answer] == [(hit.id, hit.score) for hit in plain]
+    assert answer.context == plain.context
+
+
+@pytest.mark.fault("N9")
+@pytest.mark.parametrize("profile", [each for each in PROFILES if each != "jeffs_brain"])
+@pytest.mark.parametrize("mode", ["semantic", "bm25", "hybrid", "hybrid-rerank"])
+def test_a_mode_never_empties_a_profile_that_has_none(words_only: Bank, profile: str, mode: str) -> None:
+    words_only.retain(["The lamp is green.", "The kettle is red."])
+
+    answer = words_only.recall("lamp", profile=profile, mode=mode)
+
+    assert texts(answer)[:1] == ["The lamp is green."]
+    assert said(answer, "mode")
+
+
+@pytest.mark.fault("N9")
+def test_the_conditions_of_an_extended_query_still_filter(words_only: Bank) -> None:
+    words_only.retain([{"text": "The lamp is green.", "tags": ["home"]}, "The lamp is red."])
+
+    answer = words_only.recall("tag:home lamp", syntax="extended")
+
+    assert texts(answer) == ["The lamp is green."]
+    assert "filter" in said(answer, "syntax")[0]
+
+
+@pytest.mark.fault("N9")
+def test_why_not_and_a_job_ignore_the_same(words_only: Bank) -> None:
+    lamp, _ = words_only.retain(["The lamp is green.", "The kettle is red."])
+
+    assert words_only.why_not(lamp, "lamp", mode="semantic").returned
+    plain = words_only.recall("lamp", mode="semantic", tier="async")
+    job = words_only.job(plain.job, wait_seconds=30)
+
+    assert job.recall is not None
+    assert texts(job.recall) == texts(plain) == ["The lamp is green."]
+    assert said(job.recall, "mode") == said(plain, "mode")
+
+
+@pytest.fixture
+def lamps(bank: Bank) -> Bank:
+    bank.retain([f"Lamp number {n} hangs in room {n * 7 % 400}." for n in range(320)])
+    return bank
+
+
+@pytest.mark.fault("N8")
+@pytest.mark.parametrize("profile", ["default", "lexical"])
+def test_as_many_hits_come_as_the_limit_asks_for(lamps: Bank, profile: str) -> None:
+    answer = lamps.recall("lamp", profile=profile, limit=300, max_tokens=None)
+
+    assert len(answer) == 300
+    assert said(answer, "limit") == []
+    assert len(lamps.recall("lamp", profile=profile, limit=400, max_tokens=None)) == 320
+
+
+@pytest.mark.fault("N8")
+def test_without_an_embedder_the_limit_is_reached_too(words_only: Bank) -> None:
+    words_only.retain([f"Lamp number {n} hangs in room {n * 7 % 400}." for n in range(320)])
+
+    assert len(words_only.recall("lamp", limit=300, max_tokens=None)) == 300
+
+
+@pytest.mark.fault("N8")
+def test_the_filters_of_a_deep_recall_count_before_the_limit(lamps: Bank) -> None:
+    lamps.retain([{"text": f"Lamp {n} of the cellar.", "tags": ["cellar"]} for n in range(150)])
+
+    answer = lamps.recall("lamp", tags=["cellar"], tags_match="any_strict", limit=140, max_tokens=None)
+
+    assert len(answer) == 140
+
+
+@pytest.mark.fault("N8")
+@pytest.mark.parametrize("profile", REPRODUCED)
+def test_a_reproduced_profile_keeps_its_depth_and_says_where_it_ends(lamps: Bank, profile: str) -> None:
+    # At its usual budget, 300 memories in each of four channels, hindsight would find them all.
+    budget = "low" if profile == "hindsight" else None
+    answer = lamps.recall("lamp", profile=profile, limit=319, max_tokens=None, budget=budget)
+
+    lines = said(answer, "limit")
+    assert len(answer) < 319
+    assert len(lines) == 1
+    assert "319 is above the depth" in lines[0] or "319 is above the most" in lines[0]
+    assert repr(profile) in lines[0]
+    few = lamps.recall("lamp", profile=profile, limit=5)
+    assert said(few, "limit") == []
+
+
+@pytest.mark.fault("N8")
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_limit_that_more_memories_would_not_reach_is_no_fault_of_the_profile(
+    words_only: Bank, profile: str
+) -> None:
+    words_only.retain(["The lamp is green.", "The kettle is red."])
+
+    assert said(words_only.recall("lamp", profile=profile, limit=300), "limit") == []
+
+
+@pytest.mark.fault("N8")
+def test_a_limit_above_the_ceiling_of_a_profile_says_so(lamps: Bank, tmp_path: Path) -> None:
+    profile = tmp_path / "shallow.toml"
+    profile.write_text('extends = "default"\nmax_depth = 150\n', encoding="utf-8")
+
+    answer = lamps.recall("lamp", profile=profile, limit=310, max_tokens=None)
+
+    assert 150 <= len(answer) < 310
+    assert "the depth 150 of" in said(answer, "limit")[0]
+
+
+@pytest.mark.fault("N8")
+def test_a_job_reaches_the_limit_too(lamps: Bank) -> None:
+    plain = lamps.recall("lamp", limit=300, max_tokens=None, tier="async")
+
+    job = lamps.job(plain.job, wait_seconds=60)
+
+    assert job.recall is not None
+    assert len(job.recall) == len(plain) == 300
