@@ -103,6 +103,122 @@ def test_why_not_and_a_job_ignore_the_same(words_only: Bank) -> None:
     assert said(job.recall, "mode") == said(plain, "mode")
 
 
+PROSE = (
+    "It was raining when we left the house.",
+    "Who knows whether it is the pump?",
+    "The kettle is red.",
+    "I asked who it was at the door.",
+    "He said: to be or not to be, that is the question.",
+    "Our IT department moved to Ghent.",
+    "The gateway is written in C++ and the editor in C#.",
+    "The old driver is written in C.",
+)
+
+
+@pytest.fixture
+def prose(words_only: Bank) -> Bank:
+    words_only.retain(PROSE)
+    return words_only
+
+
+@pytest.mark.fault("N6")
+@pytest.mark.parametrize("profile", ["default", "lexical"])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("who was it", {3}),
+        ("Who was it?", {3}),
+        ("to be or not to be", {4}),
+        ("IT", {5}),
+        ("who is in IT?", {5}),
+        ("is there anybody", set()),
+        ("why should she", set()),
+        ("C++", {6}),
+        ("C#", {6}),
+        ("C", {7}),
+    ],
+)
+def test_stop_words_alone_find_what_holds_all_of_them(
+    prose: Bank, profile: str, query: str, found: set[int]
+) -> None:
+    answer = prose.recall(query, profile=profile)
+
+    assert set(texts(answer)) == {PROSE[n] for n in found}
+    assert answer.no_match == (not found)
+    assert bool(answer.context) == bool(found)
+
+
+@pytest.mark.fault("N6")
+def test_the_trace_says_why_stop_words_found_nothing(prose: Bank) -> None:
+    answer = prose.recall("why should she")
+
+    assert any("only stop-words" in line and "should" in line for line in answer.trace.degraded)
+
+
+@pytest.mark.fault("N6")
+@pytest.mark.parametrize("profile", ["default", "lexical"])
+def test_a_name_in_capitals_stays_in_a_question(prose: Bank, profile: str) -> None:
+    answer = prose.recall("Who leads IT in Antwerp?", profile=profile)
+
+    assert texts(answer) == ["Our IT department moved to Ghent."]
+    assert texts(prose.recall("Who leads it in Antwerp?", profile=profile)) == []
+
+
+@pytest.mark.fault("N6")
+def test_a_name_in_capitals_raises_what_holds_it(words_only: Bank) -> None:
+    words_only.retain(["The team in Ghent says it is late.", "The IT team in Ghent is late."])
+
+    assert texts(words_only.recall("IT team Ghent"))[0] == "The IT team in Ghent is late."
+
+
+@pytest.mark.fault("N6")
+def test_stop_words_alone_heed_filters_and_readers(words_only: Bank) -> None:
+    words_only.retain(
+        [
+            {"text": "I asked who it was.", "tags": ["a"]},
+            {"text": "Nobody knew who it was.", "acl": ["ines"]},
+        ]
+    )
+
+    assert texts(words_only.recall("who was it", tags=["b"], tags_match="any_strict")) == []
+    assert texts(words_only.recall("who was it", tags=["a"], tags_match="any_strict")) == [
+        "I asked who it was."
+    ]
+
+
+@pytest.mark.fault("N6")
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("who was it", ["who", "was", "it"]),
+        ("to be or not to be", ["to", "be", "or", "not"]),
+        ("May", ["May"]),
+        ("C++", ["C++"]),
+        ("is C# used in the editor", ["C#"]),
+        ("department of IT in Ghent", ["IT"]),
+    ],
+)
+def test_the_query_language_says_which_words_it_drops(prose: Bank, query: str, named: list[str]) -> None:
+    answer = prose.recall(query, profile="jeffs_brain")
+
+    (line,) = said(answer, "query_dsl")
+    assert all(repr(word) in line for word in named)
+    quoted = prose.recall(f'"{query}"', profile="jeffs_brain")
+    assert said(quoted, "query_dsl") == []
+
+
+@pytest.mark.fault("N6")
+@pytest.mark.parametrize("query", ["the pump", "who is at the pump", "department Ghent"])
+def test_filler_beside_words_that_are_searched_is_not_named(prose: Bank, query: str) -> None:
+    assert said(prose.recall(query, profile="jeffs_brain"), "query_dsl") == []
+
+
+@pytest.mark.fault("N6")
+@pytest.mark.parametrize("profile", [each for each in REPRODUCED if each != "jeffs_brain"])
+def test_a_reproduced_profile_finds_what_it_found(prose: Bank, profile: str) -> None:
+    assert len(prose.recall("who was it", profile=profile)) >= 3
+
+
 @pytest.fixture
 def lamps(bank: Bank) -> Bank:
     bank.retain([f"Lamp number {n} hangs in room {n * 7 % 400}." for n in range(320)])

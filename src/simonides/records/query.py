@@ -58,6 +58,8 @@ class Query:
         max_tokens: budget of the packed context; ``None`` = no budget.
         seed: seed of every random part.
         terms: analysed terms with their frequency in the query, in first-seen order.
+        all_terms: whether words find a memory only if it holds all of the terms, which are all stop-words.
+        names: words in capitals among the terms that are stop-words in small letters, such as IT, as written.
         vector: unit query vector, float32, shape (dimension,), or ``None`` without an embedder.
         token_vectors: unit vectors of its tokens, float32, shape (tokens, dimension), or ``None``.
         sparse: learned sparse terms of the words, or ``None`` without a sparse encoder.
@@ -119,3 +121,5 @@ class Query:
     deadline_ms: float | None = None
     sparse: SparseTerms | None = None
     variants: tuple[Query, ...] = ()
+    all_terms: bool = False
+    names: tuple[str, ...] = ()
