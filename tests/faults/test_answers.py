@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.bank import Bank
+    from simonides.protocols import Embedder
     from simonides.testing.clock import FrozenClock
 
 REPRODUCED = ("engram", "memoria", "jeffs_brain", "hindsight", "helix")
@@ -217,6 +218,38 @@ def test_filler_beside_words_that_are_searched_is_not_named(prose: Bank, query: 
 @pytest.mark.parametrize("profile", [each for each in REPRODUCED if each != "jeffs_brain"])
 def test_a_reproduced_profile_finds_what_it_found(prose: Bank, profile: str) -> None:
     assert len(prose.recall("who was it", profile=profile)) >= 3
+
+
+# Words that the default embedder does not know.
+FOREIGN = ("김치찌개", "날씨가 좋다", "ประเทศไทย", "แมวนอนหลับ", "น้ำตก", "请求书", "薪酬条例")
+
+
+@pytest.mark.fault("N5")
+@pytest.mark.model
+@pytest.mark.parametrize("profile", ["default", "engram", "memoria", "jeffs_brain", "hindsight", "helix"])
+def test_a_word_that_the_embedder_does_not_know_is_found_by_words(
+    tmp_path: Path, clock: FrozenClock, default_embedder: Embedder, profile: str
+) -> None:
+    with simonides.open(tmp_path / "foreign", clock=clock, embedder=default_embedder, environ={}) as opened:
+        bank = opened.bank("diary")
+        bank.retain([*FOREIGN, *(f"Gauge {n} stands by the pier." for n in range(40))])
+        for word in FOREIGN:
+            assert texts(bank.recall(word, profile=profile, max_tokens=None))[0] == word
+        absent = bank.recall("ขนมปัง", profile=profile)
+        assert not set(texts(absent)) & set(FOREIGN)
+
+
+@pytest.mark.fault("N5")
+@pytest.mark.model
+def test_full_width_letters_are_the_same_letters_to_the_embedder(default_embedder: Embedder) -> None:
+    wide = "Ｔｈｅ ｋｅｔｔｌｅ ｉｓ ｒｅｄ．"
+    vectors = default_embedder.encode(
+        ["The kettle is red", "Ｔｈｅ　ｋｅｔｔｌｅ ｉｓ ｒｅｄ", "ﬁne ﬂour", "fine flour"]
+    )
+
+    assert (vectors[0] == vectors[1]).all()
+    assert (vectors[2] == vectors[3]).all()
+    assert default_embedder.encode_query(wide) @ vectors[0] > 0.9
 
 
 @pytest.fixture
