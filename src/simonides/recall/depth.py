@@ -21,9 +21,10 @@ _CUTTING = ("marginal_relevance", "outside_in")
 def deepened(plan: Plan, limit: int | None) -> Plan:
     """*plan* with built-in channels that look at least as deep as *limit*, up to the profile's ``max_depth``.
 
-    A profile without ``max_depth`` keeps its depths; so does a technique that its guard rail bounds.
+    A profile keeps its depths without ``max_depth``, and for a limit that is not above its own; a technique is
+    never looked for deeper than the profile's guard rail allows.
     """
-    if plan.max_depth is None or limit is None:
+    if plan.max_depth is None or limit is None or (plan.limit is not None and limit <= plan.limit):
         return plan
     channels = []
     for step in plan.channels:
