@@ -21,8 +21,8 @@ _CUTTING = ("marginal_relevance", "outside_in")
 def deepened(plan: Plan, limit: int | None) -> Plan:
     """*plan* with built-in channels that look as deep as *limit*, up to the profile's ``max_depth``.
 
-    Without ``max_depth``, and for a limit that is not above the profile's own, depths stay. No technique looks
-    deeper than the profile's guard rail (``at_most``) allows.
+    Without ``max_depth``, and for a limit that is not above the profile's own, depths stay. No technique
+    looks deeper than the profile's guard rail (``at_most``) allows.
     """
     if plan.max_depth is None or limit is None or (plan.limit is not None and limit <= plan.limit):
         return plan
