@@ -37,7 +37,7 @@ from simonides.errors import (
 )
 from simonides.files import translates_disk_errors
 from simonides.forking import Origin, refused_after_fork
-from simonides.index.view import look
+from simonides.index.view import LENIENT, look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
@@ -62,7 +62,7 @@ from simonides.recall.observing import observe
 from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
-from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, read_search_arguments
+from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, heeded, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
@@ -1169,16 +1169,19 @@ class Bank:
             limit: hits at most, 1 to 10,000; ``None`` = the profile's number.
             max_tokens: budget of ``Recall.context``; ``None`` = no budget.
             profile: name of a built-in profile, or the path of a TOML file.
-            kinds: keep only these kinds.
+            kinds: keep only these kinds; an empty list matches nothing, ``None`` = all.
             project: keep only this project.
             tags: keep memories by tags, see *tags_match*.
-            tags_match: any (one shared; untagged pass), any_strict, all, all_strict, or exact.
+            tags_match: any (one shared; untagged pass), any_strict, all, all_strict, or exact. Without tags,
+                or with an empty list, any and all filter nothing, the strict ones match nothing, and exact
+                keeps the untagged.
             as_of: viewpoint in the world's time; a date means its first instant. Default: now.
             known_at: viewpoint in recorded time. Default: *as_of*.
             window: keep memories that happened inside: (start, end), end excluded, or one date.
             explain: also say what every stage made of each hit, in ``Recall.explanations``.
             seed: of random parts; by default derived from the query and the clock.
-            types: world, experience or observation; Hindsight's names for kinds.
+            types: world, experience or observation; Hindsight's names for kinds. An empty list matches
+                nothing.
             entity_hints: names that count as asked about whatever the words say, in profiles with entities.
             mode: auto, bm25, semantic, hybrid or hybrid-rerank, in ``jeffs_brain``.
             question_date: when the question is asked, for "last week" in its words. Default: *as_of*.
@@ -1507,6 +1510,7 @@ class Bank:
                 "min_relevance",
                 f"profile {plan.name!r} does not judge relevance; leave it out, or recall with 'default'",
             )
+        options, ignored = heeded(options, plan)
         embedder, problem = self._usable_embedder(plan, reading)
         reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
         reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
@@ -1550,7 +1554,7 @@ class Bank:
             ("reranker", no_reranker),
             ("learned reranker", no_learned),
         )
-        reasons = tuple(f"{model}: {why}" for model, why in missing if why)
+        reasons = (*ignored, *(f"{model}: {why}" for model, why in missing if why))
         if reasons:
             trace = replace(trace, degraded=(*reasons, *trace.degraded))
         if self.principal is not None:
@@ -2382,13 +2386,15 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
     """*filters* with the conditions that an extended query states, which hold beside them."""
     stated = read_clauses(parse_query(query, syntax="extended"), zone)
     if stated.tags:
-        if filters.tags and filters.tags_match != "all_strict":
+        if filters.tags_match == "exact" or (filters.tags and filters.tags_match != "all_strict"):
             raise InputError("tags", "cannot be joined with tag: in the query; use tags_match='all_strict'")
-        tags = tuple(sorted({*filters.tags, *stated.tags}))
-        filters = replace(filters, tags=tags, tags_match="all_strict")
+        if filters.tags or filters.tags_match in LENIENT:
+            # Else the caller's own filter, no tags under a strict mode, matches nothing; so it stays.
+            tags = tuple(sorted({*filters.tags, *stated.tags}))
+            filters = replace(filters, tags=tags, tags_match="all_strict")
     if stated.kinds:
-        kinds = tuple(kind for kind in stated.kinds if not filters.kinds or kind in filters.kinds)
-        if not kinds:
+        kinds = tuple(kind for kind in stated.kinds if filters.kinds is None or kind in filters.kinds)
+        if filters.kinds and not kinds:
             raise InputError("kinds", "leave nothing of the kinds that the query states; give one of both")
         filters = replace(filters, kinds=kinds)
     if stated.window is not None:

@@ -195,6 +195,10 @@ class Analyser(Protocol):
         """The same terms, without stop-words unless nothing else remains."""
         ...
 
+    def is_filler(self, text: str) -> bool:
+        """Whether *text* has terms and all of them are stop-words."""
+        ...
+
 
 class Extractor(Protocol):
     """Finds names, relations, causes and dates in a text. Must be pure: same text and anchor, same result."""

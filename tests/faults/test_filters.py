@@ -299,3 +299,94 @@ def test_nobody_writes_among_memories_that_it_cannot_read(store: Store) -> None:
     ivo.retain(text, acl=["eva", "ivo"])
     owner.retain("The owner writes for anyone.", acl=["eva"])
     assert eva.get(code).valid_to_micros == dict(before)[code]
+
+
+NOTHING: tuple[dict[str, Any], ...] = (
+    {"kinds": []},
+    {"kinds": ()},
+    {"types": []},
+    {"types": set()},
+    {"kinds": [], "types": ["world"]},
+    {"kinds": ["semantic"], "types": []},
+    {"tags": [], "tags_match": "any_strict"},
+    {"tags": (), "tags_match": "all_strict"},
+    {"tags_match": "any_strict"},
+    {"tags": None, "tags_match": "all_strict"},
+)
+"""Filters that wanted nothing: what a caller computed came out empty."""
+
+
+@pytest.fixture
+def kettles(bank: Bank) -> Bank:
+    bank.retain(["The kettle is red.", {"text": "The kettle is old.", "tags": ["a"], "kind": "decision"}])
+    return bank
+
+
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize("filters", NOTHING, ids=str)
+def test_a_filter_without_a_wanted_value_matches_nothing(kettles: Bank, filters: dict[str, Any]) -> None:
+    for profile in ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix"):
+        assert texts(kettles.recall("kettle", profile=profile, **filters)) == []
+    assert texts(kettles.recall("kettle", include_archived=True, **filters)) == []
+    assert texts(kettles.recall("kettle", prefer_observations=True, **filters)) == []
+    assert kettles.memories(**filters) == []
+    memory = kettles.memories()[0].id
+    assert kettles.why_not(memory, "kettle", **filters).stage == "eligible"
+
+
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"kinds": None, "types": None, "tags": None}, 2),
+        ({"tags": []}, 2),
+        ({"tags": [], "tags_match": "all"}, 2),
+        ({"tags": [], "tags_match": "exact"}, 1),
+        ({"tags_match": "exact"}, 1),
+    ],
+    ids=str,
+)
+def test_a_filter_that_is_not_given_keeps_all(kettles: Bank, filters: dict[str, Any], found: int) -> None:
+    assert len(kettles.recall("kettle", **filters)) == found
+    assert len(kettles.memories(**filters)) == found
+
+
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize("query", ["tag:a kettle", "kind:decision kettle", "tag:a kind:decision kettle"])
+@pytest.mark.parametrize("filters", NOTHING, ids=str)
+def test_a_clause_of_the_query_does_not_open_an_empty_filter(
+    kettles: Bank, query: str, filters: dict[str, Any]
+) -> None:
+    asked: dict[str, Any] = {"profile": "jeffs_brain", "syntax": "extended"}
+    assert len(kettles.recall(query, **asked)) == 1
+    assert texts(kettles.recall(query, **asked, **filters)) == []
+
+
+@pytest.mark.fault("N7")
+def test_only_untagged_memories_and_a_tag_in_the_query_exclude_each_other(kettles: Bank) -> None:
+    with pytest.raises(InputError, match="tags"):
+        kettles.recall("tag:a kettle", profile="jeffs_brain", syntax="extended", tags_match="exact")
+
+
+@pytest.mark.fault("N7")
+def test_an_empty_list_never_widens_what_is_erased_or_changed(kettles: Bank) -> None:
+    before = rows(kettles)
+
+    assert kettles.forget([]) == 0
+    assert kettles.forget_where([]).memories == 0
+    assert kettles.forget_where([], purge=True).memories == 0
+    assert (
+        kettles.used([]) == kettles.quarantine([]) == kettles.release([]) == kettles.queue_enrichment([]) == 0
+    )
+    assert rows(kettles) == before
+
+
+@pytest.mark.fault("N7")
+def test_a_job_keeps_an_empty_filter(kettles: Bank) -> None:
+    plain = kettles.recall("kettle", kinds=[], tier="async")
+
+    job = kettles.job(plain.job, wait_seconds=30)
+
+    assert texts(plain) == []
+    assert job.recall is not None
+    assert texts(job.recall) == []

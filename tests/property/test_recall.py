@@ -92,7 +92,7 @@ class Ask:
     """What a recall is asked, and by whom."""
 
     principal: str | None
-    kinds: frozenset[str]
+    kinds: frozenset[str] | None
     project: str | None
     tags: frozenset[str]
     tags_match: str
@@ -135,6 +135,8 @@ ASKS = st.builds(
     Ask,
     principal=st.sampled_from([None, None, "ines", "tove", "stranger"]),
     kinds=st.one_of(
+        st.none(),
+        st.none(),
         st.just(frozenset[str]()),
         st.frozensets(st.sampled_from([kind.value for kind in RECALLED]), min_size=3),
     ),
@@ -145,7 +147,7 @@ ASKS = st.builds(
     as_of=st.one_of(st.just(USUAL), st.just(USUAL), st.sampled_from(EDGES)),
     known_at=st.one_of(st.none(), st.just(USUAL), st.sampled_from(EDGES)),
 )
-DEFAULT_ASK = Ask(None, frozenset(), None, frozenset(), "any", None, USUAL, None)
+DEFAULT_ASK = Ask(None, None, None, frozenset(), "any", None, USUAL, None)
 QUERIES = st.lists(st.sampled_from([*WORDS, "nothing"]), min_size=1, max_size=3).map(" ".join)
 
 
@@ -163,7 +165,7 @@ def is_visible(item: Item, ask: Ask) -> bool:
 
 def passes(item: Item, ask: Ask) -> bool:
     return (
-        (not ask.kinds or item.kind in ask.kinds)
+        (ask.kinds is None or item.kind in ask.kinds)
         and (ask.project is None or item.project == ask.project)
         and tags_pass(item.tags, ask.tags, ask.tags_match)
         and (
@@ -176,9 +178,7 @@ def passes(item: Item, ask: Ask) -> bool:
 def tags_pass(own: frozenset[str], wanted: frozenset[str], mode: str) -> bool:
     if mode == "exact":
         return own == wanted
-    if not wanted:
-        return True
-    if not own:
+    if not wanted or not own:
         return not mode.endswith("strict")
     return not wanted.isdisjoint(own) if mode.startswith("any") else wanted <= own
 

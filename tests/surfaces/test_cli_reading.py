@@ -135,6 +135,14 @@ def test_filters(cli_json: CliJson, ids: list[str], options: list[str], found: s
     assert {hit["id"] for hit in answer["hits"]} == {ids[n] for n in found}
 
 
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize("how", ["any_strict", "all_strict"])
+def test_a_strict_match_without_a_tag_finds_nothing(cli_json: CliJson, ids: list[str], how: str) -> None:
+    assert cli_json("recall", "Mira mill oven", "--tags-match", how, code=1)["hits"] == []
+    assert cli_json("list-memories", "--tags-match", how, code=1)["memories"] == []
+    assert len(cli_json("list-memories")["memories"]) == len(ids)
+
+
 def test_limit_and_budget(cli_json: CliJson, ids: list[str]) -> None:
     query = ("recall", "Mira mill oven", "--profile", "lexical")
     assert len(cli_json(*query, "--limit", "2")["hits"]) == 2

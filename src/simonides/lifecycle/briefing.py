@@ -6,8 +6,10 @@
     Open questions      what ends with a question mark or is tagged "open", the newest first
     Recent changes      what was closed by something newer in the last ``RECENT_DAYS`` days: before → after
 
-A memory stands in the first section that has it. Every section gets its share of what is left, in this order,
-so that a full one never empties the next. Deterministic: same bank, task, clock and profile, same text.
+A memory stands in the first section that has it. Pins come first and may use the whole budget, the newest
+first. The other sections share what pins leave, in this order: each may use its share of what is left
+(``SHARES``), so that a full one never empties the next, and the last that has lines may use all of it.
+Deterministic: same bank, task, clock and profile, same text.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 RECENT_DAYS = 14
 OPEN_TAG = "open"
-SHARES = {"Pinned": 0.25, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.5, "Recent changes": 1.0}
-"""Of what is left of the budget when the section's turn comes."""
+SHARES = {"Pinned": 1.0, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.5, "Recent changes": 1.0}
+"""How much of what is left of the budget a section may use when its turn comes, if a later one has lines."""
 
 _MOST_CHANGES = 200
 
@@ -132,10 +134,11 @@ def write_brief(
     sections: Mapping[str, Sequence[tuple[str, str]]], max_tokens: int, tokens: TokenCounter
 ) -> Brief:
     """Put lines into a text of at most *max_tokens*; a line that does not fit is passed over."""
+    last = next((title for title in reversed(list(sections)) if sections[title]), "")
     text, kept, omitted = "", dict[str, tuple[str, ...]](), list[str]()
     for title, lines in sections.items():
         used = tokens.count(text) if text else 0
-        room = used + SHARES[title] * (max_tokens - used)
+        room = used + (1.0 if title == last else SHARES[title]) * (max_tokens - used)
         ids: list[str] = []
         for memory, line in lines:
             head = "" if ids else f"{chr(10) * 2 if text else ''}## {title}"

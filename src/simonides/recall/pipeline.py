@@ -25,6 +25,7 @@ from simonides.errors import InputError
 from simonides.protocols import Channel, Fuser, Packer, Refiner, Understander
 from simonides.recall.counting import Meter
 from simonides.recall.deadline import Deadline
+from simonides.recall.depth import deepened, too_shallow
 from simonides.recall.helping.running import Work
 from simonides.records.candidate import FUSED
 from simonides.records.recall import Recall
@@ -75,6 +76,7 @@ class Plan:
         name, description: of the profile.
         limit: hits of a recall that asks for no number; ``None`` = the token budget decides.
         understanders, channels, fuser, refiners, packer: in the order in which they run.
+        max_depth: to which depth channels follow a call's limit; ``None`` = they keep their own depth.
         optional: names of stages that a deadline may leave out, the first to go first.
         expected_ms: milliseconds by stage that a deadline reckons with; a stage not named counts as free.
         at_most: by technique and option, what no stage may be set above: the guard rail of a profile and of
@@ -94,6 +96,7 @@ class Plan:
     expected_ms: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
+    max_depth: int | None = None
 
     def __post_init__(self) -> None:
         self._check_guard_rail()
@@ -150,6 +153,7 @@ def run(
     lines: list[StageTrace] = []
     if query.limit is None:
         query = replace(query, limit=plan.limit)
+    plan = deepened(plan, query.limit)
     query, skipper, skipped = _understand(plan, view, query, tools, deadline, lines, timer)
     if query.narrow:
         view = view.narrowed(query.routed_kinds, query.routed_project)
@@ -182,7 +186,8 @@ def run(
         milliseconds=(timer() - began) * 1000,
         degraded=tuple(
             f"{line.name}: {line.reason}" for line in lines if line.reason and line.name != skipper
-        ),
+        )
+        + too_shallow(plan, query, lines, len(packed.hits) + len(packed.omitted)),
         counters=meter.counts,
         fell_back_to_bm25=query.fell_back_to_bm25,
         token_counter=tools.tokens.name,

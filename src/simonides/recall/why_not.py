@@ -299,8 +299,8 @@ def _shown(micros: int) -> str:
 
 def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
     """Which explicit filter excludes it, and what would not."""
-    if filters.kinds and memory.kind not in filters.kinds:
-        wanted = ", ".join(kind.value for kind in filters.kinds)
+    if filters.kinds is not None and memory.kind not in filters.kinds:
+        wanted = ", ".join(kind.value for kind in filters.kinds) or "none (an empty list)"
         return f"it is {memory.kind.value}, and kinds asks for {wanted}", f"kinds with {memory.kind.value!r}"
     if filters.project is not None and memory.project != filters.project:
         return (

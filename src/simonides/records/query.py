@@ -26,9 +26,10 @@ class Filters:
     """Explicit conditions: only these may exclude a memory. Times in microseconds UTC.
 
     Attributes:
-        kinds: kinds to keep; empty = all.
+        kinds: kinds to keep; ``None`` = all, empty = nothing.
         project: project to keep; ``None`` = all.
-        tags: tags to match by ``tags_match`` (any, any_strict, all, all_strict, exact).
+        tags: tags to match by ``tags_match`` (any, any_strict, all, all_strict, exact); what an empty tuple
+            keeps is said in ``index.view.tags_match``.
         window: half-open ``(start, end)`` that the memory's occurred range must meet; ``None`` = any time.
         as_of: the viewpoint in the world's time; ``None`` = now.
         known_at: the viewpoint in recorded time; ``None`` = ``as_of``.
@@ -38,7 +39,7 @@ class Filters:
             the memories behind them left out.
     """
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind, ...] | None = None
     project: str | None = None
     tags: tuple[str, ...] = ()
     tags_match: str = "any"
@@ -61,6 +62,8 @@ class Query:
         max_tokens: budget of the packed context; ``None`` = no budget.
         seed: seed of every random part.
         terms: analysed terms with their frequency in the query, in first-seen order.
+        all_terms: whether words find a memory only if it holds all of the terms, which are all stop-words.
+        names: words in capitals among the terms that are stop-words in small letters, such as IT, as written.
         vector: unit query vector, float32, shape (dimension,), or ``None`` without an embedder.
         token_vectors: unit vectors of its tokens, float32, shape (tokens, dimension), or ``None``.
         sparse: learned sparse terms of the words, or ``None`` without a sparse encoder.
@@ -131,3 +134,5 @@ class Query:
     doubtful: bool = False
     min_relevance: float | None = None
     variants: tuple[Query, ...] = ()
+    all_terms: bool = False
+    names: tuple[str, ...] = ()

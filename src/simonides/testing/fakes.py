@@ -64,6 +64,10 @@ class WordAnalyser:
         terms = self.terms(text)
         return [term for term in terms if term not in self.stop_words] or terms
 
+    def is_filler(self, text: str) -> bool:
+        terms = self.terms(text)
+        return bool(terms) and self.stop_words.issuperset(terms)
+
 
 @dataclass(frozen=True, slots=True)
 class WordCounter:

@@ -73,7 +73,7 @@ def _problem(vector: NDArray[np.float64], embedder: Embedder) -> str:
     if not np.isfinite(vector).all():
         return "the embedder gave a vector for the query that is not finite"
     if not vector.any():
-        return "the embedder gave a zero vector for the query"
+        return "the embedder gave a zero vector for the query: it knows no word of it"
     return ""
 
 
