@@ -91,7 +91,7 @@ mutation: $(READY) ## break the code on purpose and count what no test notices; 
 
 bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibility costs, into bench/results/
 	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
-	$(BIN)/python bench/run_quality.py --abstention --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/run_quality.py --relevance --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --view-cost 10000 --date "$$(date -u +%Y-%m-%d)"
 	PYTHONPATH=. $(BIN)/python -m bench.run_scale --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"

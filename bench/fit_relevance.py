@@ -55,10 +55,10 @@ ELSEWHERE_WEIGHT = 0.15
 
 RIDGE = {"anything": 10.0, "hit": 20.0}
 GREETINGS = (
-    "hello", "hi", "hey there", "good morning", "thanks", "thank you so much!", "ok", "okay, got it", "yes please",
-    "no", "bye", "see you tomorrow", "how are you?", "what's up?", "tell me a joke", "can you help me?",
-    "who are you?", "what can you do?", "lol", "great", "please continue", "go on", "sorry, what?", "one moment",
-    "test", "asdf", "???", "sing me a song", "I'm bored", "write a poem about rain",
+    "hello", "hi", "hey there", "good morning", "thanks", "thank you so much!", "ok", "okay, got it",
+    "yes please", "no", "bye", "see you tomorrow", "how are you?", "what's up?", "tell me a joke", "can you help me?",
+    "who are you?", "what can you do?", "lol", "great", "please continue", "go on", "sorry, what?",
+    "one moment", "test", "asdf", "???", "sing me a song", "I'm bored", "write a poem about rain",
     "translate this into French", "what is 17 times 23?", "are you there?", "stop", "never mind", "help",
     "cool, thanks", "good night", "let's start", "summarise this text",
 )  # fmt: skip
@@ -78,7 +78,7 @@ class Clock:
 
 @dataclass
 class Identities:
-    """Stands in for ``uuid.uuid4``: equal scores are ordered by ids, which follow from the bank's identity."""
+    """Stands in for ``uuid.uuid4``: equal scores are ordered by ids, which follow from the bank's own."""
 
     name: str = ""
     given: int = 0
@@ -182,9 +182,11 @@ def _ask_facts(asker: Asker, store: Store, datasets: Sequence[Dataset]) -> None:
     pairs = [pair for dataset in datasets for pair in dataset.corpora]
     keys: dict[str, Keys] = {}
     for corpus, _ in pairs:
-        ids = asker.identities.bank(store, corpus.name).retain([as_mapping(item, item.context) for item in corpus.items])
+        ids = asker.identities.bank(store, corpus.name).retain(
+            [as_mapping(item, item.context) for item in corpus.items]
+        )
         keys[corpus.name] = _named(ids, [item.key for item in corpus.items])
-    draw = random.Random(7)  # noqa: S311 not for secrets
+    draw = random.Random(7)
     for corpus, questions in pairs:
         name = corpus.name
         others = [each for each in keys if each != name]
@@ -204,7 +206,8 @@ def _ask_chats(asker: Asker, store: Store, chats: Dataset, clock: Clock) -> None
             items = list(group)
             clock.now = items[-1].event_time or NOW
             turns = [
-                {"speaker": i.speaker, "role": i.speaker, "text": i.text, "event_time": i.event_time} for i in items
+                {"speaker": i.speaker, "role": i.speaker, "text": i.text, "event_time": i.event_time}
+                for i in items
             ]
             keys |= _named(bank.retain_conversation(turns, session=session), [item.key for item in items])
         clock.now = corpus.asked_at or NOW

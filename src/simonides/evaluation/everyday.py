@@ -2,8 +2,9 @@
 
 Three data sets of one make: ``facts.json`` and ``chats.json`` of the folder ``everyday``, and ``cases.json``
 of the folder ``shortbanks``. A bank is a corpus; an item's key is its id there. A question's category is its
-style, or, where the bank holds no answer, ``near-miss`` or ``off-topic`` if the file says which. Turns of a
-chat have a speaker, a time and a session, and its questions are asked at a stated time.
+style, or, where the bank holds no answer, ``near-miss`` or ``off-topic``, or ``unanswerable`` where the file
+does not say which. Turns of a chat have a speaker, a time and a session, and its questions are asked at a
+stated time.
 Weakness: written by few people in a few styles, so numbers on them are kinder than those of strangers' words.
 """
 
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
 from simonides.evaluation.source_file import read_json, wrong_form
+from simonides.evaluation.unanswerable import UNANSWERABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -51,7 +53,7 @@ def load_short_banks(folder: Path) -> Dataset:
         for name, facts in stored["banks"].items():
             yield _pair(f"short-{name}", facts, [row for row in stored["cases"] if row["bank"] == name])
 
-    return _load("shortbanks", folder / "cases.json", read)
+    return _load("short", folder / "cases.json", read)
 
 
 def load_chats(folder: Path) -> Dataset:
@@ -77,7 +79,7 @@ def load_chats(folder: Path) -> Dataset:
             asked_at = datetime.fromisoformat(chat["asked_at"])
             yield Corpus(f"chat-{chat['id']}", items, asked_at), tuple(map(_question, chat["queries"]))
 
-    return _load("chats", folder / "chats.json", read)
+    return _load("chat", folder / "chats.json", read)
 
 
 def _load(name: str, file: Path, read: Callable[[Any], Iterable[Pair]]) -> Dataset:
@@ -95,5 +97,5 @@ def _pair(name: str, facts: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[
 
 def _question(row: Mapping[str, Any]) -> Question:
     gold, kind = tuple(dict.fromkeys(row["gold"])), row.get("kind", "")
-    category = row.get("style", "any") if gold else kind.replace("_", "-") or "unanswerable"
+    category = row.get("style", "any") if gold else kind.replace("_", "-") or UNANSWERABLE
     return Question(row["id"], row["query"], gold, category, bool(gold), tuple(row.get("acceptable", ())))

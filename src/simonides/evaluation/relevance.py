@@ -5,9 +5,9 @@
     AUC           how often an answerable question is held likelier to be answered than another one
     given         what a recall hands out: by ``precision``, and at thresholds of ``min_relevance``
 
-Each question is asked once at each precision, for ten hits, and once wide for the 100 that are judged, from
-which the thresholds follow. Hits that may be found or not (``Question.acceptable``) count nowhere. What people
-who are there never said (LoCoMo category 5) takes a reader to notice and stands apart everywhere.
+Each question is asked once at each precision, for ten hits, and once wide for the 100 that are judged,
+from which the thresholds follow. Hits that may be found or not (``Question.acceptable``) count nowhere. What
+people who are there never said (LoCoMo category 5) takes a reader to notice and stands apart everywhere.
 Weakness: evidence that a data set forgot to name counts as wrong, so right ones look rarer than they are.
 """
 
@@ -165,7 +165,9 @@ def run_relevance(
         InputError: the profile judges none.
     """
     if not judges_relevance(load_profile(profile)):
-        raise InputError("profile", f"{profile!r} has no stage 'relevance'; name one that has, such as default")
+        raise InputError(
+            "profile", f"{profile!r} has no stage 'relevance'; name one that has, such as default"
+        )
     questions = all_questions(datasets, TextAnalyser())
     with open_store(store_path, embedder=embedder) as store:
         keys = _retain(store, datasets, progress)
@@ -220,7 +222,7 @@ def _judge(
 
 
 def fitted_on() -> tuple[str, ...]:
-    """Names of the data sets that the shipped models were fitted on, sorted: numbers on these flatter them."""
+    """Names of the data sets that the shipped models were fitted on, sorted; numbers on these flatter."""
     stored = json.loads(files(chance.__package__).joinpath(chance.FILE).read_text(encoding="utf-8"))
     return tuple(sorted({name for sets in stored["fitted_on"].values() for name in sets}))
 
@@ -235,6 +237,11 @@ def bins_of(
         right: as many, each 0 or 1.
         count: how many bins, fewer where there are fewer samples.
     """
+    if not len(chances):
+        return []
+    # Those of one chance may fall into two bins: each of them has the share of right ones among them all.
+    _, place, sizes = np.unique(chances, return_inverse=True, return_counts=True)
+    right = (np.bincount(place, weights=right) / sizes)[place]
     parts = np.array_split(np.argsort(chances, kind="stable"), count)
     return [(len(p), float(chances[p].mean()), float(right[p].mean())) for p in parts if len(p)]
 
@@ -247,7 +254,7 @@ def calibration_error(bins: Iterable[tuple[int, float, float]]) -> float:
 
 
 def area_under_curve(chances: NDArray[np.float64], right: NDArray[np.float64]) -> float | None:
-    """The chance that a right one has the higher chance than a wrong one, ties half; ``None`` without both."""
+    """How often a right one has the higher chance than a wrong one, ties half; ``None`` without both."""
     values, place = np.unique(chances, return_inverse=True)
     good = np.bincount(place, weights=right, minlength=len(values))
     bad = np.bincount(place, weights=1.0 - right, minlength=len(values))
@@ -318,7 +325,7 @@ def _outcome(judged: Sequence[Judged], given: Sequence[Given]) -> dict[str, dict
     ):
         if not mine:
             continue
-        means = {
+        means: dict[str, Any] = {
             "hits": np.mean([len(got.keys) for _, got in mine]),
             "tokens": np.mean([got.tokens for _, got in mine]),
             "nothing": np.mean([not got.keys for _, got in mine]),
@@ -326,7 +333,9 @@ def _outcome(judged: Sequence[Judged], given: Sequence[Given]) -> dict[str, dict
         if name == "answerable":
             counted = [k in j.asked.gold for j, got in mine for k in got.keys if _counts(j.asked, k)]
             means["precision"] = np.mean(counted) if counted else 0.0
-            means["recall"] = np.mean([len({*got.keys} & {*j.asked.gold}) / len(j.asked.gold) for j, got in mine])
+            means["recall"] = np.mean(
+                [len({*got.keys} & {*j.asked.gold}) / len(j.asked.gold) for j, got in mine]
+            )
         found[name] = {"questions": len(mine), **{key: round(float(v), 4) for key, v in means.items()}}
     return found
 

@@ -3,7 +3,7 @@
     answerable    <dataset>             the data set's own questions
                   <dataset>-key-words   the same without their stop-words, as one types into a search box
     unanswerable  adversarial           about what people who are there never said (LoCoMo category 5)
-                  near-miss, off-topic  of data sets that name the kind of a question without an answer
+                  near-miss, off-topic, unanswerable   what small banks do not hold (``everyday``)
                   elsewhere             asked of another corpus: one that names none of the question's names
                   people, work, records, short   invented (``off_topic.toml``)
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 ADVERSARIAL = "adversarial"
 ELSEWHERE = "elsewhere"
 KEY_WORDS = "key-words"
-NEAR_MISS, OFF_TOPIC = "near-miss", "off-topic"
-KINDS = (NEAR_MISS, OFF_TOPIC)
+UNANSWERABLE = "unanswerable"
+KINDS = ("near-miss", "off-topic", UNANSWERABLE)
 """Categories of questions without an answer, in data sets that have them."""
 
 
