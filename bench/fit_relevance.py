@@ -56,9 +56,9 @@ ELSEWHERE_WEIGHT = 0.15
 RIDGE = {"anything": 10.0, "hit": 20.0}
 GREETINGS = (
     "hello", "hi", "hey there", "good morning", "thanks", "thank you so much!", "ok", "okay, got it",
-    "yes please", "no", "bye", "see you tomorrow", "how are you?", "what's up?", "tell me a joke", "can you help me?",
-    "who are you?", "what can you do?", "lol", "great", "please continue", "go on", "sorry, what?",
-    "one moment", "test", "asdf", "???", "sing me a song", "I'm bored", "write a poem about rain",
+    "yes please", "no", "bye", "see you tomorrow", "how are you?", "what's up?", "tell me a joke",
+    "can you help me?", "who are you?", "what can you do?", "lol", "great", "please continue", "go on",
+    "sorry, what?", "one moment", "test", "asdf", "???", "sing me a song", "I'm bored", "write a poem about rain",
     "translate this into French", "what is 17 times 23?", "are you there?", "stop", "never mind", "help",
     "cool, thanks", "good night", "let's start", "summarise this text",
 )  # fmt: skip
@@ -99,6 +99,7 @@ class Judged:
     """One question asked of one bank.
 
     Attributes:
+        bank: its name.
         fold: the bank, or the part of its questions, that is left out together.
         signals: of the first hits.
         right, either: bool per hit: whether it answers; whether it may be given or not.
@@ -106,6 +107,7 @@ class Judged:
         weight: of the question in fitting.
     """
 
+    bank: str
     fold: str
     signals: Signals
     right: NDArray[np.bool_]
@@ -143,7 +145,7 @@ class Asker:
             right = np.array([not each.isdisjoint(gold) for each in held])
             fine = np.array([not each.isdisjoint(either) for each in held])
             weight = ELSEWHERE_WEIGHT if keys is None else 1.0
-            self.judged.append(Judged(fold, signals, right, fine, bool(gold), weight))
+            self.judged.append(Judged(bank.name, fold, signals, right, fine, bool(gold), weight))
 
     def refine(self, stage: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
         """What ``Relevance.refine`` does, and keep the signals of the first hits."""
@@ -323,16 +325,18 @@ def checks(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def manifest(judged: Sequence[Judged]) -> dict[str, dict[str, Any]]:
-    """By data set its banks and how many questions were asked of them, of the bank's own and in all."""
-    found: dict[str, dict[str, Any]] = {}
+    """By data set: its banks, how many questions of theirs were asked, and how many in all."""
+    parts: dict[str, list[Judged]] = {}
     for each in judged:
-        dataset, _, bank = each.fold.partition("-")
-        entry = found.setdefault(dataset, {"banks": [], "own": 0, "questions": 0})
-        if dataset != "musique" and bank not in entry["banks"]:
-            entry["banks"].append(bank)
-        entry["own"] += each.weight == 1.0
-        entry["questions"] += 1
-    return found
+        parts.setdefault(each.fold.partition("-")[0], []).append(each)
+    return {
+        name: {
+            "banks": sorted({each.bank for each in mine}),
+            "own": sum(each.weight == 1.0 for each in mine),
+            "questions": len(mine),
+        }
+        for name, mine in parts.items()
+    }
 
 
 def fit_all(data: Path, embedders: Mapping[str, str | None]) -> str:
