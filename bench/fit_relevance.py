@@ -58,9 +58,9 @@ GREETINGS = (
     "hello", "hi", "hey there", "good morning", "thanks", "thank you so much!", "ok", "okay, got it",
     "yes please", "no", "bye", "see you tomorrow", "how are you?", "what's up?", "tell me a joke",
     "can you help me?", "who are you?", "what can you do?", "lol", "great", "please continue", "go on",
-    "sorry, what?", "one moment", "test", "asdf", "???", "sing me a song", "I'm bored", "write a poem about rain",
-    "translate this into French", "what is 17 times 23?", "are you there?", "stop", "never mind", "help",
-    "cool, thanks", "good night", "let's start", "summarise this text",
+    "sorry, what?", "one moment", "test", "asdf", "???", "sing me a song", "I'm bored",
+    "write a poem about rain", "translate this into French", "what is 17 times 23?", "are you there?", "stop",
+    "never mind", "help", "cool, thanks", "good night", "let's start", "summarise this text",
 )  # fmt: skip
 
 

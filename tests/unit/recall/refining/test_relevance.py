@@ -10,7 +10,7 @@ import pytest
 from simonides.errors import InputError, UnknownNameError
 from simonides.protocols import Refined
 from simonides.recall.refining import relevance
-from simonides.recall.refining.chance import ChanceModel
+from simonides.recall.refining.chance import ChanceModel, chance_models
 from simonides.recall.refining.relevance import HEAD, WORDS, Relevance
 from simonides.records.candidate import Candidate
 from simonides.records.interval import Interval
@@ -260,8 +260,8 @@ def test_the_order_of_the_words_changes_nothing() -> None:
 
 
 def test_the_shipped_models_are_of_words_and_of_the_default_embedder() -> None:
-    assert relevance.chance_models(WORDS) is not None
-    assert relevance.chance_models("all-MiniLM-L6-v2") is not None
+    assert chance_models(WORDS) is not None
+    assert chance_models("all-MiniLM-L6-v2") is not None
 
 
 @pytest.mark.parametrize(
