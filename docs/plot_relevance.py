@@ -1,7 +1,7 @@
 """Draw the reliability curve: docs/guide/relevance.svg, from bench/results/relevance.json.
 
-A point per bin: the mean probability that was stated, and the share of what was right. Needs matplotlib, which
-the extra ``docs`` brings. The same results give the same bytes.
+A point per bin: the mean probability that was stated, and the share of what was right. Needs matplotlib,
+which the extra ``docs`` brings. The same results give the same bytes.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def relevance(results: Path) -> str:
 
 def _calibration(both: tuple[dict[str, Any], ...]) -> list[str]:
     lines = [
-        "| data set | questions | error of relevance | of confidence | by words: of relevance | of confidence |",
+        "| data set | questions | error of relevance | of confidence | by words: relevance | confidence |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     fitted = both[0]["fitted_on"]
@@ -47,8 +47,9 @@ def _calibration(both: tuple[dict[str, Any], ...]) -> list[str]:
 
 def _areas(both: tuple[dict[str, Any], ...]) -> list[str]:
     lines = ["| answerable against | questions | AUC | by words |", "|---|---:|---:|---:|"]
+    counts = {k: n for k, n in both[0]["questions"].items() if k not in both[0]["answerable"]}
     for kind in both[0]["auc"]:
-        count = both[0]["questions"].get(kind, sum(both[0]["questions"].values()))
+        count = counts.get(kind, sum(n for k, n in counts.items() if k != "adversarial"))
         areas = [each["auc"].get(kind) for each in both]
         cells = ["–" if area is None else f"{area:.3f}" for area in areas]
         lines.append(f"| {kind} | {count:,} | {' | '.join(cells)} |")

@@ -74,10 +74,13 @@ def _bins(answer: Mapping[str, Any]) -> "Table":
 
 
 def _areas(answer: Mapping[str, Any]) -> "Table":
+    from simonides.evaluation.unanswerable import ADVERSARIAL
+
     rows = table("answerable against", "questions", "AUC", numbers=("questions", "AUC"))
     rows.title = "confidence"
+    counts = {k: n for k, n in answer["questions"].items() if k not in answer["answerable"]}
     for kind, area in answer["auc"].items():
-        count = answer["questions"].get(kind, sum(answer["questions"].values()))
+        count = counts.get(kind, sum(n for k, n in counts.items() if k != ADVERSARIAL))
         rows.add_row(kind, f"{count:,}", "-" if area is None else f"{area:.4f}")
     return rows
 
