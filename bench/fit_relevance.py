@@ -1,12 +1,12 @@
 """Fit the models of the refiner ``relevance`` and write them, with what they were fitted on.
 
-    PYTHONPATH=. python bench/fit_relevance.py --data ../shared/data [--check]
+    python bench/fit_relevance.py --data ../shared/data [--check]
 
 Data: the facts and chats of ``everyday``, ``shortbanks`` and MuSiQue, each in banks of its own; questions of
 one bank asked of two others, and greetings, as questions without an answer. LoCoMo is never read: its licence
 does not allow it. With ``--check``, nothing is written, and each bank (each fifth of MuSiQue's questions) is
 judged by models that did not see it: calibration error and the area under the curve are printed.
-Same data, same file: nothing is drawn at random but by a seed.
+Same data, same file: clock, identities and draws are fixed.
 """
 
 from __future__ import annotations
@@ -16,29 +16,35 @@ import hashlib
 import json
 import random
 import tempfile
+import uuid
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
 import simonides
-from simonides.evaluation.asking import retain_corpus
+from simonides.evaluation.asking import as_mapping, retain_corpus
+from simonides.evaluation.everyday import load_chats, load_facts, load_short_banks
 from simonides.evaluation.musique import load_musique
+from simonides.evaluation.relevance import area_under_curve, bins_of, calibration_error
 from simonides.evaluation.unanswerable import off_topic_questions
+from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.recall.refining import chance
 from simonides.recall.refining.chance import LIMIT, ChanceModel
 from simonides.recall.refining.relevance import HEAD, WORDS, Relevance, Signals, collect_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
+    from simonides.evaluation.dataset import Dataset
     from simonides.protocols import Refined
     from simonides.store import Store
 
@@ -49,12 +55,12 @@ ELSEWHERE_WEIGHT = 0.15
 
 RIDGE = {"anything": 10.0, "hit": 20.0}
 GREETINGS = (
-    "hello", "hi", "hey there", "good morning", "thanks", "thank you so much!", "ok", "okay, got it", "yes please",
-    "no", "bye", "see you tomorrow", "how are you?", "what's up?", "tell me a joke", "can you help me?",
-    "who are you?", "what can you do?", "lol", "great", "please continue", "go on", "sorry, what?", "one moment",
-    "test", "asdf", "???", "sing me a song", "I'm bored", "write a poem about rain",
-    "translate this into French", "what is 17 times 23?", "are you there?", "stop", "never mind", "help",
-    "cool, thanks", "good night", "let's start", "summarise this text",
+    "hello", "hi", "hey there", "good morning", "thanks", "thank you so much!", "ok", "okay, got it",
+    "yes please", "no", "bye", "see you tomorrow", "how are you?", "what's up?", "tell me a joke",
+    "can you help me?", "who are you?", "what can you do?", "lol", "great", "please continue", "go on",
+    "sorry, what?", "one moment", "test", "asdf", "???", "sing me a song", "I'm bored",
+    "write a poem about rain", "translate this into French", "what is 17 times 23?", "are you there?", "stop",
+    "never mind", "help", "cool, thanks", "good night", "let's start", "summarise this text",
 )  # fmt: skip
 
 
@@ -65,8 +71,27 @@ class Clock:
     now: datetime = NOW
 
     def __call__(self) -> datetime:
+        """The next moment."""
         self.now += timedelta(milliseconds=1)
         return self.now
+
+
+@dataclass
+class Identities:
+    """Stands in for ``uuid.uuid4``: equal scores are ordered by ids, which follow from the bank's own."""
+
+    name: str = ""
+    given: int = 0
+
+    def bank(self, store: Store, name: str) -> Bank:
+        """A new bank, whose identity follows from its name."""
+        self.name, self.given = name, 0
+        return store.bank(name)
+
+    def __call__(self) -> uuid.UUID:
+        """The next identity of the bank."""
+        self.given += 1
+        return uuid.UUID(bytes=hashlib.blake2b(f"{self.name} {self.given}".encode(), digest_size=16).digest())
 
 
 @dataclass(frozen=True)
@@ -74,6 +99,7 @@ class Judged:
     """One question asked of one bank.
 
     Attributes:
+        bank: its name.
         fold: the bank, or the part of its questions, that is left out together.
         signals: of the first hits.
         right, either: bool per hit: whether it answers; whether it may be given or not.
@@ -81,6 +107,7 @@ class Judged:
         weight: of the question in fitting.
     """
 
+    bank: str
     fold: str
     signals: Signals
     right: NDArray[np.bool_]
@@ -89,10 +116,15 @@ class Judged:
     weight: float = 1.0
 
 
+Keys = dict[str, set[str]]
+"""By a memory's id, the keys of its items."""
+
+
 @dataclass
 class Asker:
     """Asks questions, and keeps the signals that the stage went by."""
 
+    identities: Identities
     judged: list[Judged] = field(default_factory=list)
     seen: list[tuple[Signals, list[str]]] = field(default_factory=list)
 
@@ -100,120 +132,110 @@ class Asker:
         self,
         bank: Bank,
         query: str,
-        keys: Mapping[str, AbstractSet[str]],
-        gold: AbstractSet[str] = frozenset(),
-        either: AbstractSet[str] = frozenset(),
-        *,
         fold: str,
-        weight: float = 1.0,
+        keys: Keys | None = None,
+        gold: Collection[str] = (),
+        either: Collection[str] = (),
     ) -> None:
+        """Ask *query*; without *keys* it was not made for *bank*, which holds no answer."""
         self.seen.clear()
         bank.recall(query, limit=HEAD, max_tokens=None)
         for signals, ids in self.seen:
-            held = [keys.get(each, frozenset()) for each in ids[:HEAD]]
-            right = np.array([bool(gold & each) for each in held])
-            fine = np.array([bool(either & each) for each in held])
-            self.judged.append(Judged(fold, _head(signals), right, fine, bool(gold), weight))
+            held = [(keys or {}).get(each, set()) for each in ids]
+            right = np.array([not each.isdisjoint(gold) for each in held])
+            fine = np.array([not each.isdisjoint(either) for each in held])
+            weight = ELSEWHERE_WEIGHT if keys is None else 1.0
+            self.judged.append(Judged(bank.name, fold, signals, right, fine, bool(gold), weight))
+
+    def refine(self, stage: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
+        """What ``Relevance.refine`` does, and keep the signals of the first hits."""
+        if pool:
+            signals = collect_signals(view, query, pool)
+            hits = {name: values[:HEAD] for name, values in signals.hits.items()}
+            head = Signals(signals.ordinals[:HEAD], signals.anything, hits, signals.has_vectors)
+            self.seen.append((head, [memory.id for memory in view.memories(head.ordinals.tolist())]))
+        return _REFINE(stage, view, query, pool, tools)
 
 
-def _head(signals: Signals) -> Signals:
-    hits = {name: values[:HEAD] for name, values in signals.hits.items()}
-    return Signals(signals.ordinals[:HEAD], signals.anything, hits, signals.has_vectors)
+_REFINE = Relevance.refine
 
 
 def collect(data: Path, embedder: str | None) -> list[Judged]:
     """Every question with what the stage saw."""
-    asker = Asker()
-    clock = Clock()
-    refine = Relevance.refine
+    asker, clock = Asker(Identities()), Clock()
 
-    def watched(self: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
-        if pool:
-            ordinals = [candidate.ordinal for candidate in pool[:HEAD]]
-            ids = [memory.id for memory in view.memories(ordinals)]
-            asker.seen.append((collect_signals(view, query, pool), ids))
-        return refine(self, view, query, pool, tools)
+    def watched(stage: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
+        return asker.refine(stage, view, query, pool, tools)
 
-    Relevance.refine = watched  # type: ignore[method-assign]
-    try:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            simonides.open(folder, embedder=embedder, clock=clock) as store,
-        ):
-            _short_banks(asker, store, data)
-            _chats(asker, store, data, clock)
-            _musique(asker, store, data)
-    finally:
-        Relevance.refine = refine  # type: ignore[method-assign]
+    with (
+        patch.object(Relevance, "refine", watched),
+        patch.object(uuid, "uuid4", asker.identities),
+        tempfile.TemporaryDirectory() as folder,
+        simonides.open(folder, embedder=embedder, clock=clock) as store,
+    ):
+        everyday = data / "everyday"
+        _ask_facts(asker, store, [load_facts(everyday), load_short_banks(data / "shortbanks")])
+        _ask_chats(asker, store, load_chats(everyday), clock)
+        _ask_musique(asker, store, load_musique(data / "musique"))
     return asker.judged
 
 
-def _short_banks(asker: Asker, store: Store, data: Path) -> None:
-    facts = json.loads((data / "everyday" / "facts.json").read_text())
-    short = json.loads((data / "shortbanks" / "cases.json").read_text())
-    banks: dict[str, Bank] = {}
-    keys: dict[str, dict[str, set[str]]] = {}
-    asked: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for name, items in [
-        *((f"facts-{each['bank']}", each["facts"]) for each in facts["banks"]),
-        *((f"short-{name}", items) for name, items in short["banks"].items()),
-    ]:
-        banks[name] = store.bank(name)
-        ids = banks[name].retain([{k: f[k] for k in ("text", "context") if f.get(k)} for f in items])
-        keys[name] = _named(ids, [each["id"] for each in items])
-    for question in [*facts["questions"], *facts["unanswerable"]]:
-        asked[f"facts-{question['bank']}"].append(question)
-    for question in short["cases"]:
-        asked[f"short-{question['bank']}"].append(question)
+def _ask_facts(asker: Asker, store: Store, datasets: Sequence[Dataset]) -> None:
+    pairs = [pair for dataset in datasets for pair in dataset.corpora]
+    keys: dict[str, Keys] = {}
+    for corpus, _ in pairs:
+        ids = asker.identities.bank(store, corpus.name).retain(
+            [as_mapping(item, item.context) for item in corpus.items]
+        )
+        keys[corpus.name] = _named(ids, [item.key for item in corpus.items])
     draw = random.Random(7)
-    for name, questions in asked.items():
-        others = [each for each in banks if each != name]
-        for question in questions:
-            gold, either = set(question["gold"]), set(question.get("acceptable", ()))
-            asker.ask(banks[name], question["query"], keys[name], gold, either, fold=name)
-            if gold:
-                for other in draw.sample(others, 2):
-                    asker.ask(banks[other], question["query"], {}, fold=other, weight=ELSEWHERE_WEIGHT)
+    for corpus, questions in pairs:
+        name = corpus.name
+        others = [each for each in keys if each != name]
+        for asked in questions:
+            asker.ask(store.bank(name), asked.text, name, keys[name], asked.gold, asked.acceptable)
+            if asked.answerable:
+                for other in draw.sample(others, min(2, len(others))):
+                    asker.ask(store.bank(other), asked.text, other)
         for greeting in GREETINGS:
-            asker.ask(banks[name], greeting, {}, fold=name, weight=ELSEWHERE_WEIGHT)
+            asker.ask(store.bank(name), greeting, name)
 
 
-def _chats(asker: Asker, store: Store, data: Path, clock: Clock) -> None:
-    for chat in json.loads((data / "everyday" / "chats.json").read_text())["conversations"]:
-        bank, keys = store.bank(f"chat-{chat['id']}"), defaultdict[str, set[str]](set)
-        for session in chat["sessions"]:
-            clock.now = datetime.fromisoformat(session["turns"][-1]["event_time"])
+def _ask_chats(asker: Asker, store: Store, chats: Dataset, clock: Clock) -> None:
+    for corpus, questions in chats.corpora:
+        bank, keys = asker.identities.bank(store, corpus.name), Keys()
+        for session, group in groupby(corpus.items, key=lambda item: item.session):
+            items = list(group)
+            clock.now = items[-1].event_time or NOW
             turns = [
-                {k: turn[k] for k in ("speaker", "role", "text", "event_time")} for turn in session["turns"]
+                {"speaker": i.speaker, "role": i.speaker, "text": i.text, "event_time": i.event_time}
+                for i in items
             ]
-            ids = bank.retain_conversation(turns, session=session["session"])
-            for id_, turn in zip(ids, session["turns"], strict=True):
-                keys[id_].add(turn["id"])
-        clock.now = datetime.fromisoformat(chat["asked_at"])
-        for question in chat["queries"]:
-            gold, either = set(question["gold"]), set(question["acceptable"])
-            asker.ask(bank, question["query"], keys, gold, either, fold=f"chat-{chat['id']}")
+            keys |= _named(bank.retain_conversation(turns, session=session), [item.key for item in items])
+        clock.now = corpus.asked_at or NOW
+        for asked in questions:
+            asker.ask(bank, asked.text, corpus.name, keys, asked.gold, asked.acceptable)
     clock.now = NOW
 
 
-def _musique(asker: Asker, store: Store, data: Path) -> None:
-    [(corpus, questions)] = load_musique(data / "musique").corpora
-    bank, keys = store.bank("musique"), dict[str, set[str]]()
+def _ask_musique(asker: Asker, store: Store, musique: Dataset) -> None:
+    [(corpus, questions)] = musique.corpora
+    bank, keys = asker.identities.bank(store, corpus.name), Keys()
     for part in retain_corpus(bank, corpus, 2):
         keys |= {id_: {key} for id_, key in part.items()}
-    for question in questions:
-        asker.ask(bank, question.text, keys, set(question.gold), fold=_fifth(question.text))
+    for asked in questions:
+        asker.ask(bank, asked.text, _fifth(asked.text), keys, asked.gold)
     for texts in off_topic_questions().values():
         for text in texts:
-            asker.ask(bank, text, {}, fold=_fifth(text))
+            asker.ask(bank, text, _fifth(text), {})
 
 
 def _fifth(text: str) -> str:
     return f"musique-{hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 5}"
 
 
-def _named(ids: Sequence[str], names: Sequence[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
+def _named(ids: Sequence[str], names: Sequence[str]) -> Keys:
+    found: defaultdict[str, set[str]] = defaultdict(set)
     for id_, name in zip(ids, names, strict=True):
         found[id_].add(name)
     return found
@@ -229,31 +251,31 @@ class Samples:
     folds: NDArray[np.str_]
 
     def only(self, mask: NDArray[np.bool_]) -> Samples:
+        """The rows of *mask*."""
         signals = {name: values[mask] for name, values in self.signals.items()}
         return Samples(signals, self.labels[mask], self.weights[mask], self.folds[mask])
 
 
-def anything_samples(judged: Sequence[Judged]) -> Samples:
-    """One row a question."""
-    signals = {
-        name: np.concatenate([j.signals.anything[name] for j in judged])
-        for name in judged[0].signals.anything
-    }
-    labels = np.array([each.answerable for each in judged], np.float64)
-    weights = np.array([each.weight for each in judged])
-    return Samples(signals, labels, weights, np.array([each.fold for each in judged]))
-
-
-def hit_samples(judged: Sequence[Judged]) -> Samples:
-    """One row a hit of an answerable question, without hits that may be given or not."""
+def samples_of(judged: Sequence[Judged]) -> dict[str, Samples]:
+    """By model: one row a question, and one a hit of an answerable question that is right or wrong."""
     some = [each for each in judged if each.answerable]
-    kept = np.concatenate([~(each.either & ~each.right) for each in some])
-    signals = {
-        name: np.concatenate([j.signals.hits[name] for j in some])[kept] for name in some[0].signals.hits
+    kept = np.concatenate([each.right | ~each.either for each in some])
+    whole = [each.signals.anything for each in judged]
+    hits = [each.signals.hits for each in some]
+    return {
+        "anything": Samples(
+            {name: np.concatenate([each[name] for each in whole]) for name in whole[0]},
+            np.array([each.answerable for each in judged], np.float64),
+            np.array([each.weight for each in judged]),
+            np.array([each.fold for each in judged]),
+        ),
+        "hit": Samples(
+            {name: np.concatenate([each[name] for each in hits])[kept] for name in hits[0]},
+            np.concatenate([each.right for each in some])[kept].astype(np.float64),
+            np.ones(int(kept.sum())),
+            np.concatenate([[each.fold] * len(each.right) for each in some])[kept],
+        ),
     }
-    labels = np.concatenate([each.right for each in some])[kept].astype(np.float64)
-    folds = np.concatenate([[each.fold] * len(each.right) for each in some])[kept]
-    return Samples(signals, labels, np.ones(len(labels)), folds)
 
 
 def fit(samples: Samples, ridge: float) -> ChanceModel:
@@ -272,87 +294,77 @@ def fit(samples: Samples, ridge: float) -> ChanceModel:
     slopes = np.zeros(design.shape[1])
     holds = np.diag([*[ridge] * (design.shape[1] - 1), 1e-6])
     for _ in range(60):
-        odds = np.clip(design @ slopes, -30.0, 30.0)
-        chances = 1.0 / (1.0 + np.exp(-odds))
+        chances = 1.0 / (1.0 + np.exp(-np.clip(design @ slopes, -30.0, 30.0)))
         gradient = design.T @ (samples.weights * (samples.labels - chances)) - holds @ slopes
-        curvature = (
-            design.T * (samples.weights * np.maximum(chances * (1 - chances), 1e-6))
-        ) @ design + holds
-        step = np.linalg.solve(curvature, gradient)
+        mass = samples.weights * np.maximum(chances * (1 - chances), 1e-6)
+        step = np.linalg.solve((design.T * mass) @ design + holds, gradient)
         slopes += np.clip(step, -3.0, 3.0)
         if np.abs(step).max() < 1e-8:
             break
-    count = len(names)
-    matrix = np.zeros((count, count))
-    matrix[first, second] = slopes[count:-1] / spread
-    intercept = slopes[-1] - float(np.sum(slopes[count:-1] * centre / spread))
-    return ChanceModel(names, mean, scale, slopes[:count], matrix, intercept)
-
-
-def out_of_fold(samples: Samples, ridge: float) -> NDArray[np.float64]:
-    """Chances of each row by a model that did not see its fold."""
-    chances = np.zeros(len(samples.labels))
-    for fold in np.unique(samples.folds):
-        mine = samples.folds == fold
-        chances[mine] = fit(samples.only(~mine), ridge).chances(samples.only(mine).signals)
-    return chances
-
-
-def calibration_error(chances: NDArray[np.float64], labels: NDArray[np.float64], bins: int = 10) -> float:
-    """Mean distance of chance and share of right ones, over bins of equal mass."""
-    order = np.argsort(chances, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if len(part)]
-    return float(sum(len(p) * abs(chances[p].mean() - labels[p].mean()) for p in parts) / len(order))
+    matrix = np.zeros((len(names), len(names)))
+    matrix[first, second] = slopes[len(names) : -1] / spread
+    intercept = slopes[-1] - float(np.sum(matrix[first, second] * centre))
+    return ChanceModel(names, mean, scale, slopes[: len(names)], matrix, float(intercept))
 
 
 def checks(judged: Sequence[Judged]) -> Iterator[str]:
-    """Lines of a report, out of fold."""
-    for name, samples in (("anything", anything_samples(judged)), ("hit", hit_samples(judged))):
-        chances = out_of_fold(samples, RIDGE[name])
+    """Lines of a report: chances of each row by a model that did not see its fold."""
+    for name, samples in samples_of(judged).items():
+        chances = np.zeros(len(samples.labels))
+        for fold in np.unique(samples.folds):
+            mine = samples.folds == fold
+            chances[mine] = fit(samples.only(~mine), RIDGE[name]).chances(samples.only(mine).signals)
         for part in ("facts", "short", "chat", "musique", ""):
             mine = np.char.startswith(samples.folds, part) & (samples.weights == 1.0)
-            error = calibration_error(chances[mine], samples.labels[mine])
-            yield f"{name:9} {part or 'all':8} n {int(mine.sum()):6}  calibration error {error:.3f}  AUC {_auc(chances[mine], samples.labels[mine]):.3f}"
+            error = calibration_error(bins_of(chances[mine], samples.labels[mine]))
+            area = area_under_curve(chances[mine], samples.labels[mine])
+            yield (
+                f"{name:9} {part or 'all':8} n {mine.sum():6}  calibration error {error:.3f}  "
+                f"AUC {'-' if area is None else f'{area:.3f}'}"
+            )
 
 
-def _auc(chances: NDArray[np.float64], labels: NDArray[np.float64]) -> float:
-    order = np.argsort(chances, kind="stable")
-    ranks = np.empty(len(order))
-    ranks[order] = np.arange(1, len(order) + 1)
-    for value in np.unique(chances):
-        same = chances == value
-        ranks[same] = ranks[same].mean()
-    right = labels == 1
-    count = int(right.sum())
-    return float((ranks[right].sum() - count * (count + 1) / 2) / max(1, count * (len(labels) - count)))
+def manifest(judged: Sequence[Judged]) -> dict[str, dict[str, Any]]:
+    """By data set: its banks, how many questions of theirs were asked, and how many in all."""
+    parts: dict[str, list[Judged]] = {}
+    for each in judged:
+        parts.setdefault(each.fold.partition("-")[0], []).append(each)
+    return {
+        name: {
+            "banks": sorted({each.bank for each in mine}),
+            "own": sum(each.weight == 1.0 for each in mine),
+            "questions": len(mine),
+        }
+        for name, mine in parts.items()
+    }
+
+
+def fit_all(data: Path, embedders: Mapping[str, str | None]) -> str:
+    """The whole file: a pair of models for each name in *embedders*."""
+    models: dict[str, Any] = {}
+    fitted_on: dict[str, Any] = {}
+    for name, embedder in embedders.items():
+        judged = collect(data, embedder)
+        fitted_on[name] = manifest(judged)
+        models[name] = {k: fit(samples, RIDGE[k]).to_dict() for k, samples in samples_of(judged).items()}
+    return json.dumps({"fitted_on": fitted_on, "models": models}, separators=(",", ":")) + "\n"
 
 
 def main() -> None:
+    """Fit and write, or with ``--check`` print how well it holds."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--check", action="store_true", help="print calibration out of fold; write nothing")
     options = parser.parse_args()
-    models: dict[str, Any] = {}
-    fitted_on: dict[str, Any] = {}
-    for name, embedder in (("all-MiniLM-L6-v2", "auto"), (WORDS, None)):
-        judged = collect(options.data, embedder)
-        folds = sorted({each.fold for each in judged})
-        fitted_on[name] = {"questions": len(judged), "banks": folds}
-        if options.check:
-            print(name)
-            print("\n".join(f"  {line}" for line in checks(judged)))
-            continue
-        models[name] = {
-            "anything": fit(anything_samples(judged), RIDGE["anything"]).to_dict(),
-            "hit": fit(hit_samples(judged), RIDGE["hit"]).to_dict(),
-        }
-    if models:
-        TARGET.write_text(
-            json.dumps({"fitted_on": fitted_on, "models": models}, separators=(",", ":")) + "\n"
-        )
-        print(f"{TARGET}: {TARGET.stat().st_size:,} bytes")
+    embedders = {DEFAULT_EMBEDDER: DEFAULT_EMBEDDER, WORDS: None}
+    if options.check:
+        for name, embedder in embedders.items():
+            print(name, *checks(collect(options.data, embedder)), sep="\n  ")
+        return
+    TARGET.write_text(fit_all(options.data, embedders), encoding="utf-8")
+    print(f"{TARGET}: {TARGET.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -450,7 +450,7 @@ def test_memories_of_before_and_after_a_model_are_found_together(
 
         assert sorted(found(bank, "kettle")) == ["The kettle is new.", "The kettle is old."]
         (told,) = bank.recall("kettle").trace.degraded
-        assert told == "abstention: calibrated for all-MiniLM-L6-v2, not for stub; judged by words"
+        assert told == "relevance: relevance was not calibrated for stub; judged by words alone"
 
 
 T1 = datetime(2026, 6, 10, 8, tzinfo=UTC)

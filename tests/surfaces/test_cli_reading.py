@@ -79,21 +79,24 @@ def test_nothing_found_is_exit_1(cli: Cli, cli_json: CliJson, ids: list[str]) ->
 
 
 @pytest.mark.spec("DF-04")
-def test_no_match_says_why_beside_the_hits(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
-    query = "zeppelin captain quarrelled violently about opera tickets Sundays"
-    shown = cli("recall", query)
+def test_no_match_says_why_beside_the_hits(
+    cli: Cli, cli_json: CliJson, ids: list[str], tmp_path: Path
+) -> None:
+    strict = tmp_path / "strict.toml"
+    strict.write_text('extends = "default"\n[stages.relevance]\nweak = 1.0\nmatch = 1.0\n', encoding="utf-8")
+    asked = ("recall", "which opera did the zeppelin captain hear on Sundays", "--profile", str(strict))
+    shown = cli(*asked)
     assert shown.exit_code == 1
     assert "Mira bakes bread on Sundays" in shown.stdout
-    assert "no match: the words of the best memory cover 0." in shown.stderr
-    assert cli("recall", query, "--context").stdout == ""
-    answer = cli_json("recall", query, "--trace", code=1)
+    assert "no match: the chance that anything answers is 0." in shown.stderr
+    answer = cli_json(*asked, "--trace", code=1)
     assert answer["hits"][0]["id"] == ids[0]
-    assert answer["no_match"] is True
-    assert answer["context"] == ""
-    (reason,) = answer["no_match_reasons"]
-    line = next(stage for stage in answer["trace"]["stages"] if stage["name"] == "abstention")
-    assert line["no_match"] == [reason]
-    assert line["evidence"]["coverage"] < 0.15
+    assert 0 <= answer["hits"][0]["relevance"] <= answer["confidence"] < 1
+    assert (answer["no_match"], answer["band"]) == (True, "none")
+    line = next(stage for stage in answer["trace"]["stages"] if stage["name"] == "relevance")
+    assert line["no_match"] == answer["no_match_reasons"]
+    assert line["no_match"][1].startswith("the words of the best memory cover 0.")
+    assert line["evidence"]["coverage"] < 0.5
 
 
 def test_context_alone(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:

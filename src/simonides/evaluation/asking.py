@@ -134,12 +134,16 @@ def ask_corpus(
 
 
 def contexts_of(corpus: Corpus, window: int) -> list[str]:
-    """Per item, the turns around it in its conversation, as ``retain_conversation`` makes its context."""
+    """Per item its own context, or the turns around it, as ``retain_conversation`` makes a turn's context."""
     contexts: list[str] = []
     for session, group in groupby(corpus.items, key=lambda item: item.session):
-        lines = [item.text[:LONGEST_NEIGHBOUR] for item in group]
+        items = tuple(group)
+        lines = [item.text[:LONGEST_NEIGHBOUR] for item in items]
         around = window if session else 0
-        contexts += [context_of(lines, place, before=around, after=around) for place in range(len(lines))]
+        contexts += [
+            item.context or context_of(lines, place, before=around, after=around)
+            for place, item in enumerate(items)
+        ]
     return contexts
 
 
@@ -150,6 +154,8 @@ def as_mapping(item: Item, context: str) -> dict[str, Any]:
         given["event_time"] = item.event_time
     if item.session:
         given["session"] = item.session
+    if item.speaker:
+        given["speaker"] = item.speaker
     if context:
         given["context"] = context
     return given

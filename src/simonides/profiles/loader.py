@@ -43,7 +43,14 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, NotFoundError, ProfileError, UnknownNameError
 from simonides.recall.options import nearest
 from simonides.recall.pipeline import Plan, Step
-from simonides.recall.registry import Shape, build_stage, is_registered, load_technique, technique_names
+from simonides.recall.registry import (
+    Shape,
+    build_stage,
+    is_registered,
+    load_technique,
+    refuse_former,
+    technique_names,
+)
 from simonides.records.hygiene import read_at_most, shown
 
 if TYPE_CHECKING:
@@ -311,6 +318,7 @@ class _Table:
         return names
 
     def _check_technique(self, key: str, name: str) -> None:
+        refuse_former(name, key, self.place)
         if not is_registered(name):
             raise UnknownNameError(key, name, technique_names(), place=self.place)
 
@@ -435,6 +443,10 @@ def _plan(profile: _Profile) -> Plan:
 
 
 def _check_names(profile: _Profile) -> None:
+    for key, names in (("order", profile.order), ("stages", sorted(profile.own))):
+        for name in names:
+            if "technique" not in profile.stages.get(name, {}):
+                refuse_former(name, key, profile.place)
     for name in profile.order:
         if name not in profile.stages and not is_registered(name):
             known = {*profile.stages, *technique_names()}
