@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simonides.records.kind import Kind
+from simonides.records.recall import not_in_memory, percent
 from simonides.store import open_store
 from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.demo.questions import QUESTIONS
@@ -116,7 +117,7 @@ def _follow(bank: Bank, question: Question, found: Recall, console: Console) -> 
     """Take a name from what was found and ask on, as an agent would."""
     *first, last = question.expected
     first_hop = _show_hits(found, first, console)
-    name = next((match[1] for hit in found if (match := re.search(question.bridge, hit.text))), None)
+    name = next((match[1] for hit in found.told if (match := re.search(question.bridge, hit.text))), None)
     if name is None:
         _say(console, f"   ✗ nothing to ask on with, so not found: “{last}”", "red")
         return False
@@ -132,20 +133,24 @@ def _recall(bank: Bank, question: Question, query: str) -> Recall:
 def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> bool:
     """Print the hits, needed ones marked and in full; return whether all that is expected is there."""
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    for width in (1, 1, len("2026-01-01"), len(Kind.PREFERENCE)):
+    for width in (1, 1, len("100 %"), len("2026-01-01"), len(Kind.PREFERENCE)):
         table.add_column(min_width=width)
-    for hit in found:
+    for hit in found.told:
         needed = any(words in hit.text for words in expected)
+        text = found.mark + hit.text
         day = hit.memory.event_time
         table.add_row(
             Text("✓" if needed else "", "green"),
             str(hit.rank),
+            "" if hit.relevance is None else percent(hit.relevance),
             f"{day:%Y-%m-%d}" if day else "",
             hit.kind,
-            Text(hit.text) if needed else Text(hit.text, "dim", no_wrap=True, overflow="ellipsis"),
+            Text(text) if needed else Text(text, "dim", no_wrap=True, overflow="ellipsis"),
         )
     console.print(table)
-    ranks = {words: next((hit.rank for hit in found if words in hit.text), None) for words in expected}
+    if found.no_match:
+        _say(console, f"   {not_in_memory(found.no_match_reasons)}")
+    ranks = {words: next((hit.rank for hit in found.told if words in hit.text), None) for words in expected}
     if any(ranks.values()):
         _say(
             console,
