@@ -162,7 +162,7 @@ def test_every_stage_is_left_out_once(cli: Cli, cli_json: CliJson, data: Path) -
     common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
     answer = cli_json("bench", "ablation", *common)
     rows = set(answer["rows"]) | set(answer["refused"])
-    assert {"random", "bm25", "oracle@100", "default", "without lexical", "without abstention"} <= rows
+    assert {"random", "bm25", "oracle@100", "default", "without lexical", "without relevance"} <= rows
     assert not {"without score_sum", "without token_budget"} & rows
     assert answer["rows"]["oracle@100"]["recall@10"] >= answer["rows"]["default"]["recall@10"]
     # The one channel and the fuser stay.

@@ -1,7 +1,8 @@
 """The demo: retain a year's journal, ask it ten questions, show what was found and what was not.
 
-A question counts as answered when every memory that it needs is among the first five. What is needed is
-written down beside the question (``questions.py``), so a miss is shown as a miss.
+A question counts as answered when every memory that it needs is among the first five hits. What is needed is
+written down beside the question (``questions.py``), so a miss is shown as a miss, and so is a hit that is not
+told (``Recall.told``).
 """
 
 from __future__ import annotations
@@ -150,12 +151,14 @@ def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> bool
     console.print(table)
     if found.no_match:
         _say(console, f"   {not_in_memory(found.no_match_reasons)}")
-    ranks = {words: next((hit.rank for hit in found.told if words in hit.text), None) for words in expected}
-    if any(ranks.values()):
+    ranks = {words: next((hit.rank for hit in found if words in hit.text), None) for words in expected}
+    places = sorted(filter(None, ranks.values()))
+    if places:
+        unread = ", but taken for too unlikely to be shown" if places[-1] > len(found.told) else ""
         _say(
             console,
-            f"   ✓ found at rank {', '.join(str(rank) for rank in sorted(filter(None, ranks.values())))}",
-            "green",
+            f"   ✓ found at rank {', '.join(map(str, places))}{unread}",
+            "yellow" if unread else "green",
         )
     for words in [words for words, rank in ranks.items() if not rank]:
         _say(console, f"   ✗ not in the top {_TOP}: “{words}”", "red")
