@@ -1363,7 +1363,7 @@ class Bank:
             asked = (reading.meta.bank, self.principal, str(profile), request, search)
             identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {job or now}".encode()
             digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
-            answer = replace(answer, id=digest)
+            answer = replace(answer, id=digest, precision=search.precision)
             if include_sources:
                 answer = replace(answer, evidence=self._evidence(reading, answer, view.known_at))
             if answer.hits and recording.query is not None:
@@ -2203,7 +2203,7 @@ class Bank:
             changed = recent_changes(reading, view, self._may_read)
         told = [*current, *(memory for pair in changed for memory in pair)]
         self._tell("brief", reading, [memory.id for memory in told], task)
-        relevant = () if found.no_match else tuple(hit.memory for hit in found.hits)
+        relevant = tuple((hit.memory, found.mark) for hit in found.told)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
 
     def samples(self) -> Samples:

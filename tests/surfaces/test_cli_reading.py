@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from simonides.bank import Bank
 from simonides.errors import DamagedError
 from simonides.recall import observing
+from simonides.recall.refining.relevance import Relevance
 from simonides.surfaces.cli import forget as forget_command
 
 if TYPE_CHECKING:
@@ -79,24 +81,28 @@ def test_nothing_found_is_exit_1(cli: Cli, cli_json: CliJson, ids: list[str]) ->
 
 
 @pytest.mark.spec("DF-04")
-def test_no_match_says_why_beside_the_hits(
-    cli: Cli, cli_json: CliJson, ids: list[str], tmp_path: Path
+def test_no_match_says_why_and_the_json_keeps_the_hits(
+    cli: Cli, cli_json: CliJson, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strict = tmp_path / "strict.toml"
-    strict.write_text('extends = "default"\n[stages.relevance]\nweak = 1.0\nmatch = 1.0\n', encoding="utf-8")
-    asked = ("recall", "which opera did the zeppelin captain hear on Sundays", "--profile", str(strict))
-    shown = cli(*asked)
+    refine = Relevance.refine
+    monkeypatch.setattr(
+        Relevance, "refine", lambda self, *given: refine(replace(self, weak=1.0, match=1.0), *given)
+    )
+    query = "zeppelin captain quarrelled violently about opera tickets Sundays"
+    shown = cli("recall", query)
     assert shown.exit_code == 1
-    assert "Mira bakes bread on Sundays" in shown.stdout
-    assert "no match: the chance that anything answers is 0." in shown.stderr
-    answer = cli_json(*asked, "--trace", code=1)
+    assert shown.stdout == ""
+    assert "Not in memory: the chance that anything answers is 0." in shown.stderr
+    assert "the words of the best memory cover 0." in shown.stderr
+    assert cli("recall", query, "--context").stdout == ""
+    answer = cli_json("recall", query, "--trace", code=1)
     assert answer["hits"][0]["id"] == ids[0]
-    assert 0 <= answer["hits"][0]["relevance"] <= answer["confidence"] < 1
-    assert (answer["no_match"], answer["band"]) == (True, "none")
+    assert answer["no_match"] is True
+    assert answer["context"] == ""
+    assert (answer["band"], answer["told"]) == ("none", 0)
     line = next(stage for stage in answer["trace"]["stages"] if stage["name"] == "relevance")
     assert line["no_match"] == answer["no_match_reasons"]
-    assert line["no_match"][1].startswith("the words of the best memory cover 0.")
-    assert line["evidence"]["coverage"] < 0.5
+    assert line["evidence"]["coverage"] < 0.15
 
 
 def test_context_alone(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:

@@ -102,26 +102,29 @@ def recent_changes(
 
 
 def sort_out(
-    current: Sequence[Memory], changed: Sequence[tuple[Memory, Memory]], relevant: Sequence[Memory]
+    current: Sequence[Memory],
+    changed: Sequence[tuple[Memory, Memory]],
+    relevant: Sequence[tuple[Memory, str]],
 ) -> dict[str, list[tuple[str, str]]]:
     """Lines by section: (id, line), each memory in one section only.
 
     Args:
         current: what holds now and is not archived, the newest first.
         changed: what was closed of late, with what closed it, the newest first.
-        relevant: what a recall of the task found, best first.
+        relevant: what a recall of the task tells, best first, each with the mark that stands before it.
     """
     sections: dict[str, list[tuple[str, str]]] = {title: [] for title in SHARES}
     seen: set[str] = set()
 
-    def put(title: str, memories: Sequence[Memory]) -> None:
+    def put(title: str, memories: Sequence[Memory], mark: str = "") -> None:
         for memory in memories:
             if memory.id not in seen:
                 seen.add(memory.id)
-                sections[title].append((memory.id, _line(memory)))
+                sections[title].append((memory.id, _line(memory, mark)))
 
     put("Pinned", [memory for memory in current if memory.pinned])
-    put("Relevant", relevant)
+    for memory, mark in relevant:
+        put("Relevant", [memory], mark)
     put("Decisions", [memory for memory in current if memory.kind is Kind.DECISION])
     put("Open questions", [memory for memory in current if _is_open(memory)])
     for before, after in changed:
@@ -157,10 +160,10 @@ def _is_open(memory: Memory) -> bool:
     return OPEN_TAG in memory.tags or memory.text.rstrip().endswith("?")
 
 
-def _line(memory: Memory) -> str:
+def _line(memory: Memory, mark: str) -> str:
     moment = memory.event_time or memory.valid_from
     date = f"{moment.date().isoformat()}: " if moment else ""
-    return f"- {date}{_plain(memory.text)} [{memory.id}]"
+    return f"- {date}{mark}{_plain(memory.text)} [{memory.id}]"
 
 
 def _plain(text: str) -> str:

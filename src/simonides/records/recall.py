@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from simonides.records.explanation import Explanation
     from simonides.records.memory import Memory
@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 
 Band = Literal["match", "weak", "none"]
 """How sure a recall is that anything answers: likely, possibly, no."""
+
+POSSIBLY = "possibly: "
+"""Stands before each memory that a person or a model reads where it is only possible that any answers."""
+
+MOST_POSSIBLE = 2
+"""So many memories are read then."""
+
+
+def not_in_memory(reasons: Sequence[str]) -> str:
+    """What a person or a model reads where nothing answers, from ``Recall.no_match_reasons``."""
+    return f"Not in memory: {'; '.join(reasons)}." if reasons else "Not in memory."
+
+
+def percent(probability: float) -> str:
+    """A probability for people, such as ``87 %``."""
+    return "<1 %" if 0 < probability < 0.005 else f"{100 * probability:.0f} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +85,11 @@ class Hit:
     @property
     def kind(self) -> str:
         return self.memory.kind.value
+
+    @property
+    def judged(self) -> float:
+        """The relevance, else the score: the one number for callers that take only one."""
+        return self.score if self.relevance is None else self.relevance
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
@@ -137,6 +158,7 @@ class Recall:
             profile judges none.
         band: ``"match"``, ``"weak"`` (the context marks its lines with "possibly") or ``"none"``
             (``no_match``).
+        precision: that was asked for.
         no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
         id: by which ``Bank.used`` says what of it was of use; the same question at the same time has the
             same one. Empty where no bank gave one.
@@ -155,6 +177,7 @@ class Recall:
     no_match_reasons: tuple[str, ...] = ()
     confidence: float | None = None
     band: Band = "match"
+    precision: str = "balanced"
     id: str = field(default="", compare=False)
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
     job: str = ""
@@ -168,6 +191,26 @@ class Recall:
     def __getitem__(self, index: int) -> Hit:
         return self.hits[index]
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether what is read is marked with "possibly": nothing is likely to answer, but something may."""
+        return self.band == "weak" and self.precision != "wide"
+
+    @property
+    def told(self) -> tuple[Hit, ...]:
+        """The hits that a person or a model reads, at every interface; the first ones of ``hits``.
+
+        In the band none there are none, and ``not_in_memory`` says why.
+        """
+        if self.no_match:
+            return ()
+        return self.hits[:MOST_POSSIBLE] if self.doubtful else self.hits
+
+    @property
+    def mark(self) -> str:
+        """What stands before each of them: ``POSSIBLY``, or nothing."""
+        return POSSIBLY if self.doubtful else ""
+
     def to_dict(self, *, trace: bool = True) -> dict[str, Any]:
         """A JSON-ready description."""
         answer: dict[str, Any] = {
@@ -179,6 +222,8 @@ class Recall:
             "no_match_reasons": list(self.no_match_reasons),
             "confidence": self.confidence,
             "band": self.band,
+            "precision": self.precision,
+            "told": len(self.told),
         }
         if self.job:
             answer["job"] = self.job

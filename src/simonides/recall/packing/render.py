@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from simonides.records.interval import BEGINNING, FOREVER, Precision, from_micros
+from simonides.records.recall import POSSIBLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def render_item(memory: Memory, rank: int, label: Sequence[LabelPart], *, doubtf
         label: what stands in the brackets, in this order; a part that the memory lacks is left out.
         doubtful: whether the text is marked with "possibly:".
     """
-    mark = "possibly: " if doubtful else ""
+    mark = POSSIBLY if doubtful else ""
     parts = [part for part in (_part(memory, name) for name in label) if part]
     described = f" ({', '.join(parts)})" if parts else ""
     return f"[{rank}]{described} {mark}{_indented(memory.text)}"
