@@ -414,7 +414,7 @@ def test_a_then_b_then_a_gives_three_spans(bank: Bank, clock: FrozenClock) -> No
 @pytest.mark.spec("general settlement 1")
 def test_recorded_times_go_up_and_versions_are_only_stamped(bank: Bank, clock: FrozenClock) -> None:
     ids = bank.retain(["one fuse", "two lamps"])
-    clock.advance(days=-3)
+    clock.advance(seconds=-180)
     ids += bank.retain(["three wires"])
     before = sql(bank, "SELECT * FROM memories ORDER BY ordinal")
     bank.invalidate(ids[0], at="2026-03-02")

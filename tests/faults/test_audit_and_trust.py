@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -122,7 +123,10 @@ WRITES: dict[str, Callable[[Bank, Path], object]] = {
 def test_a_cut_is_found_though_the_bank_is_written_after_it(
     audited: Bank, tmp_path: Path, stub_embedder: StubEmbedder, cut: str, write: str
 ) -> None:
-    with simonides.open(tmp_path / "other", embedder=stub_embedder, environ={}) as other:
+    def earlier() -> datetime:
+        return datetime(2026, 2, 1, tzinfo=UTC)
+
+    with simonides.open(tmp_path / "other", embedder=stub_embedder, environ={}, clock=earlier) as other:
         other.bank().retain("From another bank.")
         other.bank().export(tmp_path / "bank.jsonl")
     assert audited.verify().ok

@@ -111,7 +111,7 @@ def _assert_served(said: Any, expected: Any, folder: Path) -> None:
     refusal = f"{folder}/bank-default/memory.db: the folder is read-only; nothing was stored, make it writable and retry"
     assert said["refusals"]["retain"] == refusal
     assert said["refusals"]["forget"] == refusal
-    assert "bank-new: cannot be created" in said["refusals"]["new bank"]
+    assert "bank-new: cannot be made" in said["refusals"]["new bank"]
 
 
 def _answers(folder: Path) -> Any:

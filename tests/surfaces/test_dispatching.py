@@ -43,8 +43,9 @@ def test_a_token_that_sends_much_keeps_no_other_waiting(store: Store, workers: i
         assert await asyncio.gather(*held) == [True] * 8
 
     asyncio.run(work())
-    assert dispatcher.taken == 0
     dispatcher.close()
+    # A worker hands its outcome over before it counts itself as free.
+    assert dispatcher.taken == 0
 
 
 def test_one_worker_serves_every_token_all_the_same(store: Store) -> None:

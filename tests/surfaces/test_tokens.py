@@ -100,7 +100,7 @@ def test_of_servers_that_start_at_once_one_makes_the_first_token(tmp_path: Path)
 @pytest.mark.fault("N62")
 def test_a_first_token_whose_file_cannot_be_written_is_not_made(tmp_path: Path) -> None:
     (tmp_path / "token").mkdir()
-    with pytest.raises(UnavailableError, match="first token"):
+    with pytest.raises(UnavailableError, match="it is a folder"):
         first_token(tmp_path, "diary", 0)
     with TokenStore(tmp_path) as tokens:
         assert tokens.list() == ()

@@ -40,6 +40,7 @@ GROWTH = 9.0
 
 _HELD = "a helper that runs at import; the module holds what it makes"
 DYNAMIC = {
+    "files.py": "the name of a file, escaped",
     "recall/refining/intent_reweight.py": _HELD,
     "recall/understanding/intent.py": _HELD,
     "retain/extraction/cue.py": _HELD,
@@ -172,11 +173,12 @@ def written(path: Path, tree: ast.Module) -> Iterator[tuple[str, int, str]]:
         if node.func.attr not in {*METHODS, "compile", "sub", "subn", "split", "findall"}:
             continue
         try:
-            pattern = str(ast.literal_eval(node.args[0]))
+            constant = ast.literal_eval(node.args[0])
         except ValueError:
             # Outside every function an imported module holds what is made.
             assert id(node) not in running or place in DYNAMIC, f"{place}: makes a pattern anew"
             continue
+        pattern = constant.decode("latin-1") if isinstance(constant, bytes) else str(constant)
         yield pattern, re.compile(pattern, _flags(node)).flags, node.func.attr
 
 

@@ -90,7 +90,7 @@ def test_a_file_in_the_folders_place_is_refused_and_left_alone(tmp_path: Path) -
     file.write_text("mine", encoding="utf-8")
 
     for path in (file, file / "inside"):
-        with pytest.raises(UnavailableError, match="cannot be created"):
+        with pytest.raises(UnavailableError, match="cannot be made"):
             simonides.open(path, embedder=None)
 
     assert file.read_text(encoding="utf-8") == "mine"
@@ -292,11 +292,17 @@ def test_the_system_clock_is_the_default(tmp_path: Path) -> None:
 def test_a_clock_that_gives_no_aware_time_is_named(now: Any, tmp_path: Path) -> None:
     with simonides.open(tmp_path, clock=lambda: now, embedder=None) as store:
         bank = store.bank("diary")
-        for use in (lambda: bank.retain("The kettle is new."), lambda: bank.recall("kettle"), bank.stats):
+        for use in (
+            lambda: bank.retain("The kettle is new."),
+            lambda: bank.recall("kettle"),
+            bank.stats,
+            bank.verify,
+        ):
             with pytest.raises(InputError) as caught:
                 use()
             assert caught.value.field == "clock"
-        assert bank.verify().checked["rows"] == 0
+    with simonides.open(tmp_path, embedder=None) as store:
+        assert store.bank("diary").verify().checked["rows"] == 0
 
 
 def test_times_that_state_no_zone_are_of_the_stores(tmp_path: Path, clock: FrozenClock) -> None:

@@ -184,7 +184,7 @@ def test_wrong_arguments_are_refused_by_name(either: Any) -> None:
 
 def test_many_records_come_in_pages(either: Any, monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
     """Also where each page ends early, and where the end of a page goes away before the next is read."""
-    monkeypatch.setattr(calls, "_PAGE_BYTES", 400)
+    monkeypatch.setattr(calls, "PAGE_BYTES", 400)
     either.put_records(SPACE, [{"path": ["talk"], "value": n} for n in range(20)], append=True)
     assert values(either) == list(range(20))
     if not isinstance(either, remote.RemoteBank):

@@ -188,7 +188,7 @@ def test_a_viewpoint_that_hides_is_told_in_time(
     memory: dict[str, Any], as_of: int, known_at: int, reason: str, seconds: float
 ) -> None:
     view = FakeView.of([fake_memory("pump", **memory)], visible=[False], as_of=as_of)
-    answer = asked(ask(view, known_at=known_at), 0)
+    answer = asked(ask(view, known_at=known_at, filters=Filters(known_at=known_at)), 0)
     assert (answer.stage, answer.short_by, answer.unit) == ("visible", seconds, "seconds")
     assert answer.reason.startswith(reason)
 
