@@ -15,8 +15,8 @@ import re
 import time
 from collections import defaultdict
 from pathlib import Path
-from re import _constants as code  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as code
+from re import _parser as parser
 from typing import TYPE_CHECKING, Any
 
 import pytest

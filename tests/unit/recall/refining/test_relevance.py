@@ -20,7 +20,9 @@ from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tool
 if TYPE_CHECKING:
     from simonides.records.recall import Judgement
 
-STAGE = Relevance(weak=0.2, match=0.7, share={"high": 0.5, "balanced": 0.1}, sure=0.8, unsure=3)
+STAGE = Relevance(
+    weak=0.2, match=0.7, share={"high": 0.5, "balanced": 0.1}, sure=0.8, unsure=3, unsure_share=0.0
+)
 TEXTS = ["kiln red", "kiln blue", "tea", "tea green", *(f"filler {n}" for n in range(10))]
 VECTORS = [[0.6, 0.8], [0.8, 0.6], [0.0, 1.0], [0.28, 0.96], *[[0.0, 1.0]] * 10]
 VIEW = FakeView.of([fake_memory(text) for text in TEXTS], vectors=VECTORS)
