@@ -261,25 +261,27 @@ def lamps(bank: Bank) -> Bank:
 @pytest.mark.fault("N8")
 @pytest.mark.parametrize("profile", ["default", "lexical"])
 def test_as_many_hits_come_as_the_limit_asks_for(lamps: Bank, profile: str) -> None:
-    answer = lamps.recall("lamp", profile=profile, limit=300, max_tokens=None)
+    answer = lamps.recall("lamp", profile=profile, limit=300, max_tokens=None, precision="wide")
 
     assert len(answer) == 300
     assert said(answer, "limit") == []
-    assert len(lamps.recall("lamp", profile=profile, limit=400, max_tokens=None)) == 320
+    assert len(lamps.recall("lamp", profile=profile, limit=400, max_tokens=None, precision="wide")) == 320
 
 
 @pytest.mark.fault("N8")
 def test_without_an_embedder_the_limit_is_reached_too(words_only: Bank) -> None:
     words_only.retain([f"Lamp number {n} hangs in room {n * 7 % 400}." for n in range(320)])
 
-    assert len(words_only.recall("lamp", limit=300, max_tokens=None)) == 300
+    assert len(words_only.recall("lamp", limit=300, max_tokens=None, precision="wide")) == 300
 
 
 @pytest.mark.fault("N8")
 def test_the_filters_of_a_deep_recall_count_before_the_limit(lamps: Bank) -> None:
     lamps.retain([{"text": f"Lamp {n} of the cellar.", "tags": ["cellar"]} for n in range(150)])
 
-    answer = lamps.recall("lamp", tags=["cellar"], tags_match="any_strict", limit=140, max_tokens=None)
+    answer = lamps.recall(
+        "lamp", tags=["cellar"], tags_match="any_strict", limit=140, max_tokens=None, precision="wide"
+    )
 
     assert len(answer) == 140
 
@@ -289,14 +291,16 @@ def test_the_filters_of_a_deep_recall_count_before_the_limit(lamps: Bank) -> Non
 def test_a_reproduced_profile_keeps_its_depth_and_says_where_it_ends(lamps: Bank, profile: str) -> None:
     # At its usual budget, 300 memories in each of four channels, hindsight would find them all.
     budget = "low" if profile == "hindsight" else None
-    answer = lamps.recall("lamp", profile=profile, limit=319, max_tokens=None, budget=budget)
+    answer = lamps.recall(
+        "lamp", profile=profile, limit=319, max_tokens=None, budget=budget, precision="wide"
+    )
 
     lines = said(answer, "limit")
     assert len(answer) < 319
     assert len(lines) == 1
     assert "319 is above the depth" in lines[0] or "319 is above the most" in lines[0]
     assert repr(profile) in lines[0]
-    few = lamps.recall("lamp", profile=profile, limit=5)
+    few = lamps.recall("lamp", profile=profile, limit=5, precision="wide")
     assert said(few, "limit") == []
 
 
@@ -307,7 +311,7 @@ def test_a_limit_that_more_memories_would_not_reach_is_no_fault_of_the_profile(
 ) -> None:
     words_only.retain(["The lamp is green.", "The kettle is red."])
 
-    assert said(words_only.recall("lamp", profile=profile, limit=300), "limit") == []
+    assert said(words_only.recall("lamp", profile=profile, limit=300, precision="wide"), "limit") == []
 
 
 @pytest.mark.fault("N8")
@@ -315,7 +319,7 @@ def test_a_limit_above_the_ceiling_of_a_profile_says_so(lamps: Bank, tmp_path: P
     profile = tmp_path / "shallow.toml"
     profile.write_text('extends = "default"\nmax_depth = 150\n', encoding="utf-8")
 
-    answer = lamps.recall("lamp", profile=profile, limit=310, max_tokens=None)
+    answer = lamps.recall("lamp", profile=profile, limit=310, max_tokens=None, precision="wide")
 
     assert 150 <= len(answer) < 310
     assert "the depth 150 of" in said(answer, "limit")[0]
@@ -323,7 +327,7 @@ def test_a_limit_above_the_ceiling_of_a_profile_says_so(lamps: Bank, tmp_path: P
 
 @pytest.mark.fault("N8")
 def test_a_job_reaches_the_limit_too(lamps: Bank) -> None:
-    plain = lamps.recall("lamp", limit=300, max_tokens=None, tier="async")
+    plain = lamps.recall("lamp", limit=300, max_tokens=None, tier="async", precision="wide")
 
     job = lamps.job(plain.job, wait_seconds=60)
 
