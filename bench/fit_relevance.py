@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.evaluation.dataset import Dataset
+    from simonides.evaluation.dataset import Corpus, Dataset, Question
     from simonides.protocols import Refined
     from simonides.store import Store
 
@@ -52,6 +52,9 @@ TARGET = Path(chance.__file__).parent / chance.FILE
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 ELSEWHERE_WEIGHT = 0.15
 """Of a question that was asked of another bank, and of small talk: there are thousands, and they are easy."""
+
+TINY_EVERY = 5
+"""Of every so many questions of a short bank one is also asked of a bank of one to three memories."""
 
 RIDGE = {"anything": 10.0, "hit": 20.0}
 GREETINGS = (
@@ -199,6 +202,29 @@ def _ask_facts(asker: Asker, store: Store, datasets: Sequence[Dataset]) -> None:
                     asker.ask(store.bank(other), asked.text, other)
         for greeting in GREETINGS:
             asker.ask(store.bank(name), greeting, name)
+        _ask_tiny_banks(asker, store, corpus, questions, pairs, draw)
+
+
+def _ask_tiny_banks(
+    asker: Asker,
+    store: Store,
+    corpus: Corpus,
+    questions: Sequence[Question],
+    pairs: Sequence[tuple[Corpus, Sequence[Question]]],
+    draw: random.Random,
+) -> None:
+    """Banks of one to three memories, one of which answers; two questions of other banks asked of each."""
+    others = [asked for other, asked in pairs if other is not corpus]
+    strange = [each.text for asked in others for each in asked if each.answerable]
+    for place, asked in enumerate([each for each in questions if len(each.gold) == 1][::TINY_EVERY]):
+        right = [item for item in corpus.items if item.key in asked.gold]
+        rest = [item for item in corpus.items if item.key not in (*asked.gold, *asked.acceptable)]
+        items = [*draw.sample(rest, min(len(rest), draw.randrange(3))), *right]
+        bank = asker.identities.bank(store, f"{corpus.name}-tiny-{place}")
+        ids = bank.retain([as_mapping(item, item.context) for item in items])
+        asker.ask(bank, asked.text, corpus.name, _named(ids, [item.key for item in items]), asked.gold)
+        for text in draw.sample(strange, min(2, len(strange))):
+            asker.ask(bank, text, corpus.name)
 
 
 def _ask_chats(asker: Asker, store: Store, chats: Dataset, clock: Clock) -> None:
@@ -279,7 +305,10 @@ def samples_of(judged: Sequence[Judged]) -> dict[str, Samples]:
 
 
 def fit(samples: Samples, ridge: float) -> ChanceModel:
-    """A logistic regression by Newton's method; the ridge holds every slope but the intercept."""
+    """A logistic regression by Newton's method; the ridge holds every slope but the intercept.
+
+    Without cosines there are no products: with so little to go by they learn what is usual in the data.
+    """
     names = tuple(samples.signals)
     rows = np.stack([samples.signals[name] for name in names], axis=1)
     share = samples.weights / samples.weights.sum()
@@ -292,7 +321,8 @@ def fit(samples: Samples, ridge: float) -> ChanceModel:
     spread = np.sqrt(share @ (products - centre) ** 2) + 1e-9
     design = np.hstack([z, (products - centre) / spread, np.ones((len(z), 1))])
     slopes = np.zeros(design.shape[1])
-    holds = np.diag([*[ridge] * (design.shape[1] - 1), 1e-6])
+    few = not any(name.startswith("cosine") for name in names)
+    holds = np.diag([*[ridge] * len(names), *[1e9 if few else ridge] * len(first), 1e-6])
     for _ in range(60):
         chances = 1.0 / (1.0 + np.exp(-np.clip(design @ slopes, -30.0, 30.0)))
         gradient = design.T @ (samples.weights * (samples.labels - chances)) - holds @ slopes

@@ -28,7 +28,7 @@ from simonides.recall.deadline import Deadline
 from simonides.recall.depth import deepened, too_shallow
 from simonides.recall.helping.running import Work
 from simonides.records.candidate import FUSED
-from simonides.records.recall import Recall
+from simonides.records.recall import MOST_POSSIBLE, Recall
 from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
     from simonides.records.recall import Judgement
-
-DOUBTFUL_LINES = 2
-"""Memories in the context where it is only possible that any answers."""
 
 NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
@@ -225,8 +222,8 @@ def _pack(
     if not answered:
         # What was found stays to be looked at; nothing of it goes into a prompt by itself.
         packed = replace(packed, context="", chunks=())
-    elif query.doubtful and len(packed.hits) > DOUBTFUL_LINES:
-        few = pack(view, replace(query, limit=DOUBTFUL_LINES), pool, tools)
+    elif query.doubtful and len(packed.hits) > MOST_POSSIBLE:
+        few = pack(view, replace(query, limit=MOST_POSSIBLE), pool, tools)
         packed = replace(packed, context=few.context, chunks=few.chunks)
     if judgement is None:
         return packed
@@ -318,9 +315,8 @@ def _why_no_match(query: Query, pool: tuple[Candidate, ...], lines: list[StageTr
     """Why nothing answers the query; empty = something may."""
     if query.skip:
         return (query.skip,)
-    if not pool:
-        return (NOTHING_FOUND,)
-    return tuple(reason for line in lines for reason in line.no_match)
+    reasons = tuple(reason for line in lines for reason in line.no_match)
+    return reasons if pool or reasons else (NOTHING_FOUND,)
 
 
 def _search(

@@ -16,9 +16,8 @@ from mcp import Client
 from rich.console import Console
 
 import simonides
-from simonides.recall import pipeline
 from simonides.recall.refining.relevance import Relevance
-from simonides.records.recall import MOST_POSSIBLE, POSSIBLY, Recall
+from simonides.records.recall import POSSIBLY, Recall
 from simonides.surfaces.client.asynchronous import AsyncBank
 from simonides.surfaces.demo import demo
 from simonides.surfaces.mcp.server import Settings, make_server
@@ -380,10 +379,6 @@ def test_the_command_line_shows_how_likely_and_no_score(band: str, world: World)
     assert [(found[1], found[2]) for found in shown if found] == [
         (str(hit.rank), f"{100 * (hit.relevance or 0):.0f}") for hit in hits
     ]
-
-
-def test_the_pipeline_and_the_rule_name_the_same_number() -> None:
-    assert pipeline.DOUBTFUL_LINES == MOST_POSSIBLE
 
 
 def test_a_memory_cut_as_unlikely_is_named_with_the_option_that_keeps_it(store: Store) -> None:

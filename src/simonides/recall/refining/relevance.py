@@ -146,15 +146,15 @@ class Relevance:
             if best >= self.sure:
                 kept = chances >= share * best
                 kept[HEAD:] = False
-                why = f"less than {share:g} times as likely to answer as the best hit"
+                why = f"is less than {share:g} times as likely to answer as the best hit"
             else:
                 kept = chances >= self.unsure_share * best
                 kept[self.unsure :] = False
-                why = f"behind the first {self.unsure}, and no hit stands out"
+                why = f"stands behind the first {self.unsure}, and no hit stands out"
             kept[0] = True
         if query.min_relevance is not None:
             kept &= relevance >= query.min_relevance
-            why = f"{why}, or " * bool(why) + f"relevance below {query.min_relevance:g}"
+            why = f"{why}, or " * bool(why) + f"has a relevance below {query.min_relevance:g}"
         return kept, why
 
 
