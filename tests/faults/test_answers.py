@@ -333,3 +333,84 @@ def test_a_job_reaches_the_limit_too(lamps: Bank) -> None:
 
     assert job.recall is not None
     assert len(job.recall) == len(plain) == 300
+
+
+# How sure, how many: banks of a few facts, asked in a few words.
+
+FEW = (
+    "Guest network at home: SSID Heron, key tulip42.",
+    "GitHub Actions secrets live in the settings of the organisation.",
+    "Trash goes out on Tuesday evening.",
+    "The dentist is Dr. Opal Marchetti on Linden Row.",
+    "Call Jo about the boat at +491575550707.",
+    "My e-mail is jo@tern.example.",
+    "Rent is 1,480 euros, paid on the first of the month.",
+    "Tamsin is allergic to peanuts.",
+    "The spare key hangs behind the cellar door.",
+    "The piano was last tuned in January.",
+    "Milo plays the trombone in the school band.",
+    "The car's inspection runs out in April.",
+    "The balcony tomatoes want water every evening.",
+    "The landlord answers within two days.",
+)
+
+
+@pytest.fixture
+def few(tmp_path: Path, clock: FrozenClock, default_embedder: Embedder) -> Iterator[Bank]:
+    """A bank of a few facts, with the default embedder."""
+    with simonides.open(tmp_path / "few", clock=clock, embedder=default_embedder, environ={}) as opened:
+        bank = opened.bank("home")
+        bank.retain(list(FEW))
+        yield bank
+
+
+@pytest.mark.model
+@pytest.mark.fault("N1")
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("wifi password", 0),
+        ("wifi", 0),
+        ("GHA secrets", 1),
+        ("trash day", 2),
+        ("dentst", 3),
+        ("+49 (157) 555-0707", 4),
+        ("email", 5),
+        ("rent eur", 6),
+        ("peanut alergy", 7),
+        ("Where is the spare key?", 8),
+        ("piano tunning", 9),
+        ("car MOT exp", 11),
+    ],
+)
+def test_a_few_words_bring_the_right_fact_into_the_context(few: Bank, query: str, wanted: int) -> None:
+    answer = few.recall(query)
+
+    assert answer.hits[0].text == FEW[wanted]
+    assert FEW[wanted] in answer.context
+    assert not answer.no_match
+
+
+@pytest.mark.model
+@pytest.mark.fault("N2")
+def test_one_fact_that_answers_is_one_hit_with_a_probability(few: Bank) -> None:
+    answer = few.recall("When does the trash go out?")
+
+    assert texts(answer) == [FEW[2]]
+    assert answer.confidence is not None
+    assert answer.hits[0].relevance is not None
+    assert 0.8 < answer.hits[0].relevance <= answer.confidence <= 1
+    wide = few.recall("When does the trash go out?", precision="wide", limit=10)
+    assert len(wide) == 10
+    assert all(0 <= (hit.relevance or 0.0) < 0.2 for hit in wide.hits[1:])
+    assert len(few.recall("When does the trash go out?", min_relevance=0.999999)) <= 1
+
+
+@pytest.mark.model
+@pytest.mark.fault("N2")
+@pytest.mark.parametrize("query", ["hello", "thank you so much!", "ok", "good morning"])
+def test_small_talk_puts_nothing_into_a_prompt(few: Bank, query: str) -> None:
+    answer = few.recall(query)
+
+    assert (answer.band, answer.no_match, answer.context) == ("none", True, "")
+    assert answer.confidence == 0

@@ -60,8 +60,10 @@ def short_forms() -> Mapping[str, tuple[str, ...]]:
     """Word → its short forms: ``abbreviations`` the other way round. Not to be changed."""
     found: dict[str, tuple[str, ...]] = {}
     for short, meanings in _abbreviation_lines():
+        # "no" for number is a stop-word wherever it stands.
+        forms = [form for form in short if form not in stopwords("english")]
         for meaning in meanings:
-            found[meaning] = (*found.get(meaning, ()), *short)
+            found[meaning] = (*found.get(meaning, ()), *forms)
     return found
 
 

@@ -10,8 +10,9 @@ holds. They were fitted for one embedder; with any other, or none, models over w
 
 What is kept, by the caller's ``precision``:
     wide            everything: for benchmarks, and for rerankers of one's own
-    high, balanced  where the best hit stands out (its chance from *sure* on): the first hit, and each whose
-                    chance is at least *share* times the best one's; else the first *unsure* hits
+    high            the first hit, and each whose chance is at least *share* times the best one's
+    balanced        the same with a smaller share where the best hit stands out (its chance from *sure* on);
+                    else the first *unsure* hits
 In the band none everything stays as it was found, for the caller to look at. The order never changes.
 Statistics are those of the visible rows.
 Cost: the postings of the query's terms, and one dot product per memory of the pool.
@@ -143,7 +144,7 @@ class Relevance:
         share = 0.0 if band == "none" else self.share.get(query.precision, 0.0)
         if share:
             best = float(chances[:HEAD].max())
-            if best >= self.sure:
+            if best >= self.sure or query.precision == "high":
                 kept = chances >= share * best
                 kept[HEAD:] = False
                 why = f"is less than {share:g} times as likely to answer as the best hit"

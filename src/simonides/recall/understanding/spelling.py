@@ -204,12 +204,14 @@ class _Rewriter:
                 first.encode(),
                 letter_set(text.encode()),
                 missing=32,
-                extra=slips,
+                extra=slips + 1,  # see below
                 shortest=max(2, len(text) - _LONGEST_SUFFIX - slips),
                 longest=len(text.encode()) + 2 * slips,
             )
             for term in self._postings.with_letters(wanted, self._view.visible, fields=_FIELDS):
-                distance, rest = pattern.to_beginning(term)
+                # A stem ends with "i" where the word ends with "y".
+                as_written = f"{term[:-1]}y" if term.endswith("i") else term
+                distance, rest = pattern.to_beginning(as_written)
                 if distance <= slips and (first == text[0] or term[:2] == text[1::-1]):
                     scored.append((distance + 0.25 * rest, term))
         best, nearest = "", slips + 1
