@@ -145,7 +145,7 @@ def test_where_a_hit_stands_out_those_are_kept_that_have_a_share_of_its_chance(
     assert refined.no_match == ()
     if kept < len(TEXTS):
         assert set(refined.dropped.values()) == {
-            f"less than {share:g} times as likely to answer as the best hit"
+            f"is less than {share:g} times as likely to answer as the best hit"
         }
 
 
@@ -153,9 +153,17 @@ def test_where_no_hit_stands_out_the_first_are_kept(monkeypatch: pytest.MonkeyPa
     install(monkeypatch, words=(model(3.0), model(1.0)))
     refined = judge("kiln", model=False)
     assert ordinals(refined) == [0, 1, 2]
-    assert set(refined.dropped.values()) == {"behind the first 3, and no hit stands out"}
+    assert set(refined.dropped.values()) == {"stands behind the first 3, and no hit stands out"}
     certain = judge("kiln", model=False, stage=replace(STAGE, sure=0.7))
     assert ordinals(certain) == list(ALL[:HEAD])
+    assert ordinals(judge("kiln", model=False, precision="high")) == list(ALL[:HEAD])
+
+
+def test_where_no_hit_stands_out_hardly_likely_ones_are_dropped_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(monkeypatch, words=(model(3.0), model(1.0, rank=-4.0)))
+    assert ordinals(judge("kiln", model=False, stage=replace(STAGE, unsure_share=0.1))) == [0, 1]
 
 
 def test_the_first_hit_stays_though_a_later_one_is_likelier(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,10 +186,10 @@ def test_min_relevance_takes_out_what_is_below_it_and_keeps_what_is_at_it(
     fifth = judgement(wide).relevance[4]
     at = judge("kiln", model=False, precision="wide", min_relevance=fifth)
     assert ordinals(at) == list(ALL[:5])
-    assert set(at.dropped.values()) == {f"relevance below {fifth:g}"}
+    assert set(at.dropped.values()) == {f"has a relevance below {fifth:g}"}
     both = judge("kiln", model=False, precision="high", min_relevance=fifth)
     assert ordinals(both) == list(ALL[:5])
-    assert all(why.endswith(f", or relevance below {fifth:g}") for why in both.dropped.values())
+    assert all(why.endswith(f", or has a relevance below {fifth:g}") for why in both.dropped.values())
     assert ordinals(judge("kiln", model=False, precision="wide", min_relevance=0.0)) == list(ALL)
 
 
