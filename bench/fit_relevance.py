@@ -304,10 +304,13 @@ def samples_of(judged: Sequence[Judged]) -> dict[str, Samples]:
     }
 
 
-def fit(samples: Samples, ridge: float) -> ChanceModel:
+def fit(samples: Samples, ridge: float, *, products: bool) -> ChanceModel:
     """A logistic regression by Newton's method; the ridge holds every slope but the intercept.
 
-    Without cosines there are no products: with so little to go by they learn what is usual in the data.
+    Args:
+        samples: what to fit.
+        ridge: of the slopes, above 0.
+        products: whether there are slopes of products; with words alone they learn what is usual in the data.
     """
     names = tuple(samples.signals)
     rows = np.stack([samples.signals[name] for name in names], axis=1)
@@ -316,13 +319,12 @@ def fit(samples: Samples, ridge: float) -> ChanceModel:
     scale = np.sqrt(share @ (rows - mean) ** 2) + 1e-9
     z = np.clip((rows - mean) / scale, -LIMIT, LIMIT)
     first, second = np.triu_indices(len(names))
-    products = z[:, first] * z[:, second]
-    centre = share @ products
-    spread = np.sqrt(share @ (products - centre) ** 2) + 1e-9
-    design = np.hstack([z, (products - centre) / spread, np.ones((len(z), 1))])
+    pairs = z[:, first] * z[:, second]
+    centre = share @ pairs
+    spread = np.sqrt(share @ (pairs - centre) ** 2) + 1e-9
+    design = np.hstack([z, (pairs - centre) / spread, np.ones((len(z), 1))])
     slopes = np.zeros(design.shape[1])
-    few = not any(name.startswith("cosine") for name in names)
-    holds = np.diag([*[ridge] * len(names), *[1e9 if few else ridge] * len(first), 1e-6])
+    holds = np.diag([*[ridge] * len(names), *[ridge if products else 1e9] * len(first), 1e-6])
     for _ in range(60):
         chances = 1.0 / (1.0 + np.exp(-np.clip(design @ slopes, -30.0, 30.0)))
         gradient = design.T @ (samples.weights * (samples.labels - chances)) - holds @ slopes
@@ -337,13 +339,18 @@ def fit(samples: Samples, ridge: float) -> ChanceModel:
     return ChanceModel(names, mean, scale, slopes[: len(names)], matrix, float(intercept))
 
 
+def _has_vectors(judged: Sequence[Judged]) -> bool:
+    return all(each.signals.has_vectors for each in judged)
+
+
 def checks(judged: Sequence[Judged]) -> Iterator[str]:
     """Lines of a report: chances of each row by a model that did not see its fold."""
     for name, samples in samples_of(judged).items():
         chances = np.zeros(len(samples.labels))
         for fold in np.unique(samples.folds):
             mine = samples.folds == fold
-            chances[mine] = fit(samples.only(~mine), RIDGE[name]).chances(samples.only(mine).signals)
+            model = fit(samples.only(~mine), RIDGE[name], products=_has_vectors(judged))
+            chances[mine] = model.chances(samples.only(mine).signals)
         for part in ("facts", "short", "chat", "musique", ""):
             mine = np.char.startswith(samples.folds, part) & (samples.weights == 1.0)
             error = calibration_error(bins_of(chances[mine], samples.labels[mine]))
@@ -376,7 +383,10 @@ def fit_all(data: Path, embedders: Mapping[str, str | None]) -> str:
     for name, embedder in embedders.items():
         judged = collect(data, embedder)
         fitted_on[name] = manifest(judged)
-        models[name] = {k: fit(samples, RIDGE[k]).to_dict() for k, samples in samples_of(judged).items()}
+        models[name] = {
+            k: fit(samples, RIDGE[k], products=_has_vectors(judged)).to_dict()
+            for k, samples in samples_of(judged).items()
+        }
     return json.dumps({"fitted_on": fitted_on, "models": models}, separators=(",", ":")) + "\n"
 
 

@@ -178,10 +178,9 @@ def test_without_an_embedder_words_decide(wordy: Store) -> None:
     assert not known.no_match
     assert confidence(known) >= MATCH
     unknown = bank.recall("When did Balthazar go to the opera?")
-    assert unknown.no_match
+    assert unknown.band != "match"
     assert unknown.hits
     assert all_marked(unknown)
-    assert unknown.no_match_reasons[0].startswith("the chance that anything answers is 0.")
     assert unknown.trace.degraded == known.trace.degraded
 
 

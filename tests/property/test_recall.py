@@ -251,7 +251,7 @@ def dense_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def everything(bank: Bank, query: str, profile: str | Path, **arguments: Any) -> Recall:
-    return bank.recall(query, profile=profile, limit=10_000, max_tokens=None, **arguments)
+    return bank.recall(query, profile=profile, limit=10_000, max_tokens=None, **arguments, precision="wide")
 
 
 @example(stored=[], asks=[DEFAULT_ASK], query="kettle")
@@ -301,7 +301,10 @@ def test_a_smaller_limit_gives_a_prefix(stored: list[Item], query: str, limits: 
         bank = views[None]
         bank.retain([item.to_dict() for item in stored])
         for profile in ("default", "lexical"):
-            fewer, more = (bank.recall(query, profile=profile, limit=n, max_tokens=None) for n in limits)
+            fewer, more = (
+                bank.recall(query, profile=profile, limit=n, max_tokens=None, precision="wide")
+                for n in limits
+            )
             assert fewer.hits == more.hits[: limits[0]]
             assert len(more) == min(limits[1], len(everything(bank, query, profile)))
 
@@ -315,13 +318,13 @@ def test_retaining_again_changes_nothing(stored: list[Item], query: str) -> None
     with banks() as views:
         bank = views[None]
         ids = bank.retain(batch)
-        stats, answer = bank.stats(), in_bytes(bank.recall(query))
+        stats, answer = bank.stats(), in_bytes(bank.recall(query, precision="wide"))
 
         assert bank.retain(batch) == ids
         assert [bank.retain(item)[0] for item in reversed(batch)] == ids[::-1]
 
         assert {**bank.stats(), "disk_bytes": 0} == {**stats, "disk_bytes": 0}
-        assert in_bytes(bank.recall(query)) == answer
+        assert in_bytes(bank.recall(query, precision="wide")) == answer
         said = [{name: value for name, value in item.items() if name != "recorded_at"} for item in batch]
         assert len(set(ids)) == sum(item not in said[:place] for place, item in enumerate(said))
 

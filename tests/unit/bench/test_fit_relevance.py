@@ -107,7 +107,7 @@ def test_what_is_collected(data: Path) -> None:
     by_bank: dict[str, list[Any]] = {}
     for each in judged:
         by_bank.setdefault(each.bank, []).append(each)
-    assert by_bank.keys() == {"facts-a", "short-b", "chat-c1", "musique"}
+    assert by_bank.keys() == {"facts-a", "short-b", "facts-a-tiny-0", "short-b-tiny-0", "chat-c1", "musique"}
     assert [each.answerable for each in by_bank["chat-c1"]] == [True]
     # Of the bank's own questions the last has no answer; what is asked of it besides weighs little.
     own = [each.answerable for each in by_bank["facts-a"] if each.weight == 1.0]
@@ -143,7 +143,7 @@ def test_a_fit_finds_the_odds_that_the_labels_were_drawn_from() -> None:
     true = 1.0 / (1.0 + np.exp(-odds))
     labels = (draw.random(20_000) < true).astype(np.float64)
     samples = Samples(signals, labels, np.ones(20_000), np.full(20_000, "x"))
-    found = fit(samples, 1.0).chances(signals)
+    found = fit(samples, 1.0, products=True).chances(signals)
     assert float(np.abs(found - true).mean()) < 0.02
 
 
@@ -156,7 +156,7 @@ def test_what_weighs_nothing_changes_no_fit() -> None:
         {"a": np.append(signals["a"], 99.0)}, np.append(labels, 0.0), np.append(samples.weights, 0.0),
         np.append(samples.folds, "x"),
     )  # fmt: skip
-    assert fit(wrong, 1.0).to_dict() == fit(samples, 1.0).to_dict()
+    assert fit(wrong, 1.0, products=True).to_dict() == fit(samples, 1.0, products=True).to_dict()
 
 
 def test_the_shipped_file_is_small_and_says_what_it_was_fitted_on() -> None:

@@ -54,7 +54,8 @@ _LONGEST_WORD = 40
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*\.?")
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]")
 _NUMBER = re.compile(r"\+?\d[\d\s().\-/]{4,}\d")
-_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+# Possessive, and only from the beginning of a word on: a long word without a hyphen is read once.
+_HYPHENATED = re.compile(r"(?<![^\W_-])[^\W\d_]++(?:-[^\W\d_]++)+")
 _ANY_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 

@@ -146,7 +146,7 @@ def read_query(request: Request, operation: Operation) -> dict[str, Any]:
     for name in request.query_params:
         given = request.query_params.getlist(name)
         types = types_of(schemas.get(name, {}))
-        if "array" in types and given == [""]:
+        if given == [""] and may_be_empty(schemas.get(name, {})):
             values[name] = []
         elif "array" in types and (len(given) > 1 or "string" not in types):
             values[name] = given
@@ -155,6 +155,13 @@ def read_query(request: Request, operation: Operation) -> dict[str, Any]:
         else:
             values[name] = _typed(given[0], types)
     return values
+
+
+def may_be_empty(schema: Schema) -> bool:
+    """Whether a schema of a parameter allows an empty list."""
+    if schema.get("type") == "array":
+        return not schema.get("minItems")
+    return any(map(may_be_empty, schema.get("anyOf", ())))
 
 
 def types_of(schema: Schema) -> set[str]:
