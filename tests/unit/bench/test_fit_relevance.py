@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from bench.fit_relevance import GREETINGS, Samples, checks, collect, fit, fit_all, manifest
+from bench.fit_relevance import ELSEWHERE_WEIGHT, GREETINGS, Samples, checks, collect, fit, fit_all, manifest
 
 from simonides.evaluation.musique import load_musique
 from simonides.evaluation.relevance import fitted_on
@@ -113,15 +113,15 @@ def test_what_is_collected(data: Path) -> None:
     own = [each.answerable for each in by_bank["facts-a"] if each.weight == 1.0]
     assert own == [True, True, False]
     assert all(not each.answerable for each in by_bank["facts-a"] if each.weight < 1.0)
-    assert any(each.weight < 1.0 for each in judged)
+    assert {each.weight for each in judged} <= {1.0, ELSEWHERE_WEIGHT}
     for each in judged:
         assert len(each.right) == len(each.either) == len(each.signals.ordinals) <= 10
         assert each.answerable or not each.right.any()
     counts = manifest(judged)
-    assert counts["facts"]["banks"] == ["facts-a"]
-    assert counts["facts"]["own"] == 3
+    assert counts["facts"]["banks"] == ["facts-a", "facts-a-tiny-0"]
+    assert counts["facts"]["own"] == 4
     assert sum(part["questions"] for part in counts.values()) == len(judged)
-    assert counts["facts"]["questions"] <= 3 + 1 + len(GREETINGS)
+    assert counts["facts"]["questions"] <= 4 + 3 + len(GREETINGS)
     texts = sum(map(len, off_topic_questions().values()))
     assert counts["musique"]["questions"] <= texts + len(load_musique(data / "musique").questions)
 
