@@ -91,11 +91,12 @@ mutation: $(READY) ## break the code on purpose and count what no test notices; 
 
 bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibility costs, into bench/results/
 	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
-	$(BIN)/python bench/run_quality.py --abstention --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python bench/run_quality.py --relevance --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_quality.py --view-cost 10000 --date "$$(date -u +%Y-%m-%d)"
 	PYTHONPATH=. $(BIN)/python -m bench.run_scale --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python docs/plot_scale.py
+	$(BIN)/python docs/plot_relevance.py
 	$(BIN)/pytest bench/stages --benchmark-only --benchmark-timer=time.process_time
 	$(BIN)/python bench/run_cold_start.py --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/run_schemathesis.py --date "$$(date -u +%Y-%m-%d)"

@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
     parser.add_argument("--view-cost", type=int, help="only measure what views cost with VIEW_COST memories")
     parser.add_argument(
-        "--abstention", action="store_true", help="only measure when DATA is said to be silent"
+        "--relevance", action="store_true", help="only measure how well probabilities hold on DATA"
     )
     given = parser.parse_args()
 
@@ -58,8 +58,8 @@ def main() -> int:
         print(f"nothing to measure: there is no folder {given.data}; name one by DATA=…", file=sys.stderr)
         return 1
     given.results.mkdir(parents=True, exist_ok=True)
-    if given.abstention:
-        return measure_abstention(given.data, given.date, given.results)
+    if given.relevance:
+        return measure_relevance(given.data, given.date, given.results)
     with tempfile.TemporaryDirectory(prefix="simonides-bench-") as folder:
         data, scratch = given.data.resolve(), Path(folder)
         bench = Bench(data, given.date, given.results, scratch, given.limit, given.distractors, given.part)
@@ -171,15 +171,16 @@ def measure_cost(name: str, count: int, date: str, results: Path) -> int:
     return 0
 
 
-def measure_abstention(data: Path, date: str, results: Path) -> int:
-    """Write what ``bench abstention`` measures; 1 when it cannot be measured."""
-    command = ["bench", "abstention", "--json"]
-    result = _answer([*command, "--data", str(data)])
-    if result is None:
-        return 1
-    run = describe_run(["simonides", *command, "--data", "DATA"], date)
-    page = json.dumps({"run": run, "result": result}, indent=2)
-    (results / "abstention.json").write_text(f"{page}\n", encoding="utf-8")
+def measure_relevance(data: Path, date: str, results: Path) -> int:
+    """Write what ``bench relevance`` measures with vectors and by words; 1 when it cannot be measured."""
+    for embedder, name in (("auto", "relevance"), ("none", "relevance-words")):
+        command = ["bench", "relevance", "--json", "--embedder", embedder]
+        result = _answer([*command, "--data", str(data)])
+        if result is None:
+            return 1
+        run = describe_run(["simonides", *command, "--data", "DATA"], date)
+        page = json.dumps({"run": run, "result": result}, indent=2)
+        (results / f"{name}.json").write_text(f"{page}\n", encoding="utf-8")
     return 0
 
 

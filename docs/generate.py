@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference_pages import cli_page, mcp_page
-from tables import abstention, concurrency, maintenance, quality, scale
+from tables import concurrency, maintenance, quality, relevance, scale
 from tables.results import NotMeasuredError
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ RESULTS = DOCS.parent / "bench" / "results"
 
 TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
     "../README.md": {"measured": quality.measured},
-    "guide/abstention.md": {"measured": abstention.abstention},
     "guide/quality.md": {
         "compared": quality.compared,
         "ablation": quality.ablation,
@@ -35,6 +34,7 @@ TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
         "lasting": maintenance.lasting,
         "year": maintenance.year,
     },
+    "guide/relevance.md": {"measured": relevance.relevance},
     "guide/scale.md": {
         "scale": scale.scale,
         "codes": scale.codes,

@@ -37,7 +37,7 @@ from simonides.errors import (
 )
 from simonides.files import translates_disk_errors
 from simonides.forking import Origin, refused_after_fork
-from simonides.index.view import look
+from simonides.index.view import LENIENT, look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
@@ -49,7 +49,7 @@ from simonides.lifecycle.undoing import note_stale, undo
 from simonides.lifecycle.wording import Writer
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_lifecycle, load_profile
-from simonides.protocols import Tools
+from simonides.protocols import Tools, WordKnower
 from simonides.recall.answering.reflecting import Asking, reflect
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.explaining import explain as explained
@@ -59,10 +59,10 @@ from simonides.recall.helping.running import JobRunner
 from simonides.recall.helping.widening import widened
 from simonides.recall.impressing import impression_of
 from simonides.recall.observing import observe
-from simonides.recall.pipeline import run
+from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
-from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, read_search_arguments
+from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, heeded, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
@@ -176,6 +176,8 @@ _SEARCH_DEFAULTS: Mapping[str, object] = {
     "syntax": "plain",
     "aliases": None,
     "deadline_ms": None,
+    "precision": None,
+    "min_relevance": None,
     "tier": "default",
 }
 _RECALL_DEFAULTS: Mapping[str, object] = {
@@ -1151,6 +1153,8 @@ class Bank:
         syntax: str = "plain",
         aliases: Mapping[str, Iterable[str]] | None = None,
         deadline_ms: float | None = None,
+        precision: str | None = None,
+        min_relevance: float | None = None,
         tier: str = "default",
         count_returned: bool = False,
         include_archived: bool = False,
@@ -1165,16 +1169,19 @@ class Bank:
             limit: hits at most, 1 to 10,000; ``None`` = the profile's number.
             max_tokens: budget of ``Recall.context``; ``None`` = no budget.
             profile: name of a built-in profile, or the path of a TOML file.
-            kinds: keep only these kinds.
+            kinds: keep only these kinds; an empty list matches nothing, ``None`` = all.
             project: keep only this project.
             tags: keep memories by tags, see *tags_match*.
-            tags_match: any (one shared; untagged pass), any_strict, all, all_strict, or exact.
+            tags_match: any (one shared; untagged pass), any_strict, all, all_strict, or exact. Without tags,
+                or with an empty list, any and all filter nothing, the strict ones match nothing, and exact
+                keeps the untagged.
             as_of: viewpoint in the world's time; a date means its first instant. Default: now.
             known_at: viewpoint in recorded time. Default: *as_of*.
             window: keep memories that happened inside: (start, end), end excluded, or one date.
             explain: also say what every stage made of each hit, in ``Recall.explanations``.
             seed: of random parts; by default derived from the query and the clock.
-            types: world, experience or observation; Hindsight's names for kinds.
+            types: world, experience or observation; Hindsight's names for kinds. An empty list matches
+                nothing.
             entity_hints: names that count as asked about whatever the words say, in profiles with entities.
             mode: auto, bm25, semantic, hybrid or hybrid-rerank, in ``jeffs_brain``.
             question_date: when the question is asked, for "last week" in its words. Default: *as_of*.
@@ -1185,6 +1192,10 @@ class Bank:
             syntax: plain, or extended with fields and groups, in ``jeffs_brain``.
             aliases: word → other words for it, in ``jeffs_brain``.
             deadline_ms: leave out optional stages that would end later; the trace says which.
+            precision: how much of what may be relevant is handed out, in ``default``: high (what stands out),
+                balanced (what is likely; the default), or wide (everything up to *limit*: for rerankers of
+                your own and for benchmarks).
+            min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
                 ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
                 heavy reranker.
@@ -1230,6 +1241,8 @@ class Bank:
             "syntax": syntax,
             "aliases": aliases,
             "deadline_ms": deadline_ms,
+            "precision": precision,
+            "min_relevance": min_relevance,
             "tier": "default",
         }
         answer = self._recall(query, profile, count_returned=count_returned, **asked)
@@ -1350,7 +1363,7 @@ class Bank:
             asked = (reading.meta.bank, self.principal, str(profile), request, search)
             identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {job or now}".encode()
             digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
-            answer = replace(answer, id=digest)
+            answer = replace(answer, id=digest, precision=search.precision)
             if include_sources:
                 answer = replace(answer, evidence=self._evidence(reading, answer, view.known_at))
             if answer.hits and recording.query is not None:
@@ -1492,6 +1505,12 @@ class Bank:
         reading: Reading,
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
+        if options.min_relevance is not None and not judges_relevance(plan):
+            raise InputError(
+                "min_relevance",
+                f"profile {plan.name!r} does not judge relevance; leave it out, or recall with 'default'",
+            )
+        options, ignored = heeded(options, plan)
         embedder, problem = self._usable_embedder(plan, reading)
         reads_pairs = any(step.technique in RERANKING for step in plan.refiners)
         reranker, no_reranker = self._around.reranker() if reads_pairs else (None, "")
@@ -1509,6 +1528,7 @@ class Bank:
             zone=self._around.zone,
             judge=self._around.judge if judges else None,
             sparse=sparse,
+            words=_word_knower(embedder),
         )
         answer = run(
             plan,
@@ -1534,7 +1554,7 @@ class Bank:
             ("reranker", no_reranker),
             ("learned reranker", no_learned),
         )
-        reasons = tuple(f"{model}: {why}" for model, why in missing if why)
+        reasons = (*ignored, *(f"{model}: {why}" for model, why in missing if why))
         if reasons:
             trace = replace(trace, degraded=(*reasons, *trace.degraded))
         if self.principal is not None:
@@ -2183,7 +2203,7 @@ class Bank:
             changed = recent_changes(reading, view, self._may_read)
         told = [*current, *(memory for pair in changed for memory in pair)]
         self._tell("brief", reading, [memory.id for memory in told], task)
-        relevant = () if found.no_match else tuple(hit.memory for hit in found.hits)
+        relevant = tuple((hit.memory, found.mark) for hit in found.told)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
 
     def samples(self) -> Samples:
@@ -2366,13 +2386,15 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
     """*filters* with the conditions that an extended query states, which hold beside them."""
     stated = read_clauses(parse_query(query, syntax="extended"), zone)
     if stated.tags:
-        if filters.tags and filters.tags_match != "all_strict":
+        if filters.tags_match == "exact" or (filters.tags and filters.tags_match != "all_strict"):
             raise InputError("tags", "cannot be joined with tag: in the query; use tags_match='all_strict'")
-        tags = tuple(sorted({*filters.tags, *stated.tags}))
-        filters = replace(filters, tags=tags, tags_match="all_strict")
+        if filters.tags or filters.tags_match in LENIENT:
+            # Else the caller's own filter, no tags under a strict mode, matches nothing; so it stays.
+            tags = tuple(sorted({*filters.tags, *stated.tags}))
+            filters = replace(filters, tags=tags, tags_match="all_strict")
     if stated.kinds:
-        kinds = tuple(kind for kind in stated.kinds if not filters.kinds or kind in filters.kinds)
-        if not kinds:
+        kinds = tuple(kind for kind in stated.kinds if filters.kinds is None or kind in filters.kinds)
+        if filters.kinds and not kinds:
             raise InputError("kinds", "leave nothing of the kinds that the query states; give one of both")
         filters = replace(filters, kinds=kinds)
     if stated.window is not None:
@@ -2386,6 +2408,10 @@ def _narrowed(filters: Filters, query: str, zone: tzinfo) -> Filters:
 
 def _ignore(_: str) -> None:
     """Nobody waits for the pieces of an answer."""
+
+
+def _word_knower(embedder: object) -> WordKnower | None:
+    return embedder if isinstance(embedder, WordKnower) else None
 
 
 def _seed(query: str, as_of: int) -> int:

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from simonides.records.extraction import Extraction
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind
+    from simonides.records.letters import Letters
     from simonides.records.memory import Memory
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
-    from simonides.records.recall import Chunk, Hit, Omitted
+    from simonides.records.recall import Chunk, Hit, Judgement, Omitted
     from simonides.records.source import Source
     from simonides.records.sparse import SparseTerms
 
@@ -101,6 +102,15 @@ class TokenEmbedder(Protocol):
 
     def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """What ``encode_query`` gives, and the unit vectors of the tokens, shape (tokens, dimension)."""
+        ...
+
+
+@runtime_checkable
+class WordKnower(Protocol):
+    """What an embedder may offer beside ``Embedder``: which words it knows."""
+
+    def knows(self, word: str) -> bool:
+        """Whether *word*, in lower case, is one entry of the model's vocabulary."""
         ...
 
 
@@ -183,6 +193,10 @@ class Analyser(Protocol):
 
     def query_terms(self, text: str) -> list[str]:
         """The same terms, without stop-words unless nothing else remains."""
+        ...
+
+    def is_filler(self, text: str) -> bool:
+        """Whether *text* has terms and all of them are stop-words."""
         ...
 
 
@@ -277,7 +291,7 @@ class Postings(Protocol):
 
     def bm25(
         self,
-        terms: Sequence[tuple[str, int]],
+        terms: Sequence[tuple[str, float]],
         visible: NDArray[np.bool_],
         eligible: NDArray[np.bool_],
         *,
@@ -309,6 +323,18 @@ class Postings(Protocol):
         Returns:
             frequencies int64, shape (len(terms),), and held, bool, shape (len(terms), len(ordinals)).
         """
+        ...
+
+    def seen(
+        self, terms: Sequence[str], visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> NDArray[np.bool_]:
+        """Which of *terms* any visible row holds in any of *fields*; bool, shape (len(terms),)."""
+        ...
+
+    def with_letters(
+        self, wanted: Letters, visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> list[str]:
+        """The terms that *wanted* admits and any visible row holds in any of *fields*, ascending."""
         ...
 
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:
@@ -494,6 +520,7 @@ class Tools:
     sparse: SparseEncoder | None = None
     zone: tzinfo = UTC
     judge: Judge | None = None
+    words: WordKnower | None = None
 
 
 class Understander(Protocol):
@@ -524,6 +551,7 @@ class Refined:
         dropped: by ordinal, why it took a memory out, as ``why_not`` will say it; may be left empty.
         no_match: why nothing in the pool answers the query; empty = it may. The pool stays (DF-04).
         evidence: the named numbers by which it judged, for the trace.
+        judgement: how likely the memories answer the query; ``None`` = the refiner does not say.
     """
 
     pool: tuple[Candidate, ...]
@@ -531,6 +559,7 @@ class Refined:
     dropped: Mapping[int, str] = field(default_factory=dict)
     no_match: tuple[str, ...] = ()
     evidence: Mapping[str, float] = field(default_factory=dict)
+    judgement: Judgement | None = None
 
 
 class Refiner(Protocol):

@@ -84,8 +84,8 @@ def test_a_job_at_once_and_the_better_answer_later(opened: Callable[..., Bank]) 
     bank.retain(FACTS)
     model.may.clear()
 
-    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers=["query2doc"])
-    assert plain.hits == bank.recall(QUERY, profile="lexical").hits == ()
+    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers=["query2doc"], precision="wide")
+    assert plain.hits == bank.recall(QUERY, profile="lexical", precision="wide").hits == ()
     assert len(plain.job) == 32
     assert bank.job(plain.job).to_dict() == {
         "id": plain.job, "status": "pending", "helpers": {}, "recall": None,
@@ -113,10 +113,10 @@ def test_the_default_path_asks_nobody(opened: Callable[..., Bank], profile: str)
     model, reranker = Says("x"), Likes("bees")
     bank = opened(answerer=model, heavy_reranker=reranker)
     bank.retain(FACTS)
-    assert bank.recall(QUERY, profile=profile).job == ""
+    assert bank.recall(QUERY, profile=profile, precision="wide").job == ""
     assert (model.asked, reranker.read) == ([], [])
     with pytest.raises(InputError, match=r'helpers: ask a language model.*tier="async"'):
-        bank.recall(QUERY, helpers="hyde")
+        bank.recall(QUERY, helpers="hyde", precision="wide")
 
 
 @pytest.mark.spec("HX-17")
@@ -129,7 +129,7 @@ def test_every_profile_can_be_helped(opened: Callable[..., Bank], profile: str) 
     )
     bank = opened(answerer=model)
     bank.retain(FACTS)
-    plain = bank.recall(QUERY, profile=profile, tier="async", helpers=HELPERS)
+    plain = bank.recall(QUERY, profile=profile, tier="async", helpers=HELPERS, precision="wide")
     job = bank.job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert job.recall[0].text == FACTS[1]
@@ -146,7 +146,7 @@ def test_a_heavy_reranker_reads_later_and_more_than_the_guard_rail_allows(
     reranker = Likes("number 37")
     bank = opened(heavy_reranker=reranker)
     bank.retain([f"Bees of hive number {number}." for number in range(60)], deduplicate=False)
-    plain = bank.recall("Which bees?", profile="default", tier="async")
+    plain = bank.recall("Which bees?", profile="default", tier="async", precision="wide")
     job = bank.job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert job.recall[0].text == "Bees of hive number 37."
@@ -168,7 +168,7 @@ def test_a_fault_leaves_the_plain_recall_and_says_so(
 ) -> None:
     bank = opened(answerer=Says(said))
     bank.retain(FACTS)
-    plain = bank.recall("Where does Odalys live?", tier="async", helpers=["hyde"])
+    plain = bank.recall("Where does Odalys live?", tier="async", helpers=["hyde"], precision="wide")
     job = bank.job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert [(hit.id, hit.score) for hit in job.recall] == [(hit.id, hit.score) for hit in plain]
@@ -184,7 +184,9 @@ def test_without_a_model_and_without_a_wish_the_answer_is_plain(opened: Callable
         (["multi_query"], "no language model is set up"),
         (None, "no helper was asked for"),
     ):
-        job = bank.job(bank.recall("Figs?", tier="async", helpers=helpers).job, wait_seconds=30)
+        job = bank.job(
+            bank.recall("Figs?", tier="async", helpers=helpers, precision="wide").job, wait_seconds=30
+        )
         assert job.recall is not None
         assert job.recall[0].text == FACTS[2]
         assert any(told in each for each in job.recall.trace.degraded)
@@ -197,7 +199,7 @@ def test_any_server_of_the_protocol_may_help(opened: Callable[..., Bank], plain_
         bank = opened(answerer=LanguageModel("a-model", server.url, max_retries=0))
         bank.retain(FACTS)
         for helper in ("query2doc", "hyde"):
-            plain = bank.recall(QUERY, profile="lexical", tier="async", helpers=helper)
+            plain = bank.recall(QUERY, profile="lexical", tier="async", helpers=helper, precision="wide")
             job = bank.job(plain.job, wait_seconds=30)
             assert job.recall is not None
             assert len(job.recall) == (helper == "query2doc")
@@ -213,7 +215,7 @@ def test_the_answer_is_of_the_time_of_the_question(opened: Callable[..., Bank], 
     bank = opened(answerer=model)
     bank.retain(FACTS)
     model.may.clear()
-    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc")
+    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc", precision="wide")
     clock.advance(days=1)
     bank.retain("Bees bees bees, Ivo Skarn keeps bees.", deduplicate=False)
     model.may.set()
@@ -227,7 +229,7 @@ def test_a_job_outlives_its_process_and_is_asked_for_once(opened: Callable[..., 
     model = Says("Ivo Skarn keeps bees.")
     bank = opened(answerer=model)
     bank.retain(FACTS)
-    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc")
+    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc", precision="wide")
     first = bank.job(plain.job, wait_seconds=30)
     again = opened(answerer=None).job(plain.job, wait_seconds=30)
     assert again.recall is not None
@@ -238,7 +240,7 @@ def test_a_job_outlives_its_process_and_is_asked_for_once(opened: Callable[..., 
 def test_what_is_forgotten_vanishes_from_an_answer_that_was_made(opened: Callable[..., Bank]) -> None:
     bank = opened(answerer=Says("Ivo Skarn keeps bees."))
     ids = bank.retain(FACTS)
-    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc")
+    plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc", precision="wide")
     assert bank.job(plain.job, wait_seconds=30).recall
     other = opened()
     other.forget(ids[1])
@@ -258,7 +260,7 @@ def test_a_job_is_its_principals_own(opened: Callable[..., Bank], tmp_path: Path
     bank = opened()
     bank.retain(FACTS)
     with simonides.open(tmp_path / "store", embedder=None, environ={}) as store:
-        job = store.bank("diary", principal="ivo").recall("Figs?", tier="async").job
+        job = store.bank("diary", principal="ivo").recall("Figs?", tier="async", precision="wide").job
         assert store.bank("diary", principal="ivo").job(job, wait_seconds=30).done
         for other in (None, "odalys"):
             with pytest.raises(NotFoundError, match="no job"):
@@ -271,7 +273,7 @@ def test_what_cannot_be_kept_leaves_the_plain_answer(
     bank = opened()
     bank.retain(FACTS)
     (bank._rows.folder / FILE).mkdir()
-    plain = bank.recall("Figs?", tier="async")
+    plain = bank.recall("Figs?", tier="async", precision="wide")
     assert plain[0].text == FACTS[2]
     assert plain.job == ""
     assert any(each.startswith("async: ") for each in plain.trace.degraded)
@@ -293,7 +295,7 @@ def test_what_does_not_exist_is_named(
     opened: Callable[..., Bank], arguments: dict[str, Any], kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
-        opened().recall("Figs?", **arguments)
+        opened().recall("Figs?", **arguments, precision="wide")
 
 
 def test_only_a_recall_is_answered_later(opened: Callable[..., Bank]) -> None:

@@ -47,9 +47,9 @@ def of_tokens(tokens: int, kilns: int) -> str:
 def test_a_long_first_memory_neither_empties_nor_overruns_the_answer(words: Bank) -> None:
     long, middle, short = of_tokens(900, 200), of_tokens(40, 8), of_tokens(35, 6)
     [too_long, *_] = words.retain([long, middle, short])
-    assert texts(words.recall("kiln", max_tokens=None))[0] == long
+    assert texts(words.recall("kiln", max_tokens=None, precision="wide"))[0] == long
 
-    recall = words.recall("kiln", max_tokens=100)
+    recall = words.recall("kiln", max_tokens=100, precision="wide")
 
     assert texts(recall) == [middle, short]
     assert [(omitted.id, omitted.reason) for omitted in recall.omitted] == [(too_long, "over budget")]
@@ -65,7 +65,7 @@ def test_the_budget_is_kept_to_the_token(words: Bank, budget: int, expected: int
     # The first item has no line break before it, so it costs one token less.
     words.retain([of_tokens(900, 1), of_tokens(40, 20), of_tokens(35, 6)])
 
-    recall = words.recall("kiln", max_tokens=budget)
+    recall = words.recall("kiln", max_tokens=budget, precision="wide")
 
     assert len(recall) == expected
     assert len(recall.omitted) == 3 - expected
@@ -86,7 +86,7 @@ def test_the_budget_holds_for_every_script_and_for_texts_of_many_lines(words: Ba
         ]
     )
 
-    recall = words.recall("kiln", max_tokens=budget)
+    recall = words.recall("kiln", max_tokens=budget, precision="wide")
 
     assert COUNTER.count(recall.context) <= budget
     assert sum(hit.tokens for hit in recall) == COUNTER.count(recall.context)
@@ -100,8 +100,8 @@ def test_the_budget_holds_for_every_script_and_for_texts_of_many_lines(words: Ba
 def test_a_budget_of_none_has_no_end(words: Bank) -> None:
     words.retain([of_tokens(900, 1)] * 8, deduplicate=False)
 
-    assert len(words.recall("kiln", max_tokens=None)) == 8
-    assert len(words.recall("kiln")) == 4
+    assert len(words.recall("kiln", max_tokens=None, precision="wide")) == 8
+    assert len(words.recall("kiln", precision="wide")) == 4
 
 
 START, END = datetime(2026, 6, 1, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
@@ -124,10 +124,14 @@ def test_starts_belong_and_ends_do_not_in_every_channel(
 
     for profile in ("default", "lexical", dense_only):
         for moment, seen in boundaries.items():
-            assert len(bank.recall("Nils captain", as_of=moment, profile=profile)) == seen, moment
+            assert (
+                len(bank.recall("Nils captain", as_of=moment, profile=profile, precision="wide")) == seen
+            ), moment
         # In the world's time alone, as it became known later.
         for moment, seen in {START: True, START - MICROSECOND: False}.items():
-            answer = bank.recall("Nils captain", as_of=moment, known_at=LEARNED, profile=profile)
+            answer = bank.recall(
+                "Nils captain", as_of=moment, known_at=LEARNED, profile=profile, precision="wide"
+            )
             assert len(answer) == seen, moment
 
 
@@ -137,7 +141,7 @@ def test_a_date_as_viewpoint_is_its_first_instant(bank: Bank, clock: FrozenClock
     bank.retain("Nils is captain.", valid_from="2026-06-01", valid_to="2026-09-01")
 
     def seen(as_of: str, known_at: str | None = None) -> bool:
-        return len(bank.recall("captain", as_of=as_of, known_at=known_at)) == 1
+        return len(bank.recall("captain", as_of=as_of, known_at=known_at, precision="wide")) == 1
 
     assert not seen("2026-06-10")
     assert seen("2026-06-11")
@@ -166,7 +170,7 @@ def test_a_window_is_half_open_too(bank: Bank, dense_only: Path) -> None:
             chosen = window[0] if len(window) == 1 else (window[0], window[1])
             return {
                 t.removeprefix("kettle ")
-                for t in texts(bank.recall("kettle", window=chosen, profile=profile))
+                for t in texts(bank.recall("kettle", window=chosen, profile=profile, precision="wide"))
             }
 
         assert seen("2026-01") == {"just before"}
@@ -209,8 +213,8 @@ def test_words_in_a_query_never_exclude(bank: Bank, dense_only: Path, query: str
     )
 
     for profile in ("default", "lexical", dense_only):
-        timed = bank.recall(query, limit=100, profile=profile)
-        plain = bank.recall(without, limit=100, profile=profile)
+        timed = bank.recall(query, limit=100, profile=profile, precision="wide")
+        plain = bank.recall(without, limit=100, profile=profile, precision="wide")
         assert {hit.id for hit in plain} <= {hit.id for hit in timed}
         assert timed.trace.eligible == plain.trace.eligible == timed.trace.visible == 15
         assert timed.trace.as_of == plain.trace.as_of

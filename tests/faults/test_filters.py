@@ -57,14 +57,14 @@ def test_hostile_filter_values_are_plain_values(bank: Bank, value: str) -> None:
     bank.retain(["kettle one", {"text": "kettle two", "tags": ["a"], "project": "atlas"}])
     before = rows(bank)
 
-    assert texts(bank.recall("kettle", tags=[value], tags_match="any_strict")) == []
-    assert texts(bank.recall("kettle", tags=[value], tags_match="exact")) == []
-    assert texts(bank.recall("kettle", project=value)) == []
+    assert texts(bank.recall("kettle", tags=[value], tags_match="any_strict", precision="wide")) == []
+    assert texts(bank.recall("kettle", tags=[value], tags_match="exact", precision="wide")) == []
+    assert texts(bank.recall("kettle", project=value, precision="wide")) == []
     with pytest.raises(NotFoundError):
         bank.get(value)
     assert bank.forget([value]) == 0
     assert rows(bank) == before
-    assert len(bank.recall("kettle")) == 2
+    assert len(bank.recall("kettle", precision="wide")) == 2
 
 
 @pytest.mark.fault("F2")
@@ -79,10 +79,12 @@ def test_hostile_labels_are_stored_and_found_as_they_are(store: Store, value: st
     memory = bank.get(kept)
     assert (memory.tags, memory.acl) == ((value,), (value,))
     assert (memory.project, memory.path, memory.source) == (value, value, value)
-    assert [hit.id for hit in bank.recall("kettle", tags=[value], tags_match="exact")] == [kept]
-    assert [hit.id for hit in bank.recall("kettle", project=value)] == [kept]
-    assert len(store.bank("diary", principal=value).recall("kettle")) == 2
-    assert len(store.bank("diary", principal="tove").recall("kettle")) == 1
+    assert [hit.id for hit in bank.recall("kettle", tags=[value], tags_match="exact", precision="wide")] == [
+        kept
+    ]
+    assert [hit.id for hit in bank.recall("kettle", project=value, precision="wide")] == [kept]
+    assert len(store.bank("diary", principal=value).recall("kettle", precision="wide")) == 2
+    assert len(store.bank("diary", principal="tove").recall("kettle", precision="wide")) == 1
 
 
 @pytest.mark.fault("F2")
@@ -96,7 +98,7 @@ def test_hostile_keys_and_operators_are_refused(bank: Bank, value: str) -> None:
             bank.retain(["kettle three", wrong])
     for arguments in ({"tags_match": value}, {"kinds": [value]}, {"as_of": value}, {"window": value}):
         with pytest.raises(InputError) as caught:
-            bank.recall("kettle", **arguments)
+            bank.recall("kettle", **arguments, precision="wide")
         assert caught.value.field.split("[")[0] in arguments
     with pytest.raises(UnknownNameError) as unknown:
         bank.retain("kettle four", kind=value)
@@ -110,10 +112,12 @@ def test_hostile_words_in_text_and_query_are_words(bank: Bank) -> None:
     before = rows(bank)
 
     for value in HOSTILE:
-        bank.recall(value)
+        bank.recall(value, precision="wide")
 
     assert rows(bank) == before
-    assert texts(bank.recall("DROP TABLE memories", limit=1)) == ["'); DROP TABLE memories; --"]
+    assert texts(bank.recall("DROP TABLE memories", limit=1, precision="wide")) == [
+        "'); DROP TABLE memories; --"
+    ]
     assert bank.verify().ok
 
 
@@ -141,7 +145,9 @@ def test_tags_follow_the_printed_truth_table_by_every_channel_and_for_every_read
 
     for (mode, tags), expected in TRUTH.items():
         for profile in ("default", "lexical", dense_only):
-            hits = texts(tove.recall("kettle", tags=tags.split(), tags_match=mode, profile=profile))
+            hits = texts(
+                tove.recall("kettle", tags=tags.split(), tags_match=mode, profile=profile, precision="wide")
+            )
             assert sorted(text.removeprefix("kettle ") for text in hits) == expected.split(), (
                 mode,
                 tags,
@@ -182,7 +188,11 @@ def test_a_private_row_changes_no_byte_of_anothers_answers(
     queries = ("Perrin", "kestrel project budget", "Perrin Quill", "Note", "secret merger")
 
     def answers() -> list[bytes]:
-        return [without_times(second.recall(query, **extra)) for query in queries for extra in arguments]
+        return [
+            without_times(second.recall(query, **extra, precision="wide"))
+            for query in queries
+            for extra in arguments
+        ]
 
     before, stats = answers(), second.stats()
     private = store.bank("diary", principal="first").retain(
@@ -203,20 +213,20 @@ def test_a_private_row_changes_no_byte_of_anothers_answers(
             second.get(memory)
     assert second.forget(private) == 0
     # The control: to the one who may read them, they are there.
-    assert len(store.bank("diary", principal="first").recall("secret merger")) == 10
+    assert len(store.bank("diary", principal="first").recall("secret merger", precision="wide")) == 10
 
 
 @pytest.mark.fault("F4")
 def test_forgetting_a_private_row_changes_no_byte_either(store: Store) -> None:
     owner, second = store.bank("diary"), store.bank("diary", principal="second")
     owner.retain(["kettle one", "kettle two and a stove"])
-    before = without_times(second.recall("kettle"))
+    before = without_times(second.recall("kettle", precision="wide"))
 
     private = owner.retain([{"text": f"kettle {n}", "acl": ["first"]} for n in range(5)])
-    assert without_times(second.recall("kettle")) == before
+    assert without_times(second.recall("kettle", precision="wide")) == before
     owner.forget(private)
 
-    assert without_times(second.recall("kettle")) == before
+    assert without_times(second.recall("kettle", precision="wide")) == before
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -251,7 +261,7 @@ def test_forgetting_in_one_bank_leaves_the_files_of_another_byte_equal(
     with opened() as store:
         assert store.bank("b").stats()["versions"] == 50
         assert store.bank("b").verify().ok
-        assert len(store.bank("b").recall("kettle", limit=100)) == 50
+        assert len(store.bank("b").recall("kettle", limit=100, precision="wide")) == 50
 
 
 @pytest.mark.fault("F5")
@@ -299,3 +309,96 @@ def test_nobody_writes_among_memories_that_it_cannot_read(store: Store) -> None:
     ivo.retain(text, acl=["eva", "ivo"])
     owner.retain("The owner writes for anyone.", acl=["eva"])
     assert eva.get(code).valid_to_micros == dict(before)[code]
+
+
+NOTHING: tuple[dict[str, Any], ...] = (
+    {"kinds": []},
+    {"kinds": ()},
+    {"types": []},
+    {"types": set()},
+    {"kinds": [], "types": ["world"]},
+    {"kinds": ["semantic"], "types": []},
+    {"tags": [], "tags_match": "any_strict"},
+    {"tags": (), "tags_match": "all_strict"},
+    {"tags_match": "any_strict"},
+    {"tags": None, "tags_match": "all_strict"},
+)
+"""Filters that wanted nothing: what a caller computed came out empty."""
+
+
+@pytest.fixture
+def kettles(bank: Bank) -> Bank:
+    bank.retain(["The kettle is red.", {"text": "The kettle is old.", "tags": ["a"], "kind": "decision"}])
+    return bank
+
+
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize("filters", NOTHING, ids=str)
+def test_a_filter_without_a_wanted_value_matches_nothing(kettles: Bank, filters: dict[str, Any]) -> None:
+    for profile in ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix"):
+        assert texts(kettles.recall("kettle", profile=profile, **filters, precision="wide")) == []
+    assert texts(kettles.recall("kettle", include_archived=True, **filters, precision="wide")) == []
+    assert texts(kettles.recall("kettle", prefer_observations=True, **filters, precision="wide")) == []
+    assert kettles.memories(**filters) == []
+    memory = kettles.memories()[0].id
+    assert kettles.why_not(memory, "kettle", **filters).stage == "eligible"
+
+
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"kinds": None, "types": None, "tags": None}, 2),
+        ({"tags": []}, 2),
+        ({"tags": [], "tags_match": "all"}, 2),
+        ({"tags": [], "tags_match": "exact"}, 1),
+        ({"tags_match": "exact"}, 1),
+    ],
+    ids=str,
+)
+def test_a_filter_that_is_not_given_keeps_all(kettles: Bank, filters: dict[str, Any], found: int) -> None:
+    assert len(kettles.recall("kettle", **filters, precision="wide")) == found
+    assert len(kettles.memories(**filters)) == found
+
+
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize("query", ["tag:a kettle", "kind:decision kettle", "tag:a kind:decision kettle"])
+@pytest.mark.parametrize("filters", NOTHING, ids=str)
+def test_a_clause_of_the_query_does_not_open_an_empty_filter(
+    kettles: Bank, query: str, filters: dict[str, Any]
+) -> None:
+    asked: dict[str, Any] = {"profile": "jeffs_brain", "syntax": "extended"}
+    assert len(kettles.recall(query, **asked, precision="wide")) == 1
+    assert texts(kettles.recall(query, **asked, **filters, precision="wide")) == []
+
+
+@pytest.mark.fault("N7")
+def test_only_untagged_memories_and_a_tag_in_the_query_exclude_each_other(kettles: Bank) -> None:
+    with pytest.raises(InputError, match="tags"):
+        kettles.recall(
+            "tag:a kettle", profile="jeffs_brain", syntax="extended", tags_match="exact", precision="wide"
+        )
+
+
+@pytest.mark.fault("N7")
+def test_an_empty_list_never_widens_what_is_erased_or_changed(kettles: Bank) -> None:
+    before = rows(kettles)
+
+    assert kettles.forget([]) == 0
+    assert kettles.forget_where([]).memories == 0
+    assert kettles.forget_where([], purge=True).memories == 0
+    assert (
+        kettles.used([]) == kettles.quarantine([]) == kettles.release([]) == kettles.queue_enrichment([]) == 0
+    )
+    assert rows(kettles) == before
+
+
+@pytest.mark.fault("N7")
+def test_a_job_keeps_an_empty_filter(kettles: Bank) -> None:
+    plain = kettles.recall("kettle", kinds=[], tier="async", precision="wide")
+
+    job = kettles.job(plain.job, wait_seconds=30)
+
+    assert texts(plain) == []
+    assert job.recall is not None
+    assert texts(job.recall) == []

@@ -57,11 +57,11 @@ def test_unusable_vectors_never_outrank_a_neighbour_and_are_reported(
         ids = bank.retain([*UNUSABLE, "kettle near", "kettle far"])
         assert len(set(ids)) == 6
 
-        dense = bank.recall("kettle", profile=dense_only)
+        dense = bank.recall("kettle", profile=dense_only, precision="wide")
         assert texts(dense) == ["kettle near", "kettle far"]
-        both = bank.recall("kettle")
+        both = bank.recall("kettle", precision="wide")
         assert set(texts(both)) == {*UNUSABLE, "kettle near", "kettle far"}
-        for recall in (dense, both, bank.recall("kettle", profile="lexical")):
+        for recall in (dense, both, bank.recall("kettle", profile="lexical", precision="wide")):
             assert strict_json(recall)["hits"]
             assert all(-1 <= hit.channel_scores.get("dense", 0.0) <= 1 for hit in recall)
 
@@ -81,7 +81,7 @@ def test_a_query_without_a_usable_vector_is_answered_by_words_and_says_so(
         bank = store.bank("diary")
         bank.retain(["kettle near", "kettle far"])
 
-        recall = bank.recall(query)
+        recall = bank.recall(query, precision="wide")
 
         assert len(strict_json(recall)["hits"]) == 2
         assert [note for note in recall.trace.degraded if "the embedder gave" in note]
@@ -100,7 +100,9 @@ def test_another_model_is_refused_by_name_and_size_and_nothing_is_dropped(
     items = [f"kettle number {n}" for n in range(20)]
     with opened(256) as store:
         store.bank("diary").retain(items)
-        before = [(hit.id, hit.score) for hit in store.bank("diary").recall("kettle number 7")]
+        before = [
+            (hit.id, hit.score) for hit in store.bank("diary").recall("kettle number 7", precision="wide")
+        ]
     with opened(384) as store:
         bank = store.bank("diary")
         with pytest.raises(EmbedderMismatchError) as caught:
@@ -108,7 +110,7 @@ def test_another_model_is_refused_by_name_and_size_and_nothing_is_dropped(
         for part in ("256", "384", "'stub-256'", "'stub-384'", "open it with"):
             assert part in str(caught.value)
 
-        recall = bank.recall("kettle number 7", limit=50)
+        recall = bank.recall("kettle number 7", limit=50, precision="wide")
         assert len(recall) == 20
         assert recall[0].text == "kettle number 7"
         assert recall[0].ranks.keys() == {"lexical"}
@@ -119,7 +121,7 @@ def test_another_model_is_refused_by_name_and_size_and_nothing_is_dropped(
         store.bank("new").retain("kettle")
     with opened(256) as store:
         bank = store.bank("diary")
-        assert [(hit.id, hit.score) for hit in bank.recall("kettle number 7")] == before
+        assert [(hit.id, hit.score) for hit in bank.recall("kettle number 7", precision="wide")] == before
         assert len(bank.retain("kettle number 20")) == 1
 
 
@@ -133,7 +135,7 @@ def test_without_any_model_words_can_be_added_to_a_bank_with_vectors(
         store.bank("diary").retain("kettle two")
     with simonides.open(tmp_path / "v2", clock=clock, embedder=StubEmbedder()) as store:
         bank = store.bank("diary")
-        assert set(texts(bank.recall("kettle"))) == {"kettle one", "kettle two"}
+        assert set(texts(bank.recall("kettle", precision="wide"))) == {"kettle one", "kettle two"}
         assert bank.verify().notes == ("1 versions have no vector; they are found by words",)
 
 
@@ -153,7 +155,10 @@ def test_a_memory_far_from_the_query_is_still_returned(
         bank = store.bank("diary")
         bank.retain(["Invoice KX-20931", *(f"decoy {n}" for n in range(5))])
 
-        both, dense = bank.recall("KX-20931"), bank.recall("KX-20931", profile=dense_only)
+        both, dense = (
+            bank.recall("KX-20931", precision="wide"),
+            bank.recall("KX-20931", profile=dense_only, precision="wide"),
+        )
 
     for recall in (both, dense):
         [hit] = [hit for hit in recall if hit.text == "Invoice KX-20931"]
@@ -232,15 +237,19 @@ def test_a_filter_acts_before_the_cut_in_every_channel(
     bank = store.bank("diary", principal=principal)
 
     for profile in ("lexical", dense_only):
-        recall = bank.recall("kiln", limit=10, profile=profile, max_tokens=None, **arguments)
+        recall = bank.recall(
+            "kiln", limit=10, profile=profile, max_tokens=None, **arguments, precision="wide"
+        )
         assert [hit.id for hit in recall] == best_first[:10]
         assert recall.trace.eligible == KEEP
     # Here the graph and the priors have a say in the order, none in what may be found.
-    recall = bank.recall("kiln", limit=10, max_tokens=None, **arguments)
+    recall = bank.recall("kiln", limit=10, max_tokens=None, **arguments, precision="wide")
     assert len(recall) == 10
     assert {hit.id for hit in recall} <= set(best_first)
     # The control: without the filter noise fills the answer.
-    assert not {hit.id for hit in store.bank("diary").recall("kiln", limit=10)} & set(best_first)
+    assert not {hit.id for hit in store.bank("diary").recall("kiln", limit=10, precision="wide")} & set(
+        best_first
+    )
 
 
 @pytest.mark.fault("V4")
@@ -261,17 +270,21 @@ def test_at_every_selectivity_the_best_ten_are_those_of_brute_force(
         )
         query = "row7 a b c a b c"
         cosines = exact_cosines(stub, query, rows)
-        everything = bank.recall(query, limit=2_000, profile=all_rows(tmp_path), max_tokens=None)
+        everything = bank.recall(
+            query, limit=2_000, profile=all_rows(tmp_path), max_tokens=None, precision="wide"
+        )
         for share in shares:
             chosen = [n for n in range(2_000) if n % share == 0]
             expected = sorted(chosen, key=lambda n: (-cosines[n], ids[n]))[:10]
             tag: dict[str, Any] = {"tags": [f"one in {share}"], "tags_match": "any_strict"}
-            recall = bank.recall(query, limit=10, profile=dense_only, **tag)
+            recall = bank.recall(query, limit=10, profile=dense_only, **tag, precision="wide")
             assert [hit.id for hit in recall] == [ids[n] for n in expected]
             assert [hit.channel_scores["dense"] for hit in recall] == [cosines[n] for n in expected]
             # By words scores are the same as without the filter, so the best ten are the best of those.
             best = [hit.id for hit in everything if f"one in {share}" in hit.memory.tags][:10]
-            assert [hit.id for hit in bank.recall(query, limit=10, profile="lexical", **tag)] == best
+            assert [
+                hit.id for hit in bank.recall(query, limit=10, profile="lexical", **tag, precision="wide")
+            ] == best
 
 
 def exact_cosines(stub: StubEmbedder, query: str, rows: Sequence[str]) -> list[float]:
@@ -327,21 +340,23 @@ def test_after_churn_every_live_row_is_first_for_its_own_text_and_no_dead_one_sh
         assert len(asked) == 200
         for profile in ("lexical", dense_only):
             for text, memory in asked:
-                recall = bank.recall(text, profile=profile, limit=5)
+                recall = bank.recall(text, profile=profile, limit=5, precision="wide")
                 assert recall[0].id == memory
                 assert not {hit.id for hit in recall} & dead
 
         # What was nearest before it was forgotten gives its place to the next.
-        before = bank.recall(asked[0][0], limit=2, profile=dense_only)
+        before = bank.recall(asked[0][0], limit=2, profile=dense_only, precision="wide")
         bank.forget(before[0].id)
-        assert [hit.id for hit in bank.recall(asked[0][0], limit=1, profile=dense_only)] == [before[1].id]
+        assert [
+            hit.id for hit in bank.recall(asked[0][0], limit=1, profile=dense_only, precision="wide")
+        ] == [before[1].id]
 
         stats, report = bank.stats(), bank.verify()
         assert stats["current"] == stats["memories"] == stats["versions"] == stats["with_vector"] == 1_999
         assert stats["episodes"] == 1_999
         assert report.ok
         assert report.checked["rows"] == 1_999
-        everything = bank.recall("x", limit=10_000, profile=deep(tmp_path), max_tokens=None)
+        everything = bank.recall("x", limit=10_000, profile=deep(tmp_path), max_tokens=None, precision="wide")
         assert {hit.id for hit in everything} == ({*live.values(), *updated.values()} - {before[0].id})
 
 

@@ -113,8 +113,18 @@ def ask(folder: Path, profile: str, reranker: RemoteReranker | None) -> simonide
         )
 
 
-def client(server: ChatServer) -> RemoteReranker:
-    return RemoteReranker("tei", server.url.removesuffix("/v1"), timeout_seconds=0.3)
+@pytest.fixture(scope="module", autouse=True)
+def _http_is_loaded() -> None:
+    """The HTTP client is loaded before anyone is impatient."""
+    import httpx  # noqa: PLC0415
+
+    httpx.Client().close()
+
+
+def client(server: ChatServer, wrong: str = "") -> RemoteReranker:
+    # Only who waits for a slow server is impatient.
+    seconds = 0.3 if wrong.startswith("slow") else 5.0
+    return RemoteReranker("tei", server.url.removesuffix("/v1"), timeout_seconds=seconds)
 
 
 def told(found: simonides.Recall) -> list[tuple[str, float]]:
@@ -128,7 +138,7 @@ def test_the_fused_order_stands_and_the_trace_says_why(folder: Path, profile: st
     usual = ask(folder, profile, None)
     assert len(usual) > 2
     with ChatServer(reply) as server:
-        found = ask(folder, profile, client(server))
+        found = ask(folder, profile, client(server, wrong))
         assert len(server.requests) == 1
     assert told(found) == told(usual)
     assert found.context == usual.context

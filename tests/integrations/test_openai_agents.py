@@ -59,7 +59,7 @@ def test_an_agent_recalls_by_a_tool(bank: Bank) -> None:
         return asyncio.run(invoke(arguments))
 
     assert "Norrhav" in ask("Where does Odalys Brenn live?")
-    assert ask("zzz") == "Nothing is remembered about it."
+    assert ask("zzz") == "Not in memory: nothing was found."
 
 
 @pytest.mark.fault("N46")

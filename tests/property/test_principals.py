@@ -30,7 +30,16 @@ if TYPE_CHECKING:
 
 ME, OTHER = "ines", "tove"
 PROFILES = ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
-QUERIES = ("kettle on the stove", "Odalys Brandt", "where does Odalys work", "rain in March", "secret")
+QUERIES = (
+    "kettle on the stove",
+    "Odalys Brandt",
+    "where does Odalys work",
+    "rain in March",
+    "secret",
+    "kettel stov",
+    "Odlays met Mo in Norhav",
+    "OB Mar.",
+)
 PLACES = ("Norrhav", "Quillstad", "Malvern")
 
 TEXTS = st.one_of(

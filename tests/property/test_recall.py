@@ -92,7 +92,7 @@ class Ask:
     """What a recall is asked, and by whom."""
 
     principal: str | None
-    kinds: frozenset[str]
+    kinds: frozenset[str] | None
     project: str | None
     tags: frozenset[str]
     tags_match: str
@@ -135,6 +135,8 @@ ASKS = st.builds(
     Ask,
     principal=st.sampled_from([None, None, "ines", "tove", "stranger"]),
     kinds=st.one_of(
+        st.none(),
+        st.none(),
         st.just(frozenset[str]()),
         st.frozensets(st.sampled_from([kind.value for kind in RECALLED]), min_size=3),
     ),
@@ -145,7 +147,7 @@ ASKS = st.builds(
     as_of=st.one_of(st.just(USUAL), st.just(USUAL), st.sampled_from(EDGES)),
     known_at=st.one_of(st.none(), st.just(USUAL), st.sampled_from(EDGES)),
 )
-DEFAULT_ASK = Ask(None, frozenset(), None, frozenset(), "any", None, USUAL, None)
+DEFAULT_ASK = Ask(None, None, None, frozenset(), "any", None, USUAL, None)
 QUERIES = st.lists(st.sampled_from([*WORDS, "nothing"]), min_size=1, max_size=3).map(" ".join)
 
 
@@ -163,7 +165,7 @@ def is_visible(item: Item, ask: Ask) -> bool:
 
 def passes(item: Item, ask: Ask) -> bool:
     return (
-        (not ask.kinds or item.kind in ask.kinds)
+        (ask.kinds is None or item.kind in ask.kinds)
         and (ask.project is None or item.project == ask.project)
         and tags_pass(item.tags, ask.tags, ask.tags_match)
         and (
@@ -176,9 +178,7 @@ def passes(item: Item, ask: Ask) -> bool:
 def tags_pass(own: frozenset[str], wanted: frozenset[str], mode: str) -> bool:
     if mode == "exact":
         return own == wanted
-    if not wanted:
-        return True
-    if not own:
+    if not wanted or not own:
         return not mode.endswith("strict")
     return not wanted.isdisjoint(own) if mode.startswith("any") else wanted <= own
 
@@ -251,7 +251,7 @@ def dense_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def everything(bank: Bank, query: str, profile: str | Path, **arguments: Any) -> Recall:
-    return bank.recall(query, profile=profile, limit=10_000, max_tokens=None, **arguments)
+    return bank.recall(query, profile=profile, limit=10_000, max_tokens=None, **arguments, precision="wide")
 
 
 @example(stored=[], asks=[DEFAULT_ASK], query="kettle")
@@ -301,7 +301,10 @@ def test_a_smaller_limit_gives_a_prefix(stored: list[Item], query: str, limits: 
         bank = views[None]
         bank.retain([item.to_dict() for item in stored])
         for profile in ("default", "lexical"):
-            fewer, more = (bank.recall(query, profile=profile, limit=n, max_tokens=None) for n in limits)
+            fewer, more = (
+                bank.recall(query, profile=profile, limit=n, max_tokens=None, precision="wide")
+                for n in limits
+            )
             assert fewer.hits == more.hits[: limits[0]]
             assert len(more) == min(limits[1], len(everything(bank, query, profile)))
 
@@ -315,13 +318,13 @@ def test_retaining_again_changes_nothing(stored: list[Item], query: str) -> None
     with banks() as views:
         bank = views[None]
         ids = bank.retain(batch)
-        stats, answer = bank.stats(), in_bytes(bank.recall(query))
+        stats, answer = bank.stats(), in_bytes(bank.recall(query, precision="wide"))
 
         assert bank.retain(batch) == ids
         assert [bank.retain(item)[0] for item in reversed(batch)] == ids[::-1]
 
         assert {**bank.stats(), "disk_bytes": 0} == {**stats, "disk_bytes": 0}
-        assert in_bytes(bank.recall(query)) == answer
+        assert in_bytes(bank.recall(query, precision="wide")) == answer
         said = [{name: value for name, value in item.items() if name != "recorded_at"} for item in batch]
         assert len(set(ids)) == sum(item not in said[:place] for place, item in enumerate(said))
 

@@ -81,8 +81,8 @@ def passes(tags: frozenset[str], wanted: frozenset[str], mode: str) -> bool:
     """The truth table of the tag filter, written out."""
     if mode == "exact":
         return tags == wanted
-    if not wanted or (not tags and mode in {"any", "all"}):
-        return True
+    if not wanted or not tags:
+        return mode in {"any", "all"}
     return (
         any(tag in tags for tag in wanted)
         if mode in {"any", "any_strict"}

@@ -75,7 +75,7 @@ def test_another_process_merges_meanwhile(
         for bank in (mine, theirs):
             assert bank.stats()["problems"] == []
             assert bank.stats()["blocks"] == 1
-            assert len(bank.recall("walnut hazel", limit=100)) == 70
+            assert len(bank.recall("walnut hazel", limit=100, precision="wide")) == 70
             assert_channels_agree(bank)
         assert _folders(mine) == [str(mine.stats()["generation"])]
 

@@ -44,15 +44,21 @@ def test_recalls_and_writes_go_on_during_a_merge(tmp_path: Path, same_process: b
         merging = one.bank()
         merging.retain([f"walnut {i}" for i in range(30)])
         other = merging if same_process else two.bank()
-        assert len(other.recall("walnut", limit=100)) == 30
+        assert len(other.recall("walnut", limit=100, precision="wide")) == 30
         slow = merging._rows._files = Slow()
         with ThreadPoolExecutor(2) as pool:
             merge = pool.submit(merging._rows.merge_if_due, force=True)
             try:
                 assert slow.begun.wait(LONGEST)
-                assert len(pool.submit(other.recall, "walnut", limit=100).result(LONGEST)) == 30
+                assert (
+                    len(pool.submit(other.recall, "walnut", limit=100, precision="wide").result(LONGEST))
+                    == 30
+                )
                 pool.submit(other.retain, ["walnut late"]).result(LONGEST)
-                assert len(pool.submit(other.recall, "walnut", limit=100).result(LONGEST)) == 31
+                assert (
+                    len(pool.submit(other.recall, "walnut", limit=100, precision="wide").result(LONGEST))
+                    == 31
+                )
                 assert not merge.done(), "it ended before the others had their answers"
             finally:
                 slow.go_on.set()
@@ -68,11 +74,11 @@ def test_the_recall_after_a_merge_opens_only_what_the_merge_wrote(tmp_path: Path
         assert mine._rows.merge_if_due(force=True)
         mine.retain(["hazel"])
         for bank in (mine, theirs):
-            assert len(bank.recall("walnut", limit=100)) == 40
+            assert len(bank.recall("walnut", limit=100, precision="wide")) == 40
         before = [_blocks(bank)[0] for bank in (mine, theirs)]
         assert mine._rows.merge_if_due(force=True)
         for bank, kept in zip((mine, theirs), before, strict=True):
-            assert len(bank.recall("walnut hazel", limit=100)) == 41
+            assert len(bank.recall("walnut hazel", limit=100, precision="wide")) == 41
             assert bank.stats()["blocks"] == 2
             assert _blocks(bank)[0] is kept, "with all that was found out about it"
 

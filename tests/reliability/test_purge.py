@@ -46,7 +46,7 @@ def fill(bank: Bank) -> list[str]:
     )
     turns = [{"text": OTHERS[0], "speaker": "Ravi"}, {"text": SECRET[1], "speaker": CANARY}]
     second = bank.retain_conversation(turns, session=f"{CANARY}-session")[1:]
-    recall = bank.recall(f"what does {CANARY} keep", count_returned=True)
+    recall = bank.recall(f"what does {CANARY} keep", count_returned=True, precision="wide")
     bank.used(first, recall_id=recall.id)
     return first + second
 
@@ -92,7 +92,7 @@ def test_a_purge_leaves_no_byte_in_any_file(store: Store, bank: Bank) -> None:
     assert {"memory.db", "memory.db-wal"} & set(traces(bank._rows.folder))
     assert [name for name in traces(bank._rows.folder) if name.endswith(".arr")]
     # The turn beside it bears the session's name, too.
-    beside = [hit.id for hit in bank.recall(OTHERS[0]) if hit.memory.session]
+    beside = [hit.id for hit in bank.recall(OTHERS[0], precision="wide") if hit.memory.session]
     receipt = bank.forget_where([*ids, *beside], purge=True)
     assert receipt.status == COMPLETE
     assert set(receipt.ids) == {*ids, *beside}
@@ -100,8 +100,8 @@ def test_a_purge_leaves_no_byte_in_any_file(store: Store, bank: Bank) -> None:
     assert receipt.names >= 4
     assert traces(store.folder) == []
     assert bank.verify().problems == ()
-    assert CANARY not in repr(bank.recall(f"{CANARY} plumzifrax").hits)
-    assert len(bank.recall("bread and boats", limit=50).hits) == len(OTHERS)
+    assert CANARY not in repr(bank.recall(f"{CANARY} plumzifrax", precision="wide").hits)
+    assert len(bank.recall("bread and boats", limit=50, precision="wide").hits) == len(OTHERS)
 
 
 @pytest.mark.fault("W4")

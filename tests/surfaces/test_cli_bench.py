@@ -82,28 +82,38 @@ def test_bad_input(cli: Cli, data: Path, options: list[str], field: str) -> None
     assert field in result.stderr
 
 
-def test_abstention_reports_rates_and_a_curve(cli: Cli, cli_json: CliJson, data: Path) -> None:
-    (data / "musique").mkdir()
-    paragraph = {"idx": 0, "title": "Kilns", "paragraph_text": "A kiln is an oven.", "is_supporting": True}
-    question = {
-        "id": "2hop__1",
-        "question": "What is a kiln?",
-        "question_decomposition": [{"id": 0}, {"id": 1}],
-        "paragraphs": [paragraph],
+def test_relevance_reports_calibration_and_what_is_given(cli: Cli, cli_json: CliJson, data: Path) -> None:
+    short = {
+        "banks": {"b": [{"id": "f1", "text": "Deploys run at noon.", "context": "release"}]},
+        "cases": [{"id": "b1", "bank": "b", "query": "release time", "gold": ["f1"]}],
     }
-    (data / "musique" / "musique.json").write_text(json.dumps([question]), encoding="utf-8")
-    corpus = [{"title": "Kilns", "text": "A kiln is an oven."}]
-    (data / "musique" / "musique_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
-    answer = cli_json("bench", "abstention", "--data", str(data), "--embedder", "none")
+    (data / "shortbanks").mkdir()
+    (data / "shortbanks" / "cases.json").write_text(json.dumps(short), encoding="utf-8")
+    command = ("bench", "relevance", "--data", str(data), "--embedder", "none")
+    answer = cli_json(*command)
     assert answer["embedder"] is None
-    assert {"in_use", "fitted", "measured", "curve", "curve_words"} <= answer.keys()
-    assert answer["curve_words"][0].keys() == {"least_coverage", "lost", "false"}
-    shown = cli("bench", "abstention", "--data", str(data), "--embedder", "none")
+    assert {"calibration", "auc", "precision", "min_relevance", "fitted_on"} <= answer.keys()
+    assert set(answer["calibration"]["relevance"]) == {"all", "locomo", "short"}
+    assert set(answer["precision"]["all"]) == {"wide", "balanced", "high"}
+    assert {"adversarial", "locomo", "short", "people"} <= answer["questions"].keys()
+    shown = cli(*command)
     assert shown.exit_code == 0, shown.stderr
-    assert "adversarial" in shown.stdout
-    refused = cli("bench", "abstention", "--data", str(data), "--profile", "lexical", "--embedder", "none")
+    for word in ("calibration", "AUC", "adversarial", "balanced", "fitted on chat, facts, musique, short"):
+        assert word in shown.stdout
+    refused = cli(*command, "--profile", "lexical")
     assert refused.exit_code == 2
-    assert "abstention" in refused.stderr
+    assert "profile: 'lexical' has no stage 'relevance'" in refused.stderr
+    nothing = cli("bench", "relevance", "--data", str(data / "shortbanks"))
+    assert nothing.exit_code == 2
+    assert "locomo, musique, everyday, shortbanks" in nothing.stderr
+
+
+def test_the_former_command_says_what_it_became(cli: Cli, data: Path) -> None:
+    for options in ((), ("--data", str(data), "--json")):
+        said = cli("bench", "abstention", *options)
+        assert (said.exit_code, said.stdout) == (2, "")
+        assert "`bench abstention` became `bench relevance`" in said.stderr
+    assert "abstention" not in cli("bench", "--help").stdout
 
 
 def test_runs_are_kept_and_compared(cli: Cli, cli_json: CliJson, data: Path, tmp_path: Path) -> None:
@@ -162,7 +172,7 @@ def test_every_stage_is_left_out_once(cli: Cli, cli_json: CliJson, data: Path) -
     common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
     answer = cli_json("bench", "ablation", *common)
     rows = set(answer["rows"]) | set(answer["refused"])
-    assert {"random", "bm25", "oracle@100", "default", "without lexical", "without abstention"} <= rows
+    assert {"random", "bm25", "oracle@100", "default", "without lexical", "without relevance"} <= rows
     assert not {"without score_sum", "without token_budget"} & rows
     assert answer["rows"]["oracle@100"]["recall@10"] >= answer["rows"]["default"]["recall@10"]
     # The one channel and the fuser stay.

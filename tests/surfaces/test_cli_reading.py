@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from simonides.bank import Bank
 from simonides.errors import DamagedError
 from simonides.recall import observing
+from simonides.recall.refining.relevance import Relevance
 from simonides.surfaces.cli import forget as forget_command
 
 if TYPE_CHECKING:
@@ -79,20 +81,27 @@ def test_nothing_found_is_exit_1(cli: Cli, cli_json: CliJson, ids: list[str]) ->
 
 
 @pytest.mark.spec("DF-04")
-def test_no_match_says_why_beside_the_hits(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
+def test_no_match_says_why_and_the_json_keeps_the_hits(
+    cli: Cli, cli_json: CliJson, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refine = Relevance.refine
+    monkeypatch.setattr(
+        Relevance, "refine", lambda self, *given: refine(replace(self, weak=1.0, match=1.0), *given)
+    )
     query = "zeppelin captain quarrelled violently about opera tickets Sundays"
     shown = cli("recall", query)
     assert shown.exit_code == 1
-    assert "Mira bakes bread on Sundays" in shown.stdout
-    assert "no match: the words of the best memory cover 0." in shown.stderr
+    assert shown.stdout == ""
+    assert "Not in memory: the chance that anything answers is 0." in shown.stderr
+    assert "the words of the best memory cover 0." in shown.stderr
     assert cli("recall", query, "--context").stdout == ""
     answer = cli_json("recall", query, "--trace", code=1)
     assert answer["hits"][0]["id"] == ids[0]
     assert answer["no_match"] is True
     assert answer["context"] == ""
-    (reason,) = answer["no_match_reasons"]
-    line = next(stage for stage in answer["trace"]["stages"] if stage["name"] == "abstention")
-    assert line["no_match"] == [reason]
+    assert (answer["band"], answer["told"]) == ("none", 0)
+    line = next(stage for stage in answer["trace"]["stages"] if stage["name"] == "relevance")
+    assert line["no_match"] == answer["no_match_reasons"]
     assert line["evidence"]["coverage"] < 0.15
 
 
@@ -133,6 +142,14 @@ def test_the_trace_goes_to_standard_error_or_into_the_json(
 def test_filters(cli_json: CliJson, ids: list[str], options: list[str], found: set[int]) -> None:
     answer = cli_json("recall", "Mira mill oven", "--profile", "lexical", *options)
     assert {hit["id"] for hit in answer["hits"]} == {ids[n] for n in found}
+
+
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize("how", ["any_strict", "all_strict"])
+def test_a_strict_match_without_a_tag_finds_nothing(cli_json: CliJson, ids: list[str], how: str) -> None:
+    assert cli_json("recall", "Mira mill oven", "--tags-match", how, code=1)["hits"] == []
+    assert cli_json("list-memories", "--tags-match", how, code=1)["memories"] == []
+    assert len(cli_json("list-memories")["memories"]) == len(ids)
 
 
 def test_limit_and_budget(cli_json: CliJson, ids: list[str]) -> None:

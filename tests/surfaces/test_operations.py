@@ -253,7 +253,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("pop_record", space="notes", path=["log"])["record"]["path"] == ["log", f"{1:012}"]
     assert do("pop_record", space="notes", path=["log"]) == {"record": None}
     assert do("forget_records", space="notes") == {"forgotten": 1}
-    do("used", ids=ids[:2], recall_id=found["id"])
+    do("used", ids=ids[:1], recall_id=found["id"])
     do("history", memory=ids[0])
     do("source", memory=ids[0])
     assert do("diff", earlier="2020")["begun"]

@@ -246,7 +246,7 @@ def test_texts_without_a_vector_are_kept_and_reported(
 def test_recall_gives_hits_best_first_with_their_evidence(bank: Bank) -> None:
     bank.retain(["The stove is old.", "The kettle is new.", "The kettle leaks."])
 
-    recall = bank.recall("kettle leaks")
+    recall = bank.recall("kettle leaks", precision="wide")
 
     assert [hit.rank for hit in recall] == [1, 2, 3]
     assert recall[0].text == "The kettle leaks."
@@ -278,9 +278,9 @@ def test_words_that_only_put_the_question_find_nothing_unless_there_are_no_other
 def test_limit_cuts_and_the_profile_has_one(bank: Bank) -> None:
     bank.retain([f"kettle number {n}" for n in range(15)])
 
-    assert len(bank.recall("kettle", limit=3)) == 3
-    assert len(bank.recall("kettle")) == 10
-    assert len(bank.recall("kettle", limit=100)) == 15
+    assert len(bank.recall("kettle", precision="wide", limit=3)) == 3
+    assert len(bank.recall("kettle", precision="wide")) == 10
+    assert len(bank.recall("kettle", precision="wide", limit=100)) == 15
 
 
 def test_max_tokens_bounds_the_context_and_zero_means_none(bank: Bank) -> None:

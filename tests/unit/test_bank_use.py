@@ -155,7 +155,7 @@ def test_forgetting_and_reopening(store: Store, bank: Bank) -> None:
 
 def test_what_was_used_by_recall(store: Store, bank: Bank, clock: FrozenClock) -> None:
     private = bank.retain("Odalys keeps a pump secret", acl=["ilse"])[0]
-    first = bank.recall("Odalys pump", limit=7)
+    first = bank.recall("Odalys pump", limit=7, precision="wide")
     clock.advance(seconds=1)
     second = bank.recall("pump")
     assert bank.used_by_recall() == {}
@@ -186,7 +186,7 @@ def train(bank: Bank, clock: FrozenClock) -> None:
     favourite = min(hit.id for hit in bank.recall("pump"))
     for n in range(40):
         clock.advance(seconds=1)
-        answer = bank.recall(f"pump {n}")
+        answer = bank.recall(f"pump {n}", precision="wide")
         bank.used(favourite, recall_id=answer.id)
 
 
@@ -213,7 +213,7 @@ def test_a_damaged_reranker_is_left_out(bank: Bank, clock: FrozenClock) -> None:
 
 def test_private_memories_are_not_trained_on(bank: Bank) -> None:
     bank.retain("Odalys keeps a pump secret", acl=["ilse"])
-    answer = bank.recall("Odalys pump", limit=7)
+    answer = bank.recall("Odalys pump", limit=7, precision="wide")
     bank.used(answer[0].id, recall_id=answer.id)
     assert len(bank.samples().labels) == 6
 

@@ -88,32 +88,39 @@ def test_the_readme_shows_the_committed_numbers(
     assert text.endswith("after\n")
 
 
-def test_the_page_on_abstention_shows_rates_and_curve(
+def test_the_page_on_relevance_shows_calibration_and_what_is_given(
     generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert run(generate, monkeypatch) == 0
-    assert "Not measured." in (generate.DOCS / "guide/abstention.md").read_text("utf-8")
-    rates = {"lost": {"all": 0.05, "locomo": 0.05}, "false": {"all": 0.2, "adversarial": 1.0, "work": 0.2}}
-    page = {
-        "run": {"date": "2026-03-01", "commit": "0123456789abcdef"},
-        "result": {
-            "questions": {"adversarial": 9, "locomo": 20, "work": 5},
-            "answerable": ["locomo"],
-            "measured": {"meaning": rates, "words": rates},
-            "curve": [{"least": 0.3, **rates}],
-            "curve_words": [{"least_coverage": 0.15, **rates}],
-        },
-    }
+    assert "Not measured." in (generate.DOCS / "guide/relevance.md").read_text("utf-8")
     (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "abstention.json").write_text(json.dumps(page), encoding="utf-8")
+    for name, error in (("relevance", 0.0123), ("relevance-words", 0.0456)):
+        part = {"n": 1234, "error": error, "bins": []}
+        parts = {"all": part, "short": part}
+        rates = {"questions": 9, "hits": 2.5, "tokens": 31.26, "nothing": 0.05}
+        outcome = {"answerable": {**rates, "precision": 0.5, "recall": 0.8766}, "adversarial": rates}
+        result = {
+            "questions": {"locomo": 20, "adversarial": 9, "work": 5, "people": 6},
+            "answerable": ["locomo"],
+            "fitted_on": ["short"],
+            "calibration": {"relevance": parts, "confidence": parts},
+            "auc": {"all": 0.9, "adversarial": None},
+            "precision": {"all": {"high": outcome}},
+            "min_relevance": [{"min_relevance": 0.3, **outcome}],
+        }
+        page = {"run": {"date": "2026-03-01", "commit": "0123456789abcdef"}, "result": result}
+        (tmp_path / "results" / f"{name}.json").write_text(json.dumps(page), encoding="utf-8")
 
     assert run(generate, monkeypatch) == 0
 
-    text = (generate.DOCS / "guide/abstention.md").read_text("utf-8")
-    assert "| answerable: locomo | 20 | lost 5.0% | lost 5.0% |" in text
-    assert "| unanswerable: work | 5 | false 20.0% | false 20.0% |" in text
-    assert "| 0.30 | 5.0% | 20.0% | 100.0% | ████░ |" in text
-    assert "| 0.15 | 5.0% | 20.0% | 100.0% | ████░ |" in text
+    text = (generate.DOCS / "guide/relevance.md").read_text("utf-8")
+    assert "| all | 1,234 | 0.012 | 0.012 | 0.046 | 0.046 |" in text
+    assert "| short facts (fitted on) | 1,234 |" in text
+    assert "| all | 11 | 0.900 | 0.900 |" in text
+    assert "| adversarial | 9 | – | – |" in text
+    assert '| `precision="high"` | answerable | 0.500 | 0.877 | 2.5 | 31.3 | 5.0% |' in text
+    assert "| `min_relevance=0.3`, wide | adversarial |  |  | 2.5 | 31.3 | 5.0% |" in text
+    assert "Measured on 2026-03-01 at 0123456789ab" in text
     assert text.endswith("after\n")
 
 

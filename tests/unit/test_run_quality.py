@@ -125,22 +125,24 @@ def test_intake_is_measured_alone_when_asked(
     assert page["run"]["command"] == "simonides bench ingest --n 7 --json"
 
 
-def test_abstention_gets_one_file(
+def test_relevance_gets_a_file_with_vectors_and_one_by_words(
     run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: list[list[str]] = []
 
     def answer(arguments: list[str]) -> dict[str, Any] | None:
         asked.append(arguments)
-        return {"curve": []} if len(asked) == 1 else None
+        return {"auc": {}} if len(asked) < 3 else None
 
     monkeypatch.setattr(run_quality, "_answer", answer)
     results = tmp_path / "results"
-    options = ["--abstention", "--data", str(tmp_path), "--date", "2026-03-01", "--results", str(results)]
+    options = ["--relevance", "--data", str(tmp_path), "--date", "2026-03-01", "--results", str(results)]
     monkeypatch.setattr(sys, "argv", ["run_quality", *options])
     assert run_quality.main() == 0
-    assert asked == [["bench", "abstention", "--json", "--data", str(tmp_path)]]
-    page = json.loads((results / "abstention.json").read_text("utf-8"))
-    assert page["result"] == {"curve": []}
-    assert page["run"]["command"] == "simonides bench abstention --json --data DATA"
+    command = ["bench", "relevance", "--json", "--embedder"]
+    assert asked == [[*command, how, "--data", str(tmp_path)] for how in ("auto", "none")]
+    for name, how in (("relevance", "auto"), ("relevance-words", "none")):
+        page = json.loads((results / f"{name}.json").read_text("utf-8"))
+        assert page["result"] == {"auc": {}}
+        assert page["run"]["command"] == f"simonides bench relevance --json --embedder {how} --data DATA"
     assert run_quality.main() == 1

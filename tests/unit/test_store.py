@@ -44,7 +44,7 @@ def store(tmp_path: Path, clock: FrozenClock) -> Iterator[Store]:
 
 
 def texts(bank: Bank, query: str, **arguments: Any) -> list[str]:
-    return [hit.text for hit in bank.recall(query, **arguments)]
+    return [hit.text for hit in bank.recall(query, **arguments, precision="wide")]
 
 
 def test_a_missing_folder_is_made_with_its_parents_and_is_private(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_default_model_that_cannot_be_had_leaves_recall_by_words_and_says_so(
     with caplog.at_level(logging.WARNING, "simonides"), simonides.open(tmp_path) as store:
         bank = store.bank("diary")
         bank.retain("The kettle is new.")
-        recall = bank.recall("kettle")
+        recall = bank.recall("kettle", precision="wide")
 
     assert [hit.text for hit in recall] == ["The kettle is new."]
     assert any(note.startswith("embedder: ") for note in recall.trace.degraded)
@@ -263,7 +263,7 @@ def test_a_model_is_loaded_at_first_use_and_once(tmp_path: Path, monkeypatch: py
         assert loaded == []
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(bank.retain, ["one", "two", "three", "four"]))
-        bank.recall("one")
+        bank.recall("one", precision="wide")
 
     assert loaded == ["pretend"]
 
@@ -294,7 +294,7 @@ def test_a_clock_that_gives_no_aware_time_is_named(now: Any, tmp_path: Path) -> 
         bank = store.bank("diary")
         for use in (
             lambda: bank.retain("The kettle is new."),
-            lambda: bank.recall("kettle"),
+            lambda: bank.recall("kettle", precision="wide"),
             bank.stats,
             bank.verify,
         ):
@@ -324,7 +324,8 @@ def test_the_language_decides_what_a_word_is(tmp_path: Path) -> None:
     for language, found in (("english", True), ("none", False)):
         with simonides.open(tmp_path / language, embedder=None, language=language) as store:
             store.bank("diary").retain("The kettles are new.")
-            assert bool(texts(store.bank("diary"), "kettle")) is found
+            answer = store.bank("diary").recall("kettle", profile="lexical")
+            assert bool(answer.hits) is found
 
 
 def test_a_bank_follows_the_language_that_its_store_is_opened_with(tmp_path: Path) -> None:
@@ -342,8 +343,8 @@ def test_budgets_are_counted_by_the_counter_that_is_given(tmp_path: Path) -> Non
         bank.retain("The kettle is new.")
 
         # As rendered: [1] (2026-03-01) The kettle is new.
-        assert bank.recall("kettle", max_tokens=6)[0].tokens == 6
-        assert len(bank.recall("kettle", max_tokens=5)) == 0
+        assert bank.recall("kettle", max_tokens=6, precision="wide")[0].tokens == 6
+        assert len(bank.recall("kettle", max_tokens=5, precision="wide")) == 0
 
 
 def test_leaving_the_block_closes_the_store_also_on_an_error(tmp_path: Path) -> None:
@@ -356,13 +357,13 @@ def test_leaving_the_block_closes_the_store_also_on_an_error(tmp_path: Path) -> 
     with pytest.raises(StoreError, match="open it again"):
         store.bank("diary")
     with pytest.raises(StoreError, match="open the store again"):
-        bank.recall("kettle")
+        bank.recall("kettle", precision="wide")
 
 
 CLOSED_USES: dict[str, Callable[[Bank], object]] = {
     "retain": lambda bank: bank.retain("more"),
-    "recall": lambda bank: bank.recall("kettle"),
-    "recall by words": lambda bank: bank.recall("kettle", profile="lexical"),
+    "recall": lambda bank: bank.recall("kettle", precision="wide"),
+    "recall by words": lambda bank: bank.recall("kettle", profile="lexical", precision="wide"),
     "get": lambda bank: bank.get("0" * 16),
     "forget": lambda bank: bank.forget("0" * 16),
     "stats": lambda bank: bank.stats(),
@@ -406,7 +407,7 @@ def test_a_store_that_is_closed_under_a_recall_says_so(
     monkeypatch.setattr(TextAnalyser, "query_terms", close_and_analyse)
 
     with pytest.raises(StoreError, match="closed"):
-        bank.recall("kettle", profile=profile)
+        bank.recall("kettle", profile=profile, precision="wide")
 
 
 @pytest.mark.spec("HX-04")
@@ -428,7 +429,7 @@ def test_channels_run_in_the_callers_thread_unless_the_store_has_threads_for_the
             bank = store.bank("diary")
             bank.retain(["The kettle is new.", "Tove has a kettle."], deduplicate=True)
             ran_in.clear()
-            answers.append(bank.recall("kettle", as_of="2026-03-02").to_dict())
+            answers.append(bank.recall("kettle", as_of="2026-03-02", precision="wide").to_dict())
             alone = threading.current_thread().name in ran_in
             assert len(ran_in) == 1
             assert alone == (threads == 0)
@@ -472,6 +473,8 @@ def test_two_stores_on_one_folder_see_what_the_other_wrote_at_once(
         [first] = one.bank("diary").retain("The kettle is new.")
         assert texts(other.bank("diary"), "kettle") == ["The kettle is new."]
         [second] = other.bank("diary").retain("The kettle leaks.")
-        assert sorted(hit.id for hit in one.bank("diary").recall("kettle")) == sorted([first, second])
+        assert sorted(hit.id for hit in one.bank("diary").recall("kettle", precision="wide")) == sorted(
+            [first, second]
+        )
         other.bank("diary").forget(first)
         assert texts(one.bank("diary"), "kettle") == ["The kettle leaks."]

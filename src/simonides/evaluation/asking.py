@@ -51,7 +51,9 @@ class AskedBank(Protocol):
 
     def retain(self, items: list[dict[str, Any]], /, *, deduplicate: bool) -> list[str]: ...
 
-    def recall(self, query: str, /, *, limit: int, max_tokens: None, profile: str) -> Answer: ...
+    def recall(
+        self, query: str, /, *, limit: int, max_tokens: None, profile: str, precision: str
+    ) -> Answer: ...
 
 
 class AskedStore(Protocol):
@@ -125,18 +127,23 @@ def ask_corpus(
     """Ask *questions* in turn; *keys* says the item's key of each memory's id."""
     for question in questions:
         start = cpu() if cpu else 0.0
-        answer = bank.recall(question.text, limit=depth, max_tokens=None, profile=profile)
+        # The whole ranking is judged, not what of it is likely.
+        answer = bank.recall(question.text, limit=depth, max_tokens=None, profile=profile, precision="wide")
         spent = (cpu() - start) * 1000 if cpu else None
         yield replace(_result(question, answer, keys), cpu_ms=spent)
 
 
 def contexts_of(corpus: Corpus, window: int) -> list[str]:
-    """Per item, the turns around it in its conversation, as ``retain_conversation`` makes its context."""
+    """Per item its own context, or the turns around it, as ``retain_conversation`` makes a turn's context."""
     contexts: list[str] = []
     for session, group in groupby(corpus.items, key=lambda item: item.session):
-        lines = [item.text[:LONGEST_NEIGHBOUR] for item in group]
+        items = tuple(group)
+        lines = [item.text[:LONGEST_NEIGHBOUR] for item in items]
         around = window if session else 0
-        contexts += [context_of(lines, place, before=around, after=around) for place in range(len(lines))]
+        contexts += [
+            item.context or context_of(lines, place, before=around, after=around)
+            for place, item in enumerate(items)
+        ]
     return contexts
 
 
@@ -147,6 +154,8 @@ def as_mapping(item: Item, context: str) -> dict[str, Any]:
         given["event_time"] = item.event_time
     if item.session:
         given["session"] = item.session
+    if item.speaker:
+        given["speaker"] = item.speaker
     if context:
         given["context"] = context
     return given

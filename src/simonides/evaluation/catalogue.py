@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simonides.errors import UnknownNameError
+from simonides.errors import InputError, UnknownNameError
+from simonides.evaluation.everyday import load_chats, load_facts, load_short_banks
 from simonides.evaluation.locomo import load_locomo
 from simonides.evaluation.musique import load_musique
 
@@ -27,3 +28,22 @@ def load_dataset(name: str, data: Path) -> Dataset:
     if name not in DATASETS:
         raise UnknownNameError("dataset", name, DATASETS)
     return DATASETS[name](data / name)
+
+
+def load_present(data: Path) -> list[Dataset]:
+    """Every data set whose folder is in *data*: LoCoMo, MuSiQue, and the small banks of ``everyday``.
+
+    Raises:
+        InputError: there is none, or its files are missing or of another form.
+    """
+    loaders = (
+        *DATASETS.items(),
+        ("everyday", load_facts),
+        ("everyday", load_chats),
+        ("shortbanks", load_short_banks),
+    )
+    found = [load(data / folder) for folder, load in loaders if (data / folder).is_dir()]
+    if not found:
+        folders = ", ".join(dict.fromkeys(folder for folder, _ in loaders))
+        raise InputError("data", f"{data} holds none of the folders {folders}; give the folder that does")
+    return found

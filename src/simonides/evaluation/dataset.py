@@ -24,12 +24,16 @@ class Item:
         text: what is retained.
         event_time: when it happened, an aware datetime, or ``None`` when the dataset gives no date.
         session: the conversation that it is a turn of; turns follow one another. Empty = none.
+        context: what stands beside the text; empty = the turns around it, if it has a session.
+        speaker: who says it; empty = not known, or part of the text.
     """
 
     key: str
     text: str
     event_time: datetime | None = None
     session: str = ""
+    context: str = ""
+    speaker: str = ""
 
     def __post_init__(self) -> None:
         _check_column("key", self.key)
@@ -45,6 +49,7 @@ class Question:
         gold: keys of the items that hold the answer, without repeats; empty exactly when not answerable.
         category: the dataset's own category, such as ``"1"``.
         answerable: whether the corpus holds an answer; questions without one are reported apart.
+        acceptable: keys of items that may be found too, and count neither as right nor as wrong.
     """
 
     qid: str
@@ -52,6 +57,7 @@ class Question:
     gold: tuple[str, ...]
     category: str
     answerable: bool = True
+    acceptable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_column("qid", self.qid)
@@ -65,10 +71,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What one bank holds during a measurement; the name becomes the bank's name."""
+    """What one bank holds during a measurement.
+
+    Attributes:
+        name: becomes the bank's name.
+        items: what is retained.
+        asked_at: when its questions are asked; ``None`` = now.
+    """
 
     name: str
     items: tuple[Item, ...]
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

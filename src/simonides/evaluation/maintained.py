@@ -264,7 +264,7 @@ class MaintainedRun:
                 bank = store.bank(corpus.name)
                 for question in questions:
                     answer = bank.recall(
-                        question.text, limit=DEPTH, max_tokens=None,
+                        question.text, limit=DEPTH, max_tokens=None, precision="wide",
                         prefer_observations=prefer, include_sources=prefer,
                     )  # fmt: skip
                     results.append(self._result(question, answer))

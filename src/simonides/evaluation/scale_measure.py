@@ -207,7 +207,9 @@ def _agreement(bank: Bank, made: ScaleQueries, profile: str, folder: Path, count
         alone = Path(scratch, "dense-alone.toml")
         write_file(alone, _ALONE.format(depth=DEPTH, rescore=_rescored(profile)), mode=SHARED)
         for query, wanted in zip(asked, exact, strict=True):
-            found = bank.recall(query.text, profile=alone, limit=DEPTH, max_tokens=None, **query.options)
+            found = bank.recall(
+                query.text, profile=alone, limit=DEPTH, max_tokens=None, precision="wide", **query.options
+            )
             rows = [hit.memory.ordinal for hit in found]
             shares.setdefault(query.sort, []).append(
                 len(set(rows) & set(wanted.tolist())) / max(1, len(wanted))

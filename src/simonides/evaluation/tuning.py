@@ -189,7 +189,7 @@ def _large_enough(total: int, how: Settings) -> bool:
 def _numbers(base: Base) -> tuple[Number, ...]:
     numbers = tunable(base.described)
     if not numbers:
-        names = ", ".join(sorted(name for name, span in RANGES.items() if span))
+        names = ", ".join(sorted(RANGES))
         raise InputError(
             "profile", f"{base.name!r} states no number that can be tuned; such numbers are called {names}"
         )

@@ -69,7 +69,7 @@ class Asker:
         return measure_each(gold, {str(query.line): self._found(query, path) for query in queries})
 
     def _found(self, query: JudgedQuery, profile: Path) -> tuple[str, ...]:
-        arguments = {"as_of": self.as_of, **query.arguments}
+        arguments = {"as_of": self.as_of, "precision": "wide", **query.arguments}
         try:
             answer = self.bank.recall(query.query, profile=profile, limit=DEPTH, max_tokens=None, **arguments)
         except InputError as error:

@@ -39,7 +39,7 @@ _WEIGHT = Range(0.01, 10.0, by_factor=True)
 _SHARE = Range(0.0, 1.0)
 _DAYS = Range(1.0, 3650.0, by_factor=True)
 
-RANGES: Mapping[str, Range | None] = {
+RANGES: Mapping[str, Range] = {
     # By option, or by technique and option where a technique means something else by the name.
     "weight": _WEIGHT,
     "weights": _WEIGHT,
@@ -77,10 +77,8 @@ RANGES: Mapping[str, Range | None] = {
     "damping": Range(0.1, 0.95),
     "decay_per_hour": Range(0.9, 1.0),
     "band": Range(1.0, 2.0),
-    # Judges an answer and never reorders it.
-    "abstention.weights": None,
 }
-"""What may be tuned; ``None`` = never."""
+"""What may be tuned."""
 
 # The steps of one number, widest first, by how often the search has come round to it.
 _FACTORS = ((10.0, 3.0), (2.0, 1.5), (1.25, 1.1))

@@ -1,8 +1,9 @@
-"""What abstention is measured on: questions that a corpus answers, and questions that it does not (DF-04).
+"""What relevance is measured on: questions that a corpus answers, and questions that it does not (DF-04).
 
     answerable    <dataset>             the data set's own questions
                   <dataset>-key-words   the same without their stop-words, as one types into a search box
     unanswerable  adversarial           about what people who are there never said (LoCoMo category 5)
+                  near-miss, off-topic, unanswerable   what small banks do not hold (``everyday``)
                   elsewhere             asked of another corpus: one that names none of the question's names
                   people, work, records, short   invented (``off_topic.toml``)
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import cycle
 from typing import TYPE_CHECKING
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 ADVERSARIAL = "adversarial"
 ELSEWHERE = "elsewhere"
 KEY_WORDS = "key-words"
+UNANSWERABLE = "unanswerable"
+KINDS = ("near-miss", "off-topic", UNANSWERABLE)
+"""Categories of questions without an answer, in data sets that have them."""
+
 
 _WORD = re.compile(r"\w+")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
@@ -43,7 +48,8 @@ class Asked:
         text: what is asked.
         kind: see the module.
         answerable: whether the corpus holds the answer.
-        for_fitting: whether weights may be chosen by it; the others are reported.
+        for_fitting: whether numbers may be chosen by it; the others are reported.
+        gold, acceptable: keys of the items that answer it, and that may be found too.
     """
 
     corpus: str
@@ -51,6 +57,8 @@ class Asked:
     kind: str
     answerable: bool
     for_fitting: bool
+    gold: tuple[str, ...] = ()
+    acceptable: tuple[str, ...] = ()
 
 
 def off_topic_questions() -> Mapping[str, Sequence[str]]:
@@ -72,12 +80,16 @@ def all_questions(datasets: Sequence[Dataset], analyser: Analyser) -> tuple[Aske
         for question in questions:
             first = is_for_fitting(question.text)
             if not question.answerable:
-                found.append(Asked(corpus.name, question.text, ADVERSARIAL, False, first))
+                kind = question.category if question.category in KINDS else ADVERSARIAL
+                found.append(Asked(corpus.name, question.text, kind, False, first))
                 continue
-            found.append(Asked(corpus.name, question.text, dataset.name, True, first))
+            whole = Asked(
+                corpus.name, question.text, dataset.name, True, first, question.gold, question.acceptable
+            )
+            found.append(whole)
             short = key_words(question.text, analyser)
             if short != question.text:
-                found.append(Asked(corpus.name, short, f"{dataset.name}-{KEY_WORDS}", True, first))
+                found.append(replace(whole, text=short, kind=f"{dataset.name}-{KEY_WORDS}"))
     found.extend(_asked_elsewhere([(corpus, asked) for _, corpus, asked in corpora], words))
     for dataset in datasets:
         turns = cycle(corpus.name for corpus, _ in dataset.corpora)

@@ -10,10 +10,11 @@ import numpy as np
 
 from simonides.errors import DamagedError
 from simonides.index.columns import COLUMNS, ERASED, Growable, Row
-from simonides.index.postings import FIELDS, SealedPostings, TailPostings, Vocabulary, merge_postings
+from simonides.index.postings import FIELDS, SealedPostings, TailPostings, merge_postings
 from simonides.index.sparse_postings import SealedSparse, TailSparse, merge_sparse
 from simonides.index.token_codes import TailTokens, TokenBlock, join_tokens
 from simonides.index.vectors import VectorBlock, sign_bits
+from simonides.index.vocabulary import Vocabulary
 from simonides.records.interval import BEGINNING
 
 if TYPE_CHECKING:

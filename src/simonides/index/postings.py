@@ -18,22 +18,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from simonides.index.bm25 import Saturation, TermList, score_lists
+from simonides.index.vocabulary import ByteRuns, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from simonides.index.bm25 import Postings
+    from simonides.records.letters import Letters
 
 FIELDS = ("text", "context", "relation", "expansion")
 """The lexical fields of a memory, indexed apart (SPEC, general settlement 10)."""
@@ -42,119 +41,6 @@ PREFIX_MARK = "*"
 """Ends a term that stands for all terms with that beginning; no analysed term holds this character."""
 
 _LARGEST_FREQUENCY = 255
-
-
-class Vocabulary(Sequence[bytes]):
-    """Sorted terms in one run of UTF-8 bytes; a prefix is a range."""
-
-    def __init__(self, joined: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
-        self.joined = joined
-        self.offsets = offsets
-        self._beginnings: NDArray[np.uint64] | None = None
-
-    @classmethod
-    def of(cls, terms: Iterable[bytes]) -> Vocabulary:
-        """A vocabulary of *terms*, which are sorted and unique."""
-        listed = list(terms)
-        offsets = np.zeros(len(listed) + 1, np.int64)
-        np.cumsum([len(term) for term in listed], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(listed), np.uint8), offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> bytes: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[bytes]: ...
-    def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        return self.joined[self.offsets[index] : self.offsets[index + 1]].tobytes()
-
-    def __iter__(self) -> Iterator[bytes]:
-        joined, offsets = self.joined.tobytes(), self.offsets.tolist()
-        return (joined[start:stop] for start, stop in pairwise(offsets))
-
-    def beginning(self, prefix: bytes) -> range:
-        """Positions of the terms that begin with *prefix*."""
-        # No byte of UTF-8 is 0xFF, so this sorts behind every term with the prefix.
-        return range(bisect_left(self, prefix), bisect_left(self, prefix + b"\xff"))
-
-    def with_runs(self, runs: _Runs) -> list[bytes]:
-        """The terms that hold one of *runs*; a few more where a run lies across two terms."""
-        starts, stops = self.offsets[:-1], self.offsets[1:]
-        long = stops - starts >= 2
-        found = np.zeros(len(self), np.bool_)
-        if len(self.joined) >= 3:
-            inside = np.flatnonzero(
-                np.isin(_codes(self.joined, np.arange(len(self.joined) - 2), 3), runs.inside)
-            )
-            found[np.searchsorted(self.offsets, inside, side="right") - 1] = True
-        found[long] |= np.isin(_codes(self.joined, starts[long], 2), runs.first)
-        found[long] |= np.isin(_codes(self.joined, stops[long] - 2, 2), runs.last)
-        return [self[int(place)] for place in np.flatnonzero(found)]
-
-    def find(self, term: bytes) -> int | None:
-        """Position of *term*, or ``None``."""
-        if self._beginnings is None:
-            self._beginnings = self._eight_bytes()
-        keys = self._beginnings
-        key = _first_eight(term)
-        place = int(keys.searchsorted(key))
-        if place == len(keys) or keys[place] != key:
-            return None
-        if place + 1 < len(keys) and keys[place + 1] == key:
-            place = bisect_left(self, term, place, int(keys.searchsorted(key, side="right")))
-        return place if place < len(keys) and self[place] == term else None
-
-    def _eight_bytes(self) -> NDArray[np.uint64]:
-        """The first eight bytes of each term as a number, so that one search in them finds a term's place.
-
-        Zeros fill short terms up; terms that then look alike stand together, in their order.
-        """
-        padded = np.concatenate([self.joined, np.zeros(8, np.uint8)])
-        starts, lengths = self.offsets[:-1], np.diff(self.offsets)
-        keys = np.zeros(len(self), np.uint64)
-        for place in range(8):
-            byte = np.where(lengths > place, padded[starts + place], 0).astype(np.uint64)
-            keys = (keys << np.uint64(8)) | byte
-        return keys
-
-
-@lru_cache(maxsize=4_096)
-def _first_eight(term: bytes) -> np.uint64:
-    """What ``Vocabulary`` sorts terms by, asked of each block in turn."""
-    return np.uint64(int.from_bytes(term[:8].ljust(8, b"\0"), "big"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Runs:
-    """Runs of bytes as numbers: any three in a row, the first two and the last two of words."""
-
-    inside: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, words: Sequence[bytes]) -> _Runs:
-        long = [word for word in words if len(word) >= 2]
-        triples = {word[at : at + 3] for word in long for at in range(len(word) - 2)}
-        return cls(*(_numbers(runs) for runs in (triples, {w[:2] for w in long}, {w[-2:] for w in long})))
-
-
-def _numbers(runs: Collection[bytes]) -> NDArray[np.int64]:
-    return np.array(sorted(int.from_bytes(run, "big") for run in runs), np.int64)
-
-
-def _codes(joined: NDArray[np.uint8], places: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-    """The *length* bytes from each place on as one number."""
-    codes = np.zeros(len(places), np.int64)
-    for offset in range(length):
-        codes = (codes << 8) | joined[places + offset]
-    return codes
 
 
 class FieldPostings(Protocol):
@@ -186,6 +72,10 @@ class FieldPostings(Protocol):
     @property
     def vocabulary(self) -> Vocabulary:
         """Every term held."""
+        ...
+
+    def with_letters(self, wanted: Letters) -> list[bytes]:
+        """The terms that *wanted* admits."""
         ...
 
 
@@ -241,6 +131,9 @@ class SealedPostings:
         places = self.vocabulary.beginning(prefix.encode())
         part = slice(int(self.starts[places.start]), int(self.starts[places.stop]))
         return _summed(self.rows[part], self.frequencies[part])
+
+    def with_letters(self, wanted: Letters) -> list[bytes]:
+        return self.vocabulary.with_letters(wanted)
 
     def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
         """Vocabulary and, per posting, (position in it, row, frequency)."""
@@ -301,6 +194,11 @@ class FrozenTail:
     @property
     def vocabulary(self) -> Vocabulary:
         return Vocabulary.of(sorted(term.encode() for term in list(self.entries)))
+
+    def with_letters(self, wanted: Letters) -> list[bytes]:
+        first = wanted.first.decode()
+        terms = (term.encode() for term in list(self.entries) if term.startswith(first))
+        return [term for term in terms if wanted.admits(term)]
 
     def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
         """Vocabulary and, per posting, (position in it, row, frequency)."""
@@ -410,7 +308,7 @@ class BlockPostings:
 
     def bm25(
         self,
-        terms: Sequence[tuple[str, int]],
+        terms: Sequence[tuple[str, float]],
         visible: NDArray[np.bool_],
         eligible: NDArray[np.bool_],
         *,
@@ -429,7 +327,7 @@ class BlockPostings:
         return score_lists(lists, starts, eligible, Saturation(k1, b), depth)
 
     def _lists(
-        self, field: str, weight: float, terms: Sequence[tuple[str, int]], visible: NDArray[np.bool_]
+        self, field: str, weight: float, terms: Sequence[tuple[str, float]], visible: NDArray[np.bool_]
     ) -> list[TermList]:
         """The terms that any row of the field holds, in order."""
         found = [(count, self._postings(field, term)) for term, count in terms]
@@ -515,7 +413,7 @@ class BlockPostings:
 
         Whoever may see the rows that hold them: for a choice among visible rows, never to be shown.
         """
-        runs = _Runs.of([word.encode() for word in words])
+        runs = ByteRuns.of([word.encode() for word in words])
         return {
             term.decode()
             for _, held in self.blocks
@@ -523,3 +421,30 @@ class BlockPostings:
             if field in fields
             for term in held[field].vocabulary.with_runs(runs)
         }
+
+    def seen(
+        self, terms: Sequence[str], visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> NDArray[np.bool_]:
+        """Which of *terms* any visible row holds in any of *fields*; bool, shape (len(terms),)."""
+        return np.array([self._is_seen(term, visible, fields) for term in terms], np.bool_)
+
+    def _is_seen(self, term: str, visible: NDArray[np.bool_], fields: Collection[str]) -> bool:
+        for field in fields:
+            for (start, _), (rows, _) in zip(self.blocks, self._postings(field, term), strict=True):
+                # The first rows decide most often; few terms are only held by rows that nobody sees.
+                if len(rows) and (visible[start:][rows[:64]].any() or visible[start:][rows[64:]].any()):
+                    return True
+        return False
+
+    def with_letters(
+        self, wanted: Letters, visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> list[str]:
+        """The terms that *wanted* admits and any visible row holds in any of *fields*, ascending."""
+        found = {
+            term.decode()
+            for _, held in self.blocks
+            for field in fields
+            if held[field].documents[0]
+            for term in held[field].with_letters(wanted)
+        }
+        return [term for term in sorted(found) if self._is_seen(term, visible, fields)]

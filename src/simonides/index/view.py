@@ -260,7 +260,7 @@ class BankView:
         """The same view with fewer eligible rows; memories of no project stay."""
 
         def wanted() -> list[Condition]:
-            conditions = _matches(self.snapshot, Filters(kinds=tuple(kinds), archived=True))
+            conditions = _matches(self.snapshot, Filters(kinds=tuple(kinds) or None, archived=True))
             if project is not None:
                 near = np.array([label in {"", project} for label in self.snapshot.labels], np.bool_)
                 conditions.append(listed("project", near))
@@ -326,10 +326,11 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
         conditions.append(_holds_now(snapshot, as_of))
     else:
         conditions += [at_most("valid_from", as_of), above("valid_to", as_of)]
-    if Kind.QUARANTINE not in filters.kinds:
+    asked_kinds = filters.kinds or ()
+    if Kind.QUARANTINE not in asked_kinds:
         # Out of the statistics, too: what is set aside changes no score.
         conditions.append(listed("kind", _ALL_BUT_QUARANTINE))
-    if not filters.observations and Kind.OBSERVATION not in filters.kinds:
+    if not filters.observations and Kind.OBSERVATION not in asked_kinds:
         # They repeat what their sources say; who did not ask for them gets the answers of a bank without.
         conditions.append(without("state", CONSOLIDATED))
     visible = allowed.copy()
@@ -471,14 +472,14 @@ def _not_before_writes(
 def _matches(snapshot: IndexSnapshot, filters: Filters) -> list[Condition]:
     """All that is asked but the window, of which there are too many to keep."""
     conditions = [] if filters.archived else [without("state", ARCHIVED)]
-    if filters.kinds:
+    if filters.kinds is not None:
         codes = [KIND_CODES[kind] for kind in filters.kinds]
         conditions.append(listed("kind", np.isin(np.arange(256), codes)))
     if filters.project is not None:
         wanted = np.array([label == filters.project for label in snapshot.labels], np.bool_)
         conditions.append(listed("project", wanted))
-    if filters.tags or filters.tags_match == "exact":
-        tags = frozenset(filters.tags)
+    tags = frozenset(filters.tags)
+    if tags or filters.tags_match not in LENIENT:
         wanted = np.array(
             [tags_match(held, tags, filters.tags_match) for held in snapshot.label_sets], np.bool_
         )
@@ -497,17 +498,19 @@ def _in_window(start: int, end: int) -> Condition:
     return holds
 
 
+LENIENT = frozenset({"any", "all"})
+"""The values of ``tags_match`` that let untagged memories pass; there, no wanted tags is no filter."""
+
+
 def tags_match(tags: frozenset[str], wanted: frozenset[str], mode: str) -> bool:
     """Whether a memory's tags pass (HI-14).
 
     any: at least one shared, untagged pass · any_strict: untagged fail · all: every wanted tag present,
-    untagged pass · all_strict: untagged fail · exact: equal. An empty *wanted* is no filter except in exact,
-    where it keeps the untagged only.
+    untagged pass · all_strict: untagged fail · exact: equal. An empty *wanted* is no filter in any and all,
+    matches nothing in any_strict and all_strict, and keeps the untagged only in exact.
     """
     if mode == "exact":
         return tags == wanted
-    if not wanted:
-        return True
-    if not tags:
-        return mode in {"any", "all"}
+    if not (wanted and tags):
+        return mode in LENIENT
     return bool(tags & wanted) if mode.startswith("any") else tags >= wanted

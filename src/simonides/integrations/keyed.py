@@ -22,14 +22,22 @@ LONGEST_TEXT = 200_000
 def search_records(
     bank: AnyBank, space: str, path: Sequence[str], query: str, limit: int
 ) -> list[KeyedRecord]:
-    """Records at or below a path that answer a query, best first."""
+    """The *limit* records at or below a path that are nearest to a query, best first.
+
+    All of them, whatever the band: a record's score is its relevance where the bank judges it.
+    """
     found = bank.recall(
-        query, tags=[tag_of(space, path)], tags_match="all_strict", limit=limit, max_tokens=None
+        query,
+        tags=[tag_of(space, path)],
+        tags_match="all_strict",
+        limit=limit,
+        max_tokens=None,
+        precision="wide",
     )
     records = []
     for hit in found:
         source = bank.source(hit.id) if value_is_in_source(hit.memory, space) else None
-        record = record_of(hit.memory, space, source, hit.score)
+        record = record_of(hit.memory, space, source, hit.judged)
         if record is not None:
             records.append(record)
     return records

@@ -3,8 +3,9 @@
     retriever = BankRetriever(bank=store.bank("notes"), options={"limit": 5})
     documents = retriever.invoke("When is the review?")
 
-A document is a memory: its text, and id, score, source, trust and the caller's metadata beside it. Where
-nothing answers the question there is no document. Needs the extra ``langchain``.
+A document is a memory: its text, and id, relevance, score, source, trust and the caller's metadata beside it.
+Where it is only possible that any answers there are two at most, with ``possibly`` true in their metadata;
+where nothing answers there is none. Needs the extra ``langchain``.
 """
 
 from __future__ import annotations
@@ -39,15 +40,17 @@ class BankRetriever(BaseRetriever):
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 the base hands it in
     ) -> list[Document]:
         found = self.bank.recall(query, **self.options)
-        return [] if found.no_match else [_document(hit) for hit in found]
+        return [_document(hit, possibly=found.doubtful) for hit in found.told]
 
 
-def _document(hit: Hit) -> Document:
+def _document(hit: Hit, *, possibly: bool) -> Document:
     memory = hit.memory
     told = {
         **memory.metadata,
         "id": memory.id,
         "kind": memory.kind.value,
+        "relevance": hit.relevance,
+        "possibly": possibly,
         "score": hit.score,
         "source": memory.source or memory.document,
         "trust": memory.trust,

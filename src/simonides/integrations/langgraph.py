@@ -2,9 +2,9 @@
 
     graph = builder.compile(store=BankStore(store.bank("agent")))
 
-Namespace and key are the path of a value. Search by a query is a recall in the bank; without one it lists,
-newest first. A time to live is refused: a memory that expires by itself is not forgotten.
-Needs the extra ``langgraph``.
+Namespace and key are the path of a value. Search by a query is a recall in the bank that gives the nearest
+values, each with its relevance as score, the probability that it answers; without one it lists, newest first.
+A time to live is refused: a memory that expires by itself is not forgotten. Needs the extra ``langgraph``.
 """
 
 from __future__ import annotations

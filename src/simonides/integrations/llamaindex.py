@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 class BankRetriever(BaseRetriever):
-    """A ``BaseRetriever``; a node is a memory.
+    """A ``BaseRetriever``; a node is a memory, its score the relevance where the bank judges it.
+
+    Where it is only possible that any answers there are two at most, with ``possibly`` true in their
+    metadata; where nothing answers there is none.
 
     Args:
         bank: of this process, or of a server.
@@ -41,18 +44,21 @@ class BankRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         found = self._bank.recall(query_bundle.query_str, **self._asked)
-        if found.no_match:
-            return []
         return [
             NodeWithScore(
                 node=TextNode(
                     id_=hit.id,
                     text=hit.text,
-                    metadata={**hit.memory.metadata, "source": hit.memory.source, "trust": hit.memory.trust},
+                    metadata={
+                        **hit.memory.metadata,
+                        "possibly": found.doubtful,
+                        "source": hit.memory.source,
+                        "trust": hit.memory.trust,
+                    },
                 ),
-                score=hit.score,
+                score=hit.judged,
             )
-            for hit in found
+            for hit in found.told
         ]
 
 

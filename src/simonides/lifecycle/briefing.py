@@ -6,8 +6,10 @@
     Open questions      what ends with a question mark or is tagged "open", the newest first
     Recent changes      what was closed by something newer in the last ``RECENT_DAYS`` days: before → after
 
-A memory stands in the first section that has it. Every section gets its share of what is left, in this order,
-so that a full one never empties the next. Deterministic: same bank, task, clock and profile, same text.
+A memory stands in the first section that has it. Pins come first and may use the whole budget, the newest
+first. The other sections share what pins leave, in this order: each may use its share of what is left
+(``SHARES``), so that a full one never empties the next, and the last that has lines may use all of it.
+Deterministic: same bank, task, clock and profile, same text.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 RECENT_DAYS = 14
 OPEN_TAG = "open"
-SHARES = {"Pinned": 0.25, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.5, "Recent changes": 1.0}
-"""Of what is left of the budget when the section's turn comes."""
+SHARES = {"Pinned": 1.0, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.5, "Recent changes": 1.0}
+"""How much of what is left of the budget a section may use when its turn comes, if a later one has lines."""
 
 _MOST_CHANGES = 200
 
@@ -100,26 +102,29 @@ def recent_changes(
 
 
 def sort_out(
-    current: Sequence[Memory], changed: Sequence[tuple[Memory, Memory]], relevant: Sequence[Memory]
+    current: Sequence[Memory],
+    changed: Sequence[tuple[Memory, Memory]],
+    relevant: Sequence[tuple[Memory, str]],
 ) -> dict[str, list[tuple[str, str]]]:
     """Lines by section: (id, line), each memory in one section only.
 
     Args:
         current: what holds now and is not archived, the newest first.
         changed: what was closed of late, with what closed it, the newest first.
-        relevant: what a recall of the task found, best first.
+        relevant: what a recall of the task tells, best first, each with the mark that stands before it.
     """
     sections: dict[str, list[tuple[str, str]]] = {title: [] for title in SHARES}
     seen: set[str] = set()
 
-    def put(title: str, memories: Sequence[Memory]) -> None:
+    def put(title: str, memories: Sequence[Memory], mark: str = "") -> None:
         for memory in memories:
             if memory.id not in seen:
                 seen.add(memory.id)
-                sections[title].append((memory.id, _line(memory)))
+                sections[title].append((memory.id, _line(memory, mark)))
 
     put("Pinned", [memory for memory in current if memory.pinned])
-    put("Relevant", relevant)
+    for memory, mark in relevant:
+        put("Relevant", [memory], mark)
     put("Decisions", [memory for memory in current if memory.kind is Kind.DECISION])
     put("Open questions", [memory for memory in current if _is_open(memory)])
     for before, after in changed:
@@ -132,10 +137,11 @@ def write_brief(
     sections: Mapping[str, Sequence[tuple[str, str]]], max_tokens: int, tokens: TokenCounter
 ) -> Brief:
     """Put lines into a text of at most *max_tokens*; a line that does not fit is passed over."""
+    last = next((title for title in reversed(list(sections)) if sections[title]), "")
     text, kept, omitted = "", dict[str, tuple[str, ...]](), list[str]()
     for title, lines in sections.items():
         used = tokens.count(text) if text else 0
-        room = used + SHARES[title] * (max_tokens - used)
+        room = used + (1.0 if title == last else SHARES[title]) * (max_tokens - used)
         ids: list[str] = []
         for memory, line in lines:
             head = "" if ids else f"{chr(10) * 2 if text else ''}## {title}"
@@ -154,10 +160,10 @@ def _is_open(memory: Memory) -> bool:
     return OPEN_TAG in memory.tags or memory.text.rstrip().endswith("?")
 
 
-def _line(memory: Memory) -> str:
+def _line(memory: Memory, mark: str) -> str:
     moment = memory.event_time or memory.valid_from
     date = f"{moment.date().isoformat()}: " if moment else ""
-    return f"- {date}{_plain(memory.text)} [{memory.id}]"
+    return f"- {date}{mark}{_plain(memory.text)} [{memory.id}]"
 
 
 def _plain(text: str) -> str:

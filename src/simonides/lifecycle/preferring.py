@@ -80,7 +80,7 @@ def prefer_observations(
         elif view.eligible[row] and returnable:
             shown[row] = True
             by |= {source: row for source in returnable if source not in by}
-        if returnable and Kind.OBSERVATION not in filters.kinds:
+        if returnable and Kind.OBSERVATION not in (filters.kinds or ()):
             visible[row] = eligible[row] = False
     return replace(view, visible=visible, eligible=eligible, shown=shown), StandIns(by)
 

@@ -10,7 +10,7 @@ goes on by being made again; what is left of the old embedder after the switch i
 
 Links by vectors are made anew, each memory against those that were held when it was first recorded. What
 else depends on cosines goes by the embedder's name or fingerprint and is out of use until it is made again:
-the calibration of abstention, the learned reranker and what it is trained on. Salience stays as it was
+the calibration of relevance, the learned reranker and what it is trained on. Salience stays as it was
 judged. Learned sparse terms have an encoder of their own and stay.
 Cost: one encoder pass over all texts, one exact scan per memory, one index; about as much disk again.
 """

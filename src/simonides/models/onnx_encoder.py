@@ -18,7 +18,7 @@ import numpy as np
 from simonides.errors import InputError, ModelDamagedError, ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import fingerprint, remedy
-from simonides.models.onnx_runtime import cores, open_model, without_lone_surrogates
+from simonides.models.onnx_runtime import TextTokens, cores, open_model
 from simonides.models.token_means import token_mean
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ _AT_ONCE = 128
 class OnnxEmbedder:
     """An embedder of the catalogue (``protocols.Embedder``). Thread-safe.
 
-    A text that is blank, or of which the tokenizer keeps nothing, gets a zero row; a text on which the model
-    fails gets a row of NaN, and the others their vectors. Lone surrogates are read as U+FFFD.
+    A text that is blank, of which the tokenizer keeps nothing, or of which the model knows no token gets a
+    zero row; a text on which the model fails gets a row of NaN, and the others their vectors. What is folded
+    is said in ``onnx_runtime.TextTokens``. The fingerprint does not tell of that: no vector of a text
+    whose tokens the model knows depends on it, but for full-width forms and ligatures.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class OnnxEmbedder:
         self._token_mean = (
             token_mean(record.name, record.dimension) if cut is None else np.zeros(cut, np.float32)
         )
+        self._tokens = TextTokens(self._tokenizer)
         self._overhead = {
             prefix: len(self._tokenizer.encode(prefix).ids)
             for prefix in (record.query_prefix, record.text_prefix)
@@ -166,32 +169,45 @@ class OnnxEmbedder:
                 tokens[place] = found - self._token_mean
         return vectors, tokens
 
+    def knows(self, word: str) -> bool:
+        """Whether *word*, in lower case, is one entry of the model's vocabulary."""
+        return self._tokenizer.token_to_id(word) is not None
+
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """Vector of a query: float32, shape (dimension,); of length 1, or zero, or NaN."""
         return self.encode_query_both(text)[0]
 
     def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Vector of a query, and the unit vectors of its tokens, shape (tokens, dimension), from one pass."""
-        outcome = self._attempt(self._record.query_prefix, text)
+        """Vector of a query, and the unit vectors of those of its tokens that the model knows.
+
+        Shapes (dimension,) and (tokens, dimension). Unknown tokens would match each other.
+        """
+        outcome = self._attempt(self._record.query_prefix, text, known=True)
         if isinstance(outcome, Exception):
             _log.warning("%s: no vector for the query: %s", self.name, outcome)
             return np.full(self.dimension, np.nan, np.float32), np.empty((0, self.dimension), np.float32)
         return outcome
 
-    def _attempt(self, prefix: str, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]] | Exception:
+    def _attempt(
+        self, prefix: str, text: str, *, known: bool = False
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]] | Exception:
         try:
-            return self._read(prefix, text)
-        except Exception as error:  # noqa: BLE001 - whatever one text causes must not cost the others their vectors
+            return self._read(prefix, text, known=known)
+        except Exception as error:  # noqa: BLE001 - one text must not cost the others
             return error
 
-    def _read(self, prefix: str, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The unit vectors of a text and of each of its tokens."""
+    def _read(
+        self, prefix: str, text: str, *, known: bool
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The unit vectors of a text and of each of its tokens, or only of those that are *known*."""
         zero = np.zeros(self.dimension, np.float32), np.empty((0, self.dimension), np.float32)
         kept = text[: self._record.max_tokens * _CHARACTERS_PER_TOKEN]
         if not kept.strip():
             return zero
-        ids = self._tokenizer.encode(prefix + without_lone_surrogates(kept)).ids
-        if len(ids) <= self._overhead[prefix]:
+        ids = self._tokens.ids(prefix + kept)
+        # The first and the last are the model's own marks; a prefix is no word of the text either.
+        own = slice(self._overhead[prefix] - 1, -1)
+        if len(ids) <= self._overhead[prefix] or self._tokens.says_nothing(ids[own]):
             return zero
         tokens = self._token_vectors(np.array(ids, dtype=np.int64))
         pooled = self._shortened(tokens[0] if self._record.pooling == "cls" else tokens.mean(axis=0))
@@ -201,8 +217,7 @@ class OnnxEmbedder:
             raise ModelError("the model's output is not finite")
         if not length:
             return zero
-        # The first and the last are the model's own marks; a prefix is no word of the text either.
-        words = tokens[self._overhead[prefix] - 1 : -1]
+        words = tokens[own][self._tokens.known(ids[own])] if known else tokens[own]
         lengths: NDArray[np.float32] = np.linalg.norm(words, axis=1, keepdims=True)
         lengths[lengths == 0] = 1
         vector: NDArray[np.float32] = pooled / np.float32(length)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import ModelDamagedError, ModelError
 from simonides.models.cache import remedy
+from simonides.text.normalise import fold_characters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from simonides.models.cache import BuiltModel
@@ -84,3 +88,54 @@ def cores() -> int:
 def without_lone_surrogates(text: str) -> str:
     """*text* with U+FFFD for what is no character; tokenizers refuse those."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+# Full-width letters and digits, and the Latin ligatures.
+_FORMS = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\ufb00-\ufb06]+")
+
+
+class TextTokens:
+    """Cuts texts into a model's tokens, and tells which of them the model knows.
+
+    Full-width letters and digits and Latin ligatures are read as plain ones. What the model does not know is
+    read once more as words are folded for the lexical channel (``text.normalise.fold_characters``), and stays
+    so if fewer tokens are unknown then. Nothing else is folded, so a text that the model knows altogether has
+    the same tokens as ever.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        name = getattr(tokenizer.model, "unk_token", None)
+        found = None if name is None else tokenizer.token_to_id(name)
+        self._unknown: int = -1 if found is None else found  # no token has the number -1
+
+    def ids(self, text: str) -> list[int]:
+        """Token ids of *text*, the model's own marks around them."""
+        text = without_lone_surrogates(text)
+        if not text.isascii():
+            text = _FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+        encoding = self._tokenizer.encode(text)
+        if self._unknown not in encoding.ids or text.isascii():
+            return list(encoding.ids)
+        folded, position = [], 0
+        for token, (start, stop) in zip(encoding.ids, encoding.offsets, strict=True):
+            if token == self._unknown:
+                folded += [text[position:start], fold_characters(text[start:stop])]
+                position = stop
+        again: list[int] = self._tokenizer.encode("".join(folded) + text[position:]).ids
+        return again if again.count(self._unknown) < encoding.ids.count(self._unknown) else list(encoding.ids)
+
+    def known(self, ids: Sequence[int]) -> list[bool]:
+        """Which of *ids* are tokens that the model knows."""
+        return [token != self._unknown for token in ids]
+
+    def says_nothing(self, ids: Sequence[int]) -> bool:
+        """Whether *ids*, the marks left out, hold an unknown token and beside such ones only punctuation.
+
+        Whatever such texts say, the model sees the same in all of them.
+        """
+        return self._unknown in ids and not any(
+            any(map(str.isalnum, self._tokenizer.id_to_token(token)))
+            for token in ids
+            if token != self._unknown
+        )

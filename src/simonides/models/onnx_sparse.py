@@ -18,7 +18,7 @@ import numpy as np
 from simonides.errors import InputError, ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import sparse_fingerprint
-from simonides.models.onnx_runtime import cores, open_model, without_lone_surrogates
+from simonides.models.onnx_runtime import TextTokens, cores, open_model
 from simonides.records.sparse import SparseTerms
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class OnnxSparseEncoder:
         self._fingerprint = sparse_fingerprint(record, built.manifest, terms)
         self._workers = workers or cores()
         self._session, self._tokenizer = open_model(record, built)
+        self._tokens = TextTokens(self._tokenizer)
         self._marks = np.array(sorted(self._tokenizer.encode("").ids), np.int64)
 
     @property
@@ -108,8 +109,8 @@ class OnnxSparseEncoder:
 
     def _entries(self, text: str) -> SparseTerms:
         kept = text[: self._record.max_tokens * _CHARACTERS_PER_TOKEN]
-        ids = self._tokenizer.encode(without_lone_surrogates(kept)).ids if kept.strip() else []
-        if len(ids) <= len(self._marks):
+        ids = self._tokens.ids(kept) if kept.strip() else []
+        if len(ids) <= len(self._marks) or self._tokens.says_nothing(ids[1:-1]):
             return _NOTHING
         (weights,) = self._session.run(None, {INPUT: np.array(ids, dtype=np.int64)})
         if not np.isfinite(weights).all():

@@ -16,7 +16,7 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.forking import Origin, refused_after_fork
-from simonides.protocols import TokenEmbedder
+from simonides.protocols import TokenEmbedder, WordKnower
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,6 +91,10 @@ class ProcessEmbedder:
     def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Vectors of a query and of its tokens."""
         return self._tokens.encode_query_both(text)
+
+    def knows(self, word: str) -> bool:
+        """As the embedder's own; without a vocabulary of its own it knows none."""
+        return isinstance(self._here, WordKnower) and self._here.knows(word)
 
     def close(self) -> None:
         """End the processes."""

@@ -107,8 +107,11 @@ def as_toml(described: Described) -> str:
     plan = described.plan
     names = [step.name for _, step in _steps(plan)]
     head: dict[str, object] = {"name": plan.name, "description": plan.description}
-    if plan.limit is not None:
-        head["limit"] = plan.limit
+    head |= {
+        key: value
+        for key, value in (("limit", plan.limit), ("max_depth", plan.max_depth))
+        if value is not None
+    }
     head |= {"order": names, "required": list(described.required), "optional": list(plan.optional)}
     lines = [f"{key} = {toml_value(value)}" for key, value in head.items() if value not in ([], "")]
     lines += _toml_table("expected_ms", plan.expected_ms)
@@ -180,6 +183,7 @@ def _whole(described: Described) -> dict[str, object]:
     plan = described.plan
     whole: dict[str, object] = {
         "limit": plan.limit,
+        "max_depth": plan.max_depth,
         "required": sorted(described.required),
         "optional": list(plan.optional),
         "expected_ms": dict(plan.expected_ms),

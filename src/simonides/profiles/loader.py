@@ -4,6 +4,7 @@
     description = "What it is for."
     extends = "default"                 # one parent: a built-in name, or a path beside this file
     limit = 10                          # hits when the caller asks for no number
+    max_depth = 1000                    # channels look as deep as a call's limit, up to this
     order = ["terms", "lexical", "fusion", "token_budget"]
     required = ["lexical"]              # techniques that neither this profile nor a child may leave out
     optional = ["graph_expansion"]      # stages that a deadline may leave out, the first to go first
@@ -42,7 +43,14 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, NotFoundError, ProfileError, UnknownNameError
 from simonides.recall.options import nearest
 from simonides.recall.pipeline import Plan, Step
-from simonides.recall.registry import Shape, build_stage, is_registered, load_technique, technique_names
+from simonides.recall.registry import (
+    Shape,
+    build_stage,
+    is_registered,
+    load_technique,
+    refuse_former,
+    technique_names,
+)
 from simonides.records.hygiene import read_at_most, shown
 
 if TYPE_CHECKING:
@@ -52,8 +60,8 @@ if TYPE_CHECKING:
 _SUFFIX = ".toml"
 _LARGEST_FILE = 1 << 20
 _KEYS = (
-    "name", "description", "extends", "limit", "order", "required", "optional", "expected_ms", "at_most",
-    "stages", "lifecycle",
+    "name", "description", "extends", "limit", "max_depth", "order", "required", "optional", "expected_ms",
+    "at_most", "stages", "lifecycle",
 )  # fmt: skip
 _MOST_PARENTS = 16
 _LONGEST_NAME = 256
@@ -95,6 +103,7 @@ class _Profile:
     places: tuple[str, ...] = ()
     origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     lifecycle: Mapping[str, object] = field(default_factory=dict)
+    max_depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +217,8 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
         place=place,
         name=table.text("name", source.file.name.removesuffix(_SUFFIX), _LONGEST_NAME),
         description=table.text("description", "", _LONGEST_DESCRIPTION),
-        limit=table.limit(parent.limit),
+        limit=table.count("limit", parent.limit),
+        max_depth=table.count("max_depth", parent.max_depth),
         order=order,
         stages=_merged_stages(parent.stages, own),
         places=(place, *parent.places),
@@ -263,12 +273,12 @@ class _Table:
             raise self._wrong(key, f"one line of at most {longest:,} printable characters", value)
         return value
 
-    def limit(self, default: int | None) -> int | None:
-        value = self.values.get("limit", default)
+    def count(self, key: str, default: int | None) -> int | None:
+        value = self.values.get(key, default)
         if value is None:
             return None
         if type(value) is not int or not 1 <= value <= _MOST_HITS:
-            raise self._wrong("limit", f"a whole number from 1 to {_MOST_HITS:,}", value)
+            raise self._wrong(key, f"a whole number from 1 to {_MOST_HITS:,}", value)
         return value
 
     def order(self, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -308,6 +318,7 @@ class _Table:
         return names
 
     def _check_technique(self, key: str, name: str) -> None:
+        refuse_former(name, key, self.place)
         if not is_registered(name):
             raise UnknownNameError(key, name, technique_names(), place=self.place)
 
@@ -417,6 +428,7 @@ def _plan(profile: _Profile) -> Plan:
             name=profile.name,
             description=profile.description,
             limit=profile.limit,
+            max_depth=profile.max_depth,
             understanders=tuple(steps[Shape.UNDERSTANDER]),
             channels=tuple(steps[Shape.CHANNEL]),
             fuser=steps[Shape.FUSER][0],
@@ -431,6 +443,10 @@ def _plan(profile: _Profile) -> Plan:
 
 
 def _check_names(profile: _Profile) -> None:
+    for key, names in (("order", profile.order), ("stages", sorted(profile.own))):
+        for name in names:
+            if "technique" not in profile.stages.get(name, {}):
+                refuse_former(name, key, profile.place)
     for name in profile.order:
         if name not in profile.stages and not is_registered(name):
             known = {*profile.stages, *technique_names()}

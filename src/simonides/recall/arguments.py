@@ -84,9 +84,10 @@ def read_recall_arguments(
         query: a text that is not blank, at most ``MAX_QUERY_BYTES`` in UTF-8.
         limit: whole number, 1 to ``MAX_LIMIT``.
         max_tokens: whole number, 0 to ``MAX_TOKENS``.
-        kinds: one kind or a list of them; an empty list = all.
+        kinds: one kind or a list of them; an empty list matches nothing.
         project: its name; an empty one = memories of no project.
-        tags: list of strings; an empty list filters only under ``exact``, where it means "untagged".
+        tags: list of strings; an empty list, or ``None``, is no filter under ``any`` and ``all``, matches
+            nothing under ``any_strict`` and ``all_strict``, and under ``exact`` keeps the untagged.
         tags_match: one of ``TAGS_MATCHES``.
         as_of: viewpoint in the world's time, as ``parse_time`` reads it; a date means its first instant.
         known_at: viewpoint in recorded time, likewise.
@@ -95,7 +96,8 @@ def read_recall_arguments(
         seed: whole number, 0 to ``MAX_SEED``.
         principal: who asks; ``None`` = the owner.
         zone: the zone of times that state none.
-        types: one of ``KIND_OF_TYPE`` or a list of them; with *kinds*, only what is in both is kept.
+        types: one of ``KIND_OF_TYPE`` or a list of them; an empty list matches nothing; with *kinds*, only
+            what is in both is kept.
         include_archived: true or false.
         prefer_observations: true or false.
 
@@ -136,10 +138,10 @@ def _count(value: object, field: str, lowest: int, highest: int) -> int | None:
     return None if value is None else clean_count(value, field, lowest, highest)
 
 
-def _kinds(value: object) -> tuple[Kind, ...]:
-    """In the order of ``Kind``, without repeats."""
+def _kinds(value: object) -> tuple[Kind, ...] | None:
+    """In the order of ``Kind``, without repeats; ``None`` = no filter."""
     if value is None:
-        return ()
+        return None
     if isinstance(value, str):
         return (_kind(value, "kinds"),)
     entries = named_entries(value, "kinds", expected="a kind or a list of kinds")
@@ -147,21 +149,21 @@ def _kinds(value: object) -> tuple[Kind, ...]:
     return tuple(sorted(kinds, key=KIND_CODES.__getitem__))
 
 
-def _kinds_of_types(value: object) -> tuple[Kind, ...]:
-    """In the order of ``Kind``, without repeats; empty = all."""
+def _kinds_of_types(value: object) -> tuple[Kind, ...] | None:
+    """In the order of ``Kind``, without repeats; ``None`` = no filter."""
     if value is None:
-        return ()
+        return None
     expected = "a type or a list of types"
     named = [("types", value)] if isinstance(value, str) else named_entries(value, "types", expected=expected)
     kinds = {KIND_OF_TYPE[clean_choice(entry, name, tuple(KIND_OF_TYPE))] for name, entry in named}
     return tuple(sorted(kinds, key=KIND_CODES.__getitem__))
 
 
-def _kept(kinds: tuple[Kind, ...], types: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    if not kinds or not types:
-        return kinds or types
+def _kept(kinds: tuple[Kind, ...] | None, types: tuple[Kind, ...] | None) -> tuple[Kind, ...] | None:
+    if kinds is None or types is None:
+        return types if kinds is None else kinds
     both = tuple(kind for kind in kinds if kind in types)
-    if not both:
+    if kinds and types and not both:
         raise InputError(
             "types",
             f"no memory can be of these types and of kind {' or '.join(kinds)}, too; give one of the two",

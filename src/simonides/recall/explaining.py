@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simonides.records.candidate import FUSED
 from simonides.records.explanation import Explanation, StageVerdict
+from simonides.records.recall import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,7 @@ def explain(recall: Recall, recording: Recording) -> tuple[Explanation, ...]:
             score=hit.score,
             scored_by=hit.scored_by,
             verdicts=verdicts(hit.memory.ordinal, recall, recording),
+            relevance=hit.relevance,
         )
         for hit in recall
     )
@@ -93,5 +95,7 @@ def _of_pool(line: StageTrace, ordinal: int, after: PoolAfter, *, there: bool) -
 def _of_packer(line: StageTrace, ordinal: int, recall: Recall) -> StageVerdict:
     for hit in recall:
         if hit.memory.ordinal == ordinal:
-            return StageVerdict(line.name, line.shape, "packed", hit.rank, hit.score, f"{hit.tokens} tokens")
+            relevance = "" if hit.relevance is None else f", relevance {percent(hit.relevance)}"
+            note = f"{hit.tokens} tokens{relevance}"
+            return StageVerdict(line.name, line.shape, "packed", hit.rank, hit.score, note)
     return StageVerdict(line.name, line.shape, "not packed")

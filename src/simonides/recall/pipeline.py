@@ -9,7 +9,8 @@ A stage that has to do less than asked says so (a note, a ranking's reason), and
 Under a deadline some stages are left out (``deadline``); when an understander says that nothing needs to be
 looked for (``query.skip``), all but the packer are, and the trace says so under ``skipped``. A refiner may
 judge that nothing in the pool answers the query (``Refined.no_match``): the hits stay, the context is empty,
-and nothing of it counts as degraded.
+and nothing of it counts as degraded. Where it judges that something possibly does (band ``weak``), the
+context holds two memories at most, each marked with "possibly".
 """
 
 from __future__ import annotations
@@ -24,19 +25,21 @@ from simonides.errors import InputError
 from simonides.protocols import Channel, Fuser, Packer, Refiner, Understander
 from simonides.recall.counting import Meter
 from simonides.recall.deadline import Deadline
+from simonides.recall.depth import deepened, too_shallow
 from simonides.recall.helping.running import Work
 from simonides.records.candidate import FUSED
-from simonides.records.recall import Recall
+from simonides.records.recall import MOST_POSSIBLE, Recall
 from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simonides.protocols import Tools, View
+    from simonides.protocols import Packed, Tools, View
     from simonides.recall.recording import Recording
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
+    from simonides.records.recall import Judgement
 
 NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
@@ -70,6 +73,7 @@ class Plan:
         name, description: of the profile.
         limit: hits of a recall that asks for no number; ``None`` = the token budget decides.
         understanders, channels, fuser, refiners, packer: in the order in which they run.
+        max_depth: to which depth channels follow a call's limit; ``None`` = they keep their own depth.
         optional: names of stages that a deadline may leave out, the first to go first.
         expected_ms: milliseconds by stage that a deadline reckons with; a stage not named counts as free.
         at_most: by technique and option, what no stage may be set above: the guard rail of a profile and of
@@ -89,6 +93,7 @@ class Plan:
     expected_ms: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
+    max_depth: int | None = None
 
     def __post_init__(self) -> None:
         self._check_guard_rail()
@@ -145,21 +150,20 @@ def run(
     lines: list[StageTrace] = []
     if query.limit is None:
         query = replace(query, limit=plan.limit)
+    plan = deepened(plan, query.limit)
     query, skipper, skipped = _understand(plan, view, query, tools, deadline, lines, timer)
     if query.narrow:
         view = view.narrowed(query.routed_kinds, query.routed_project)
     if recording is not None:
         recording.query, recording.view = query, view
     pool: tuple[Candidate, ...] = ()
+    judgement: Judgement | None = None
     if not query.skip:
-        pool = _retrieve(plan, view, query, tools, deadline, lines, timer, executor, recording)
+        pool, judgement = _retrieve(plan, view, query, tools, deadline, lines, timer, executor, recording)
 
     start = timer()
-    packed = plan.packer.stage.pack(view, query, pool, tools)
     reasons = _why_no_match(query, pool, lines)
-    if reasons:
-        # What was found stays to be looked at; nothing of it goes into a prompt by itself.
-        packed = replace(packed, context="", chunks=())
+    packed = _pack(plan, view, query, pool, tools, judgement, answered=not reasons)
     lines.append(_line(plan.packer, "packer", timer() - start, len(packed.hits)))
 
     for line in lines:
@@ -179,7 +183,8 @@ def run(
         milliseconds=(timer() - began) * 1000,
         degraded=tuple(
             f"{line.name}: {line.reason}" for line in lines if line.reason and line.name != skipper
-        ),
+        )
+        + too_shallow(plan, query, lines, len(packed.hits) + len(packed.omitted)),
         counters=meter.counts,
         fell_back_to_bm25=query.fell_back_to_bm25,
         token_counter=tools.tokens.name,
@@ -194,7 +199,36 @@ def run(
         trace=trace,
         chunks=packed.chunks,
         no_match_reasons=reasons,
+        confidence=judgement.confidence if judgement else 0.0 if judges_relevance(plan) else None,
+        band="none" if reasons else judgement.band if judgement else "match",
     )
+
+
+def _pack(
+    plan: Plan,
+    view: View,
+    query: Query,
+    pool: tuple[Candidate, ...],
+    tools: Tools,
+    judgement: Judgement | None,
+    *,
+    answered: bool,
+) -> Packed:
+    """Hits and context, as sure as the judgement is."""
+    pack = plan.packer.stage.pack
+    if answered and judgement and judgement.band == "weak" and query.precision != "wide":
+        query = replace(query, doubtful=True)
+    packed = pack(view, query, pool, tools)
+    if not answered:
+        # What was found stays to be looked at; nothing of it goes into a prompt by itself.
+        packed = replace(packed, context="", chunks=())
+    elif query.doubtful and len(packed.hits) > MOST_POSSIBLE:
+        few = pack(view, replace(query, limit=MOST_POSSIBLE), pool, tools)
+        packed = replace(packed, context=few.context, chunks=few.chunks)
+    if judgement is None:
+        return packed
+    hits = (replace(hit, relevance=judgement.relevance.get(hit.memory.ordinal, 0.0)) for hit in packed.hits)
+    return replace(packed, hits=tuple(hits))
 
 
 def _understand(
@@ -232,8 +266,8 @@ def _retrieve(
     timer: Callable[[], float],
     executor: Submits | None,
     recording: Recording | None,
-) -> tuple[Candidate, ...]:
-    """The pool after channels, fuser and refiners, best first; adds their lines to *lines*."""
+) -> tuple[tuple[Candidate, ...], Judgement | None]:
+    """The pool after channels, fuser and refiners, best first, and its judgement; adds to *lines*."""
     left_out = deadline.leaves_out(*(channel.name for channel in plan.channels))
     lines.extend(_line(c, "channel", 0.0, 0, deadline.reason) for c in plan.channels if c.name in left_out)
     channels = tuple(channel for channel in plan.channels if channel.name not in left_out)
@@ -257,27 +291,32 @@ def _retrieve(
         recording.rankings |= rankings
         recording.add(plan.fuser.name, pool)
 
+    judgement: Judgement | None = None
     for refiner in plan.refiners:
         if deadline.leaves_out(refiner.name):
             lines.append(_line(refiner, "refiner", 0.0, len(pool), deadline.reason))
             continue
         start = timer()
         refined = refiner.stage.refine(view, query, pool, tools)
-        pool = refined.pool
+        pool, judgement = refined.pool, refined.judgement or judgement
         line = _line(refiner, "refiner", timer() - start, len(pool), refined.reason)
         lines.append(replace(line, no_match=refined.no_match, evidence=refined.evidence))
         if recording is not None:
             recording.add(refiner.name, pool, refined.dropped)
-    return pool
+    return pool, judgement
+
+
+def judges_relevance(plan: Plan) -> bool:
+    """Whether a stage of the plan says how likely hits answer."""
+    return any(step.technique == "relevance" for step in plan.refiners)
 
 
 def _why_no_match(query: Query, pool: tuple[Candidate, ...], lines: list[StageTrace]) -> tuple[str, ...]:
     """Why nothing answers the query; empty = something may."""
     if query.skip:
         return (query.skip,)
-    if not pool:
-        return (NOTHING_FOUND,)
-    return tuple(reason for line in lines for reason in line.no_match)
+    reasons = tuple(reason for line in lines for reason in line.no_match)
+    return reasons if pool or reasons else (NOTHING_FOUND,)
 
 
 def _search(

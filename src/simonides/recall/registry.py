@@ -43,6 +43,7 @@ METHODS = {
 
 BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "terms": (Shape.UNDERSTANDER, "simonides.recall.understanding.terms:AnalysedTerms"),
+    "spelling": (Shape.UNDERSTANDER, "simonides.recall.understanding.spelling:Spelling"),
     "embedding": (Shape.UNDERSTANDER, "simonides.recall.understanding.embedding:QueryEmbedding"),
     "sparse_terms": (Shape.UNDERSTANDER, "simonides.recall.understanding.sparse_terms:QuerySparseTerms"),
     "budget": (Shape.UNDERSTANDER, "simonides.recall.understanding.budget:SearchBudget"),
@@ -94,7 +95,7 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "marginal_relevance": (Shape.REFINER, "simonides.recall.refining.marginal_relevance:MarginalRelevance"),
     "routed_boost": (Shape.REFINER, "simonides.recall.refining.routed_boost:RoutedBoost"),
     "late_interaction": (Shape.REFINER, "simonides.recall.refining.late_interaction:LateInteraction"),
-    "abstention": (Shape.REFINER, "simonides.recall.refining.abstention:Abstention"),
+    "relevance": (Shape.REFINER, "simonides.recall.refining.relevance:Relevance"),
     "asked_speaker": (Shape.REFINER, "simonides.recall.refining.asked_speaker:AskedSpeaker"),
     "bounded_priors": (Shape.REFINER, "simonides.recall.refining.bounded_priors:BoundedPriors"),
     "outside_in": (Shape.PACKER, "simonides.recall.packing.outside_in:OutsideIn"),
@@ -108,6 +109,12 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "token_budget": (Shape.PACKER, "simonides.recall.packing.token_budget:TokenBudget"),
 }
 
+BECAME: Mapping[str, str] = {
+    "abstention": "became 'relevance'; write \"relevance\" in the order, and in place of its table "
+    "[stages.relevance] with weak, match, share, sure and unsure (`simonides profiles show default`)",
+}
+"""Names of earlier versions, and what to write now."""
+
 
 def technique_names() -> tuple[str, ...]:
     """Every registered name, built in or installed, sorted."""
@@ -117,6 +124,16 @@ def technique_names() -> tuple[str, ...]:
 def is_registered(technique: str) -> bool:
     """Whether the name is built in or installed; built-in names cost no look at what is installed."""
     return technique in BUILT_IN or bool(entry_points(group=GROUP, name=technique))
+
+
+def refuse_former(technique: str, field: str, place: str) -> None:
+    """Refuse a name of an earlier version.
+
+    Raises:
+        ProfileError: it is one; the message says what to write now.
+    """
+    if technique in BECAME:
+        raise ProfileError(field, f"{technique!r} {BECAME[technique]} (in {place})")
 
 
 def build_stage(
@@ -143,6 +160,7 @@ def build_stage(
 
 def load_technique(technique: str, *, field: str, place: str) -> tuple[Shape, type[Any]]:
     """The shape and the class behind a name. Arguments and errors as for ``build_stage``."""
+    refuse_former(technique, f"{field}.technique", place)
     if technique in BUILT_IN:
         shape, path = BUILT_IN[technique]
         module, _, name = path.partition(":")

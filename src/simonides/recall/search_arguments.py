@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from simonides.errors import InputError
+from simonides.recall.registry import BUILT_IN, is_registered
 from simonides.records.hygiene import (
     clean_choice,
     clean_count,
@@ -18,9 +19,12 @@ from simonides.records.hygiene import (
     to_float,
 )
 from simonides.records.interval import parse_time
+from simonides.records.query import PRECISIONS
 
 if TYPE_CHECKING:
     from datetime import tzinfo
+
+    from simonides.recall.pipeline import Plan, Step
 
 BUDGETS = ("low", "mid", "high")
 BUDGET_FUNCTIONS = ("fixed", "adaptive")
@@ -31,6 +35,20 @@ ASYNC_ELSEWHERE = "'async' is for recall alone, which names a job whose answer c
 MOST_CHUNK_TOKENS = 10_000_000
 LONGEST_DEADLINE_MS = 600_000
 MOST_ALIASES = 1_000
+
+READ_BY: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "hints": ("entity_hints", ("entities", "router")),
+    "mode": ("mode", ("retrieval_mode",)),
+    "question_date": ("question_date", ("time_window", "temporal_expansion")),
+    "budget": ("budget", ("budget",)),
+    "budget_function": ("budget_function", ("budget",)),
+    "include_chunks": ("include_chunks", ("token_budget", "cited_context", "outside_in")),
+    "syntax": ("syntax", ("query_dsl",)),
+    "aliases": ("aliases", ("aliases", "retrying_lexical")),
+    "precision": ("precision", ("relevance",)),
+}
+"""By field of ``SearchOptions``: the argument's name, and the techniques that read it. An option that no
+stage of a profile reads is ignored, and the trace says so (``heeded``); "wide" is what those profiles do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +65,8 @@ class SearchOptions:
     syntax: Literal["plain", "extended"] = "plain"
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     deadline_ms: float | None = None
+    precision: str = "balanced"
+    min_relevance: float | None = None
 
 
 def read_search_arguments(
@@ -63,6 +83,8 @@ def read_search_arguments(
     deadline_ms: object,
     tier: object,
     zone: tzinfo,
+    precision: object = None,
+    min_relevance: object = None,
 ) -> SearchOptions:
     """Check the options of a recall; ``None`` means "the profile decides".
 
@@ -79,6 +101,8 @@ def read_search_arguments(
         deadline_ms: above 0, at most ``LONGEST_DEADLINE_MS``.
         tier: one of ``TIERS``; only ``"default"`` is answered at once.
         zone: the zone of times that state none.
+        precision: one of ``PRECISIONS``.
+        min_relevance: a number from 0 to 1.
 
     Raises:
         UnknownNameError: a choice that does not exist.
@@ -109,7 +133,38 @@ def read_search_arguments(
         syntax="extended" if extended else "plain",
         aliases=_aliases(aliases),
         deadline_ms=_deadline(deadline_ms),
+        precision="balanced" if precision is None else clean_choice(precision, "precision", PRECISIONS),
+        min_relevance=_share(min_relevance, "min_relevance"),
     )
+
+
+def heeded(options: SearchOptions, plan: Plan) -> tuple[SearchOptions, tuple[str, ...]]:
+    """*options* without those that no stage of the profile reads, and a line about each of these.
+
+    A stage of another package may read any option, so nothing is left out where one runs.
+    """
+    steps: tuple[Step[Any], ...] = (
+        *plan.understanders,
+        *plan.channels,
+        plan.fuser,
+        *plan.refiners,
+        plan.packer,
+    )
+    running = {step.technique for step in steps}
+    if any(is_registered(technique) for technique in running - BUILT_IN.keys()):
+        return options, ()
+    plain = SearchOptions()
+    ignored = {
+        name: f"{argument}: ignored, no stage of profile {plan.name!r} reads it ({' or '.join(readers)})"
+        for name, (argument, readers) in READ_BY.items()
+        if getattr(options, name) not in (getattr(plain, name), "wide") and running.isdisjoint(readers)
+    }
+    if "syntax" in ignored:
+        ignored["syntax"] += "; its conditions (tag:, kind:, before:, after:) filter all the same"
+    lines = list(ignored.values())
+    if options.deadline_ms is not None and not plan.optional:
+        lines.append(f"deadline_ms: ignored, profile {plan.name!r} has no optional stage to leave out")
+    return replace(options, **{name: getattr(plain, name) for name in ignored}), tuple(lines)
 
 
 def _aliases(value: object) -> Mapping[str, tuple[str, ...]]:
@@ -125,6 +180,14 @@ def _aliases(value: object) -> Mapping[str, tuple[str, ...]]:
         entries = named_entries(others, f"aliases[{key!r}]", expected="a list of words")
         aliases[key] = tuple(clean_label(entry, name) for name, entry in entries)
     return aliases
+
+
+def _share(value: object, name: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= to_float(value) <= 1:
+        raise InputError(name, f"expected a number from 0 to 1, got {shown(value)}")
+    return float(value)
 
 
 def _deadline(value: object) -> float | None:

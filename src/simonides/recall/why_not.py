@@ -17,6 +17,7 @@ from simonides.index.view import tags_match
 from simonides.recall.explaining import place_in_pool, place_in_ranking, verdicts
 from simonides.records.explanation import WhyNot
 from simonides.records.interval import HEAD, from_micros
+from simonides.records.recall import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from simonides.recall.recording import Recording
     from simonides.records.memory import Memory
     from simonides.records.query import Filters, Query
-    from simonides.records.recall import Recall
+    from simonides.records.recall import Hit, Recall
 
 VISIBLE, ELIGIBLE = "visible", "eligible"
 """Stand for a stage where the view itself left the memory out."""
@@ -66,7 +67,8 @@ def why_not(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
     memory = next((version for version in versions if recalled.view.visible[version.ordinal]), None)
     for hit in recalled.recall:
         if hit.id == versions[-1].id and memory is None:
-            return WhyNot(hit.id, True, "", f"it was returned, at rank {hit.rank}, for a memory behind it")
+            returned = _returned(hit, recalled.recall)
+            return WhyNot(hit.id, True, "", f"{returned}, for a memory behind it")
     if memory is None:
         return _not_visible(versions, recalled)
     if not recalled.view.eligible[memory.ordinal]:
@@ -74,11 +76,22 @@ def why_not(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
         return WhyNot(memory.id, False, ELIGIBLE, reason, remedy=remedy)
     for hit in recalled.recall:
         if hit.id == memory.id:
-            lost = WhyNot(memory.id, True, "", f"it was returned, at rank {hit.rank}")
+            lost = WhyNot(memory.id, True, "", _returned(hit, recalled.recall))
             break
     else:
         lost = _lost_in_the_pipeline(memory, recalled)
     return replace(lost, verdicts=verdicts(memory.ordinal, recalled.recall, recalled.recording))
+
+
+def _returned(hit: Hit, recall: Recall) -> str:
+    """At which rank, how likely it answers, and whether a reader is given it."""
+    relevance = "" if hit.relevance is None else f" with a relevance of {percent(hit.relevance)}"
+    unread = ""
+    if recall.no_match:
+        unread = f"; the context leaves it out: {'; '.join(recall.no_match_reasons)}"
+    elif hit.rank > len(recall.told):
+        unread = f"; the context leaves it out: it tells {len(recall.told)} where none is likely to answer"
+    return f"it was returned, at rank {hit.rank}{relevance}{unread}"
 
 
 def _lost_in_the_pipeline(memory: Memory, recalled: Recalled) -> WhyNot:
@@ -188,7 +201,17 @@ def _dropped(memory: Memory, recalled: Recalled, last: int, query: Query, view: 
 
 
 def _kept_by(step: Step[Refiner], memory: Memory, pool: Any, query: Query, view: View, tools: Tools) -> str:
-    """The option of a refiner that would have kept a memory of *pool*."""
+    """The option of the recall, or of a refiner, that would have kept a memory of *pool*."""
+    if step.technique == "relevance":
+        for change in (
+            {"min_relevance": None},
+            {"precision": "wide"},
+            {"min_relevance": None, "precision": "wide"},
+        ):
+            whole = step.stage.refine(view, replace(query, **change), pool, tools)
+            if place_in_pool(memory.ordinal, whole.pool) is not None:
+                needed = {"min_relevance": "no min_relevance", "precision": "precision wide"}
+                return ", and ".join(needed[name] for name in change)
     if "most" in _options(step.stage):
         whole = _changed(step.stage, most=len(pool)).refine(view, query, pool, tools)
         place = place_in_pool(memory.ordinal, whole.pool)
@@ -299,8 +322,8 @@ def _shown(micros: int) -> str:
 
 def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
     """Which explicit filter excludes it, and what would not."""
-    if filters.kinds and memory.kind not in filters.kinds:
-        wanted = ", ".join(kind.value for kind in filters.kinds)
+    if filters.kinds is not None and memory.kind not in filters.kinds:
+        wanted = ", ".join(kind.value for kind in filters.kinds) or "none (an empty list)"
         return f"it is {memory.kind.value}, and kinds asks for {wanted}", f"kinds with {memory.kind.value!r}"
     if filters.project is not None and memory.project != filters.project:
         return (

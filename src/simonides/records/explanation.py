@@ -44,6 +44,7 @@ class Explanation:
         fused_score: after fusion; ``None`` for a memory that a later stage brought in.
         signals: every signal and boost by name.
         score, scored_by: the last score, and the stage that gave it.
+        relevance: as in ``Hit``.
         verdicts: one per stage that is named in the trace, in its order.
     """
 
@@ -57,6 +58,7 @@ class Explanation:
     score: float
     scored_by: str
     verdicts: tuple[StageVerdict, ...]
+    relevance: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""

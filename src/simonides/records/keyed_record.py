@@ -44,7 +44,7 @@ class KeyedRecord:
         value: JSON-ready, as it was put.
         created_at: when the first value was put under this key.
         updated_at: when this value was put.
-        score: of a search; ``None`` where it was read by its key.
+        score: of a search, ``Hit.judged``; ``None`` where it was read by its key.
     """
 
     id: str

@@ -17,14 +17,19 @@ if TYPE_CHECKING:
     from simonides.records.sparse import SparseTerms
 
 
+PRECISIONS = ("high", "balanced", "wide")
+"""How much of what may be relevant a recall hands out: only what stands out, what is likely, everything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Explicit conditions: only these may exclude a memory. Times in microseconds UTC.
 
     Attributes:
-        kinds: kinds to keep; empty = all.
+        kinds: kinds to keep; ``None`` = all, empty = nothing.
         project: project to keep; ``None`` = all.
-        tags: tags to match by ``tags_match`` (any, any_strict, all, all_strict, exact).
+        tags: tags to match by ``tags_match`` (any, any_strict, all, all_strict, exact); what an empty tuple
+            keeps is said in ``index.view.tags_match``.
         window: half-open ``(start, end)`` that the memory's occurred range must meet; ``None`` = any time.
         as_of: the viewpoint in the world's time; ``None`` = now.
         known_at: the viewpoint in recorded time; ``None`` = ``as_of``.
@@ -34,7 +39,7 @@ class Filters:
             the memories behind them left out.
     """
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind, ...] | None = None
     project: str | None = None
     tags: tuple[str, ...] = ()
     tags_match: str = "any"
@@ -57,6 +62,8 @@ class Query:
         max_tokens: budget of the packed context; ``None`` = no budget.
         seed: seed of every random part.
         terms: analysed terms with their frequency in the query, in first-seen order.
+        all_terms: whether words find a memory only if it holds all of the terms, which are all stop-words.
+        names: words in capitals among the terms that are stop-words in small letters, such as IT, as written.
         vector: unit query vector, float32, shape (dimension,), or ``None`` without an embedder.
         token_vectors: unit vectors of its tokens, float32, shape (tokens, dimension), or ``None``.
         sparse: learned sparse terms of the words, or ``None`` without a sparse encoder.
@@ -79,6 +86,11 @@ class Query:
         expression: the words, phrases and operators asked for; ``None`` before they were read.
         aliases: other words for a word, as the caller names them, lower case (JB-02).
         spelled: the words with the dates they mean spelled out (JB-13); empty = the words say none.
+        rewritten: the words with spelling corrected and short forms written out, for embedders; empty = as
+            ``text``.
+        precision: one of ``PRECISIONS``.
+        doubtful: whether the context marks its lines, because it is not likely that any answers.
+        min_relevance: the least relevance of a hit, 0 to 1; ``None`` = none.
         fell_back_to_bm25: the mode that was asked for needs vectors, and there are none (JB-05).
         skip_rerank: why no reranker runs, such as ``mode_off``; empty = it may.
         deadline_ms: milliseconds within which the recall should end (DF-03); ``None`` = none.
@@ -90,7 +102,7 @@ class Query:
     limit: int | None
     max_tokens: int | None
     seed: int
-    terms: tuple[tuple[str, int], ...] = ()
+    terms: tuple[tuple[str, float], ...] = ()
     vector: NDArray[np.float32] | None = None
     token_vectors: NDArray[np.float32] | None = None
     notes: tuple[str, ...] = ()
@@ -117,4 +129,10 @@ class Query:
     skip_rerank: str = ""
     deadline_ms: float | None = None
     sparse: SparseTerms | None = None
+    rewritten: str = ""
+    precision: str = "balanced"
+    doubtful: bool = False
+    min_relevance: float | None = None
     variants: tuple[Query, ...] = ()
+    all_terms: bool = False
+    names: tuple[str, ...] = ()

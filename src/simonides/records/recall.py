@@ -3,15 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from simonides.records.explanation import Explanation
     from simonides.records.memory import Memory
     from simonides.records.move import Evidence
     from simonides.records.trace import Trace
+
+
+Band = Literal["match", "weak", "none"]
+"""How sure a recall is that anything answers: likely, possibly, no."""
+
+POSSIBLY = "possibly: "
+"""Stands before each memory that a person or a model reads where it is only possible that any answers."""
+
+MOST_POSSIBLE = 2
+"""So many memories are read then."""
+
+
+def not_in_memory(reasons: Sequence[str]) -> str:
+    """What a person or a model reads where nothing answers, from ``Recall.no_match_reasons``."""
+    return f"Not in memory: {'; '.join(reasons)}." if reasons else "Not in memory."
+
+
+def percent(probability: float) -> str:
+    """A probability for people, such as ``87 %``."""
+    return "<1 %" if 0 < probability < 0.005 else f"{100 * probability:.0f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a refiner holds of the pool as an answer.
+
+    Attributes:
+        confidence: the calibrated probability that anything in the pool answers the query, 0 to 1.
+        band: what follows from it.
+        relevance: by row ordinal, the calibrated probability that the memory answers the query.
+    """
+
+    confidence: float
+    band: Band
+    relevance: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +60,8 @@ class Hit:
         tokens: what the memory was counted as against the budget.
         ranks, channel_scores: per channel, rank (from 1) and score there.
         signals: named numbers that refiners added.
+        relevance: the calibrated probability that the memory answers the query, 0 to 1; ``None`` where the
+            profile judges none.
     """
 
     memory: Memory
@@ -35,6 +72,7 @@ class Hit:
     ranks: Mapping[str, int] = field(default_factory=dict)
     channel_scores: Mapping[str, float] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
+    relevance: float | None = None
 
     @property
     def id(self) -> str:
@@ -48,6 +86,11 @@ class Hit:
     def kind(self) -> str:
         return self.memory.kind.value
 
+    @property
+    def judged(self) -> float:
+        """The relevance, else the score: the one number for callers that take only one."""
+        return self.score if self.relevance is None else self.relevance
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
         return {
@@ -55,6 +98,7 @@ class Hit:
             "id": self.id,
             "text": self.text,
             "kind": self.kind,
+            "relevance": self.relevance,
             "score": self.score,
             "scored_by": self.scored_by,
             "tokens": self.tokens,
@@ -110,6 +154,11 @@ class Recall:
         trace: what each stage did.
         chunks: the raw sources behind the hits, when they were asked for.
         explanations: one per hit, when they were asked for.
+        confidence: the calibrated probability that anything answers the query, 0 to 1; ``None`` where the
+            profile judges none.
+        band: ``"match"``, ``"weak"`` (the context marks its lines with "possibly") or ``"none"``
+            (``no_match``).
+        precision: that was asked for.
         no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
         id: by which ``Bank.used`` says what of it was of use; the same question at the same time has the
             same one. Empty where no bank gave one.
@@ -126,6 +175,9 @@ class Recall:
     chunks: tuple[Chunk, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     no_match_reasons: tuple[str, ...] = ()
+    confidence: float | None = None
+    band: Band = "match"
+    precision: str = "balanced"
     id: str = field(default="", compare=False)
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
     job: str = ""
@@ -139,6 +191,26 @@ class Recall:
     def __getitem__(self, index: int) -> Hit:
         return self.hits[index]
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether what is read is marked with "possibly": nothing is likely to answer, but something may."""
+        return self.band == "weak" and self.precision != "wide"
+
+    @property
+    def told(self) -> tuple[Hit, ...]:
+        """The hits that a person or a model reads, at every interface; the first ones of ``hits``.
+
+        In the band none there are none, and ``not_in_memory`` says why.
+        """
+        if self.no_match:
+            return ()
+        return self.hits[:MOST_POSSIBLE] if self.doubtful else self.hits
+
+    @property
+    def mark(self) -> str:
+        """What stands before each of them: ``POSSIBLY``, or nothing."""
+        return POSSIBLY if self.doubtful else ""
+
     def to_dict(self, *, trace: bool = True) -> dict[str, Any]:
         """A JSON-ready description."""
         answer: dict[str, Any] = {
@@ -148,6 +220,10 @@ class Recall:
             "omitted": [{"id": o.id, "reason": o.reason, "tokens": o.tokens} for o in self.omitted],
             "no_match": self.no_match,
             "no_match_reasons": list(self.no_match_reasons),
+            "confidence": self.confidence,
+            "band": self.band,
+            "precision": self.precision,
+            "told": len(self.told),
         }
         if self.job:
             answer["job"] = self.job

@@ -30,7 +30,8 @@ class Reflection:
         removed: how many citations were taken out of the answer, since they name no recalled memory.
         no_match: nothing that is remembered answers the question.
         model: that answered; empty = none did.
-        note: what is to be known about the answer, such as that there is no model; empty = nothing.
+        note: what is to be known about the answer, such as that there is no model, or why nothing matches;
+            empty = nothing.
         context: what the model was given: recalled memories, marked as data, numbered as cited.
         recall: what was recalled.
     """
@@ -53,6 +54,8 @@ class Reflection:
             "removed": self.removed,
             "no_match": self.no_match,
             "no_match_reasons": list(self.recall.no_match_reasons),
+            "confidence": self.recall.confidence,
+            "band": self.recall.band,
             "model": self.model,
             "note": self.note,
             "context": self.context,

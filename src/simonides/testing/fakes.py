@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from simonides.protocols import Analyser, Embedder, TokenCounter
     from simonides.records.interval import Interval
+    from simonides.records.letters import Letters
     from simonides.records.sparse import SparseTerms
 
 Value = TypeVar("Value")
@@ -62,6 +63,10 @@ class WordAnalyser:
     def query_terms(self, text: str) -> list[str]:
         terms = self.terms(text)
         return [term for term in terms if term not in self.stop_words] or terms
+
+    def is_filler(self, text: str) -> bool:
+        terms = self.terms(text)
+        return bool(terms) and self.stop_words.issuperset(terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class FakePostings:
 
     def bm25(
         self,
-        terms: Sequence[tuple[str, int]],
+        terms: Sequence[tuple[str, float]],
         visible: NDArray[np.bool_],
         eligible: NDArray[np.bool_],
         *,
@@ -162,6 +167,20 @@ class FakePostings:
         frequencies = [sum(bool(visible[ordinal]) for ordinal in rows) for rows in holding]
         held = [[ordinal in rows for ordinal in ordinals.tolist()] for rows in holding]
         return np.array(frequencies, np.int64), np.array(held, np.bool_).reshape(len(terms), len(ordinals))
+
+    def seen(
+        self, terms: Sequence[str], visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> NDArray[np.bool_]:
+        """Which of *terms* any visible row holds in any of *fields*."""
+        return self.held(terms, visible, np.empty(0, np.int64), fields=fields)[0] > 0
+
+    def with_letters(
+        self, wanted: Letters, visible: NDArray[np.bool_], *, fields: Collection[str]
+    ) -> list[str]:
+        """The terms that *wanted* admits and any visible row holds in any of *fields*."""
+        terms = sorted({t for row in self.fields for name in fields for t in row.get(name, ())})
+        seen = self.seen(terms, visible, fields=fields).tolist()
+        return [t for t, there in zip(terms, seen, strict=True) if there and wanted.admits(t.encode())]
 
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:  # noqa: ARG002 - all may be
         """Every term in *fields*."""

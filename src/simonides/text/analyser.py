@@ -74,6 +74,11 @@ class TextAnalyser:
         stop = stopwords(self.language)
         return self._stemmed([token for token in tokens if token not in stop] or tokens)
 
+    def is_filler(self, text: str) -> bool:
+        """Whether *text* has terms and all of them are stop-words."""
+        tokens = tokenise(text)
+        return bool(tokens) and stopwords(self.language).issuperset(tokens)
+
     def _stemmed(self, tokens: list[str]) -> list[str]:
         if self.language == NO_LANGUAGE:
             return tokens

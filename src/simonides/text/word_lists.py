@@ -39,6 +39,44 @@ def irregular_forms(language: str) -> Mapping[str, str]:
     return {form: base for base, *forms in _lines("irregular", language) for form in forms}
 
 
+@cache
+def small_talk() -> frozenset[str]:
+    """Words of greetings and thanks, folded: a query of nothing else asks for no memory."""
+    return frozenset(word for line in _lines("small_talk", "english") for word in line)
+
+
+@cache
+def abbreviations() -> Mapping[str, tuple[str, ...]]:
+    """Short form → what it may stand for, the likeliest first. Not to be changed."""
+    found: dict[str, tuple[str, ...]] = {}
+    for short, meanings in _abbreviation_lines():
+        for form in short:
+            found[form] = (*found.get(form, ()), *meanings)
+    return found
+
+
+@cache
+def short_forms() -> Mapping[str, tuple[str, ...]]:
+    """Word → its short forms: ``abbreviations`` the other way round. Not to be changed."""
+    found: dict[str, tuple[str, ...]] = {}
+    for short, meanings in _abbreviation_lines():
+        # "no" for number is a stop-word wherever it stands.
+        forms = [form for form in short if form not in stopwords("english")]
+        for meaning in meanings:
+            found[meaning] = (*found.get(meaning, ()), *forms)
+    return found
+
+
+def _abbreviation_lines() -> list[tuple[list[str], list[str]]]:
+    halves = (line.partition("=") for line in _raw_lines("abbreviations", "english"))
+    return [(short.split(), [each.strip() for each in long.split(";")]) for short, _, long in halves]
+
+
+def _raw_lines(folder: str, language: str) -> list[str]:
+    text = files("simonides.text").joinpath("lists", folder, f"{language}.txt").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
 def _lines(folder: str, language: str) -> list[list[str]]:
     text = files("simonides.text").joinpath("lists", folder, f"{language}.txt").read_text(encoding="utf-8")
     return [tokenise(line) for line in text.splitlines() if not line.startswith("#")]

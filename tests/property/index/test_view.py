@@ -66,7 +66,7 @@ def rows(draw: st.DrawFn) -> dict[str, float]:
 
 FILTERS = st.builds(
     Filters,
-    kinds=st.lists(st.sampled_from(KINDS), max_size=3).map(tuple),
+    kinds=st.one_of(st.none(), st.lists(st.sampled_from(KINDS), max_size=3).map(tuple)),
     project=st.none() | st.sampled_from(["", "p", "q"]),
     tags=st.sampled_from([(), ("a",), ("a", "b"), ("c",)]),
     tags_match=st.sampled_from(MODES),
@@ -109,16 +109,16 @@ def matches(row: dict[str, float], filters: Filters) -> bool:
     tags, asked = SETS[int(row["tags"])], set(filters.tags)
     tagged = {
         "any": not asked or not tags or bool(tags & asked),
-        "any_strict": not asked or bool(tags & asked),
+        "any_strict": bool(tags & asked),
         "all": not asked or not tags or asked <= tags,
-        "all_strict": not asked or asked <= tags,
+        "all_strict": bool(asked) and asked <= tags,
         "exact": tags == asked,
     }[filters.tags_match]
     first, last = int(row["occurred_from"]), int(row["occurred_to"])
     undated = (first, last) == (FOREVER, BEGINNING)
     return (
         (filters.archived or not int(row["state"]) & ARCHIVED)
-        and (not filters.kinds or row["kind"] in {KIND_CODES[kind] for kind in filters.kinds})
+        and (filters.kinds is None or row["kind"] in {KIND_CODES[kind] for kind in filters.kinds})
         and (filters.project is None or LABELS[int(row["project"])] == filters.project)
         and tagged
         and (filters.window is None or (not undated and Interval(first, last).overlaps(*filters.window)))
@@ -153,15 +153,14 @@ def test_the_masks_equal_the_definition_row_by_row(
     known_at = filters.known_at
     if known_at is None:
         known_at = HEAD if filters.as_of is None else as_of
+    kinds = filters.kinds or ()
     visible = [
         readable(row, filters.principal)
-        and (row["kind"] != KIND_CODES[Kind.QUARANTINE] or Kind.QUARANTINE in filters.kinds)
+        and (row["kind"] != KIND_CODES[Kind.QUARANTINE] or Kind.QUARANTINE in kinds)
         and row["valid_from"] <= as_of < row["valid_to"]
         and row["ingested_at"] <= known_at < row["expired_at"]
-        and (row["kind"] != KIND_CODES[Kind.QUARANTINE] or Kind.QUARANTINE in filters.kinds)
-        and (
-            not int(row["state"]) & CONSOLIDATED or filters.observations or Kind.OBSERVATION in filters.kinds
-        )
+        and (row["kind"] != KIND_CODES[Kind.QUARANTINE] or Kind.QUARANTINE in kinds)
+        and (not int(row["state"]) & CONSOLIDATED or filters.observations or Kind.OBSERVATION in kinds)
         for row in current
     ]
     view = look(snapshot_of(values, stamps, cut), filters, now, read)
@@ -251,7 +250,7 @@ def test_masks_that_are_kept_are_those_of_a_snapshot_that_nobody_has_asked(
         new = look(snapshot_of(values, stamps, cut), filters, now, read)
         assert old.visible.tolist() == new.visible.tolist()
         assert old.eligible.tolist() == new.eligible.tolist()
-        narrowed = [view.narrowed(filters.kinds, project).eligible.tolist() for view in (old, new)]
+        narrowed = [view.narrowed(filters.kinds or (), project).eligible.tolist() for view in (old, new)]
         assert narrowed[0] == narrowed[1]
         # What a view holds is its own.
         old.visible[:], old.eligible[:] = False, False

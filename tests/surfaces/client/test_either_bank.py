@@ -67,6 +67,20 @@ def test_what_is_retained_is_recalled(either: Any, store: Store) -> None:
     )
 
 
+@pytest.mark.fault("N7")
+@pytest.mark.parametrize(
+    "filters",
+    [{"kinds": []}, {"types": []}, {"tags": [], "tags_match": "any_strict"}, {"tags_match": "all_strict"}],
+    ids=str,
+)
+def test_a_filter_without_a_wanted_value_matches_nothing(either: Any, filters: dict[str, Any]) -> None:
+    either.retain([FACT, {"text": "Odalys Brenn grows figs.", "tags": ["garden"]}])
+
+    assert len(either.recall(QUERY, profile="lexical")) == 2
+    assert either.recall(QUERY, profile="lexical", **filters).hits == ()
+    assert either.memories(**filters) == []
+
+
 def test_a_memory_is_shown_changed_ended_and_erased(either: Any, clock: Any) -> None:
     [memory] = either.retain(FACT, metadata={"page": 3}, acl=[])
     shown = either.get(memory)

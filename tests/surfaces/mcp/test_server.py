@@ -369,3 +369,21 @@ def test_schemas_are_json_schema_and_answers_fit_them(session: Session) -> None:
             assert not (await client.call_tool(name, arguments)).is_error
 
     session(talk)
+
+
+@pytest.mark.fault("N7")
+def test_a_filter_without_a_wanted_value_matches_nothing(session: Session, store: Store) -> None:
+    store.bank("mine").retain(["Figs need water.", {"text": "Figs need sun.", "tags": ["garden"]}])
+    filters: list[dict[str, Any]] = [
+        {"kinds": []},
+        {"types": []},
+        {"tags": [], "tags_match": "any_strict"},
+        {"tags_match": "all_strict"},
+    ]
+
+    async def talk(client: Any) -> list[Any]:
+        recalled = [await client.call_tool("recall", {"query": "figs", **each}) for each in filters]
+        return recalled + [await client.call_tool("list_memories", each) for each in filters]
+
+    for answer in session(talk):
+        assert answer.structured_content["memories"] == []

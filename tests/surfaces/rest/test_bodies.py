@@ -117,13 +117,13 @@ def test_bytes_in_memory_are_bounded_and_one_token_has_half(store: Store, client
         async with client_for("mine", of=app) as one, client_for("mine", of=app) as two:
 
             def send(client: httpx.AsyncClient) -> asyncio.Task[httpx.Response]:
-                return asyncio.ensure_future(client.post(RECALL, content=_held(b" " * 900, go), headers=JSON))
+                return asyncio.ensure_future(client.post(RECALL, content=_held(b" " * 850, go), headers=JSON))
 
             sent = [send(one), send(one), send(two)]
-            await _until(lambda: held.held == 2_700)
+            await _until(lambda: held.held == 2_550)
             assert (await send(one)).status_code == 429
             sent.append(send(two))
-            await _until(lambda: held.held == 3_600)
+            await _until(lambda: held.held == 3_400)
             async with client_for("mine", of=app) as three:
                 full = await send(three)
                 assert (full.status_code, full.headers["retry-after"]) == (503, "1")

@@ -48,7 +48,9 @@ class FakeBank:
         self.ids += new
         return new
 
-    def recall(self, query: str, /, *, limit: int, max_tokens: None, profile: str) -> FakeAnswer:
+    def recall(
+        self, query: str, /, *, limit: int, max_tokens: None, profile: str, precision: str
+    ) -> FakeAnswer:
         self.asked.append({"query": query, "limit": limit, "max_tokens": max_tokens, "profile": profile})
         ids = [self.ids[int(word)] if word.isdigit() else word for word in query.split()]
         # Scores that tie: only the order of hits may count.

@@ -43,7 +43,9 @@ class FakeBank:
         self.texts |= {name: item["text"] for name, item in zip(ids, items, strict=True)}
         return ids
 
-    def recall(self, query: str, /, *, limit: int, max_tokens: None, profile: str) -> FakeAnswer:
+    def recall(
+        self, query: str, /, *, limit: int, max_tokens: None, profile: str, precision: str
+    ) -> FakeAnswer:
         found = tuple(FakeHit(name, 0.5) for name, text in self.texts.items() if query in text)[:limit]
         return FakeAnswer(found, no_match=not found)
 

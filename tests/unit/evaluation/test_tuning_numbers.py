@@ -29,7 +29,7 @@ def test_the_default_profile() -> None:
     } <= found
     # Costs, tolerances, and what never reorders.
     for name in found:
-        assert not name.startswith(("abstention", "token_budget", "embedding"))
+        assert not name.startswith(("relevance", "token_budget", "embedding"))
         assert name.rpartition(".")[2] not in {"depth", "rescore", "residual", "rounds", "edges", "hub_cap"}
 
 

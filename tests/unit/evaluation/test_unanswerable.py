@@ -55,6 +55,20 @@ def test_kinds_and_what_they_are_asked_of() -> None:
     assert answerable == {"talks", "talks-key-words", "pages", "pages-key-words"}
 
 
+def test_what_answers_goes_along_and_a_named_kind_stays() -> None:
+    question = Question("q1", "Where is the old kiln?", ("a",), "full", acceptable=("b",))
+    missing = Question("q2", "Whose is it?", (), "near-miss", answerable=False)
+    other = Question("q3", "Whose was it?", (), "2", answerable=False)
+    corpus = Corpus("c", (Item("a", "The old kiln is here."),))
+    asked = all_questions([Dataset("small", ((corpus, (question, missing, other)),))], ANALYSER)
+    assert [(e.kind, e.gold, e.acceptable) for e in asked[:4]] == [
+        ("small", ("a",), ("b",)),
+        ("small-key-words", ("a",), ("b",)),
+        ("near-miss", (), ()),
+        ("adversarial", (), ()),
+    ]
+
+
 def test_no_question_is_asked_elsewhere_where_its_names_stand() -> None:
     elsewhere = {(e.text, e.corpus) for e in all_questions(DATASETS, ANALYSER) if e.kind == "elsewhere"}
     of_odile = {corpus for text, corpus in elsewhere if "Odile" in text}

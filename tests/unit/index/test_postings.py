@@ -12,9 +12,9 @@ from simonides.index.postings import (
     FrozenTail,
     SealedPostings,
     TailPostings,
-    Vocabulary,
     merge_postings,
 )
+from simonides.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -116,3 +116,45 @@ def test_a_move_makes_no_decision_newer(bank: Bank, clock: FrozenClock) -> None:
     assert [step.action for step in bank.maintain().steps] == ["promote"]
 
     assert bank.brief("x", profile="lexical") == before
+
+
+@pytest.mark.fault("N11")
+def test_pins_may_use_the_whole_budget_and_come_before_all_else(bank: Bank) -> None:
+    pins = bank.retain([f"Rule {n}: no release on Friday." for n in range(10)])
+    for memory in pins:
+        bank.pin(memory)
+    bank.retain([{"text": f"We use database file {n}.", "kind": "decision"} for n in range(20)])
+
+    brief = bank.brief("release", 400, profile="lexical")
+
+    assert set(brief.sections["Pinned"]) == set(pins)
+    assert next(iter(brief.sections)) == "Pinned"
+    assert brief.tokens <= 400
+    assert len(brief.sections) > 1, "what pins leave goes to the others"
+
+
+@pytest.mark.fault("N11")
+def test_pins_that_fill_the_budget_are_shown_in_order_and_the_rest_is_named(bank: Bank) -> None:
+    texts = [f"Pinned rule {n}: never release on a Friday evening." for n in range(30)]
+    for memory in bank.retain(texts):
+        bank.pin(memory)
+    bank.retain("We use one database file.", kind="decision")
+    everything = bank.brief("release", 100_000, profile="lexical").sections["Pinned"]
+
+    brief = bank.brief("release", 400, profile="lexical")
+
+    shown = brief.sections["Pinned"]
+    assert len(everything) == 30
+    assert 10 <= len(shown) < 30
+    assert shown == everything[: len(shown)]
+    assert set(everything[len(shown) :]) <= set(brief.omitted)
+
+
+@pytest.mark.fault("N11")
+def test_room_that_other_sections_do_not_need_is_used(bank: Bank) -> None:
+    bank.retain([{"text": f"We use one database file for bank {n}.", "kind": "decision"} for n in range(30)])
+
+    brief = bank.brief("unheard-of", 400, profile="lexical")
+
+    assert list(brief.sections) == ["Decisions"]
+    assert brief.tokens > 400 - 40, "half of it had been kept for sections that have nothing"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simonides.models.catalogue import ModelRecord
     from simonides.protocols import Embedder
 
-TEXTS = ("ada rows", "the boat", "ada rows the boat home", "home", "unheard words")
+TEXTS = ("ada rows", "the boat", "ada rows the boat home", "home", "unheard rows")
 
 
 @pytest.fixture
@@ -237,3 +237,52 @@ def test_a_missing_runtime_is_a_model_error(
 
     with pytest.raises(ModelError, match="reinstall simonides, or open the store with embedder=None"):
         OnnxEmbedder(record, built)
+
+
+@pytest.mark.fault("N5")
+@pytest.mark.parametrize(
+    "text", ["unheard", "unheard words", "unheard, words!", "우주선", "\U0001f642", "q" * 200]
+)
+def test_a_text_of_unknown_tokens_alone_has_no_vector(embedder: OnnxEmbedder, text: str) -> None:
+    vectors, tokens = embedder.encode_both([text, "ada rows"])
+
+    assert not vectors[0].any()
+    assert len(tokens[0]) == 0
+    assert not embedder.encode_query(text).any()
+    np.testing.assert_array_equal(vectors[1], embedder.encode(["ada rows"])[0])
+
+
+@pytest.mark.fault("N5")
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("ａｄａ rows", "ada rows"),
+        ("ＡＤＡ ｒｏｗｓ", "ada rows"),
+        ("ⓐⓓⓐ rows", "ada rows"),
+        ("\U0001d4ea\U0001d4ed\U0001d4ea rows", "ada rows"),
+        ("ada\u3000ｒｏｗｓ", "ada rows"),
+    ],
+)
+def test_other_forms_of_letters_give_the_vector_of_the_plain_ones(
+    embedder: OnnxEmbedder, written: str, plain: str
+) -> None:
+    np.testing.assert_array_equal(embedder.encode([written]), embedder.encode([plain]))
+    np.testing.assert_array_equal(embedder.encode_query(written), embedder.encode_query(plain))
+
+
+@pytest.mark.fault("N5")
+def test_unknown_words_beside_known_ones_are_read_as_they_are(embedder: OnnxEmbedder) -> None:
+    session = Session(embedder)
+
+    embedder.encode(["ada unheard… rows"])
+
+    # Ids by WORDS: a mark, ada, what is not known twice, rows, a mark.
+    assert session.seen == [[2, 4, 1, 1, 5, 3]]
+
+
+@pytest.mark.fault("N5")
+def test_an_unknown_token_of_a_query_is_compared_with_nothing(embedder: OnnxEmbedder) -> None:
+    _, asked = embedder.encode_query_both("ada unheard rows")
+    _, (stored,) = embedder.encode_both(["ada unheard rows"])
+
+    assert (len(asked), len(stored)) == (2, 3)

@@ -75,6 +75,14 @@ def test_a_blank_text_has_no_terms(encoder: OnnxSparseEncoder, text: str) -> Non
     assert len(encoder.encode_query(text)) == 0
 
 
+@pytest.mark.fault("N5")
+def test_a_text_of_unknown_tokens_alone_has_no_terms(encoder: OnnxSparseEncoder) -> None:
+    assert len(encoder.encode_query("unheard words!").ids) == 0
+    assert len(encoder.encode(["\U0001f642"])[0].ids) == 0
+    assert len(encoder.encode_query("unheard boat").ids)
+    assert encoder.encode_query("ｂｏａｔ").ids.tolist() == encoder.encode_query("boat").ids.tolist()
+
+
 def test_a_long_text_is_cut(encoder: OnnxSparseEncoder) -> None:
     start = "ada rows the boat home query"  # with its two marks, the 8 tokens allowed
     assert encoder.encode_query(start + " text" * 99).ids.tolist() == encoder.encode_query(start).ids.tolist()

@@ -84,15 +84,36 @@ def test_every_built_in_profile_loads_under_its_own_name(name: str) -> None:
 def test_the_default_profile() -> None:
     plan = load_profile("default")
     names = step_names(plan)
-    assert names[:8] == [
-        *("terms", "embedding", "entities", "time_window"),
+    assert names[:9] == [
+        *("terms", "spelling", "embedding", "entities", "time_window"),
         *("dense", "lexical", "temporal", "graph"),
     ]
-    assert names[8:12] == ["score_sum", "neighbours", "late_interaction", "graph_rank"]
-    assert names[-1] == "token_budget"
+    assert names[9:13] == ["score_sum", "neighbours", "late_interaction", "graph_rank"]
+    assert names[-2:] == ["relevance", "token_budget"]
     assert plan.limit == 10
     assert plan.channels[0].stage == Dense(depth=100, rescore=8192)
     assert plan.optional[0] == "graph"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'extends = "default"\n[stages.abstention]\nleast = 0.4\n',
+        'extends = "lexical"\norder = ["terms", "lexical", "reciprocal_rank", "abstention", "token_budget"]\n',
+        'extends = "default"\n[stages.relevance]\ntechnique = "abstention"\n',
+        'extends = "default"\n[at_most.abstention]\nhead = 3\n',
+        'extends = "default"\nrequired = ["abstention"]\n',
+    ],
+)
+def test_a_profile_with_a_stage_of_an_earlier_version_is_told_what_to_write(
+    tmp_path: Path, text: str
+) -> None:
+    with pytest.raises(ProfileError) as caught:
+        load(tmp_path, text)
+    said = str(caught.value)
+    assert "'abstention' became 'relevance'; write \"relevance\" in the order" in said
+    assert "[stages.relevance] with weak, match, share, sure and unsure" in said
+    assert "mine.toml" in said
 
 
 @pytest.mark.spec("DF-12")

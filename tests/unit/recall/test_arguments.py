@@ -124,6 +124,7 @@ def test_kinds_come_in_the_order_of_the_vocabulary_without_repeats() -> None:
     assert read(kinds={"code", "episodic"}).filters.kinds == expected
     assert read(kinds="code").filters.kinds == (Kind.CODE,)
     assert read(kinds=[]).filters.kinds == ()
+    assert read(kinds=None).filters.kinds is None
 
 
 @pytest.mark.parametrize("name", ["world", "experience", "Semantic", "semantik", ""])
@@ -203,14 +204,14 @@ def test_a_principal_is_kept() -> None:
 @pytest.mark.parametrize(
     ("types", "kinds"),
     [
-        (None, ()),
+        (None, None),
         ([], ()),
         ("world", (Kind.SEMANTIC,)),
         (["observation", "experience", "world"], (Kind.EPISODIC, Kind.SEMANTIC, Kind.OBSERVATION)),
         ({"experience"}, (Kind.EPISODIC,)),
     ],
 )
-def test_types_are_kinds_by_other_names(types: object, kinds: tuple[Kind, ...]) -> None:
+def test_types_are_kinds_by_other_names(types: object, kinds: tuple[Kind, ...] | None) -> None:
     assert read(types=types).filters.kinds == kinds
 
 

@@ -23,6 +23,9 @@ class Words:
     def query_terms(self, text: str) -> list[str]:
         return self.terms(text)
 
+    def is_filler(self, text: str) -> bool:
+        return False
+
 
 @dataclass
 class Stub:

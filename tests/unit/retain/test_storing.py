@@ -35,7 +35,7 @@ def at(text: str) -> int:
 
 
 def texts(desk: Desk, **asked: Any) -> list[str]:
-    return sorted(hit.text for hit in desk.bank.recall("Priya call fuse", **asked))
+    return sorted(hit.text for hit in desk.bank.recall("Priya call fuse", **asked, precision="wide"))
 
 
 # -- the same again
@@ -120,7 +120,7 @@ def test_a_batch_and_one_by_one_link_and_weigh_alike(desk: OpenDesk) -> None:
 def test_what_was_just_returned_is_not_retained_again(desk: OpenDesk) -> None:
     open_desk = desk()
     (memory,) = open_desk.bank.retain("the fuse is blown", tags=["cellar"])
-    answer = open_desk.bank.recall("fuse")
+    answer = open_desk.bank.recall("fuse", precision="wide")
     assert open_desk.bank.retain("the fuse  is blown ") == [memory]
     assert open_desk.bank.retain(answer.context) == [memory]
     assert open_desk.rows("SELECT count(*) FROM memories") == [(1,)]
@@ -139,17 +139,17 @@ def test_what_was_just_returned_is_not_retained_again(desk: OpenDesk) -> None:
 def test_a_returned_text_with_a_time_or_a_statement_says_more(desk: OpenDesk, stated: dict[str, Any]) -> None:
     bank = desk().bank
     (memory,) = bank.retain("the fuse is blown")
-    bank.recall("fuse")
+    bank.recall("fuse", precision="wide")
     assert bank.retain("the fuse is blown", **stated) != [memory]
 
 
 def test_a_returned_text_that_has_ended_since_is_news(desk: OpenDesk) -> None:
     open_desk = desk()
     (memory,) = open_desk.bank.retain("the fuse is blown", tags=["cellar"])
-    open_desk.bank.recall("fuse")
+    open_desk.bank.recall("fuse", precision="wide")
     open_desk.bank.invalidate(memory, at=open_desk.clock.advance(seconds=1))
     assert open_desk.bank.retain("the fuse is blown") != [memory]
-    open_desk.bank.recall("fuse")
+    open_desk.bank.recall("fuse", precision="wide")
     open_desk.bank.forget(memory)
     assert len(open_desk.bank.retain("the fuse is blown")) == 1
 
@@ -157,10 +157,10 @@ def test_a_returned_text_that_has_ended_since_is_news(desk: OpenDesk) -> None:
 def test_a_private_text_that_was_returned_swallows_nothing_for_others(desk: OpenDesk) -> None:
     open_desk = desk()
     (private,) = open_desk.bank.retain("the fuse is blown", acl=["ann"])
-    open_desk.bank.recall("fuse")
+    open_desk.bank.recall("fuse", precision="wide")
     (public,) = open_desk.bank.retain("the fuse is blown")
     assert public != private
-    assert [hit.id for hit in open_desk.seen_by("ben").recall("fuse")] == [public]
+    assert [hit.id for hit in open_desk.seen_by("ben").recall("fuse", precision="wide")] == [public]
 
 
 # -- change
@@ -539,7 +539,7 @@ def test_a_large_batch_is_stored_at_once_and_compared_later(desk: OpenDesk, smal
     assert open_desk.bank.stats()["waiting"] == 100
     assert open_desk.links("semantic") == open_desk.links("temporal") == set()
     assert len(open_desk.links("session")) == 89
-    assert open_desk.bank.recall(large(100)[57]["text"]).hits[0].id == ids[57]
+    assert open_desk.bank.recall(large(100)[57]["text"], precision="wide").hits[0].id == ids[57]
     assert open_desk.bank.settle() == 100
     assert open_desk.bank.stats()["waiting"] == 0
     assert open_desk.bank.settle() == 0
@@ -605,7 +605,7 @@ def test_settling_withdraws_what_says_again_what_was_there(desk: OpenDesk, small
     assert bank.get(first).proof_count == 4
     assert bank.stats()["current"] == 100
     assert all(len(bank.history(one)) == 1 for one in [*ids[1:], *repeats])
-    assert not {hit.id for hit in bank.recall("fuse weir blown", limit=200)} & set(repeats)
+    assert not {hit.id for hit in bank.recall("fuse weir blown", limit=200, precision="wide")} & set(repeats)
     assert bank.verify().ok
     assert bank.settle() == 0
 

@@ -63,7 +63,9 @@ def reflect(query: str, recall: Recall, asking: Asking) -> Reflection:
     pack = pack_as_data(recall, asking.count, max_tokens=asking.max_tokens)
     if recall.no_match or not recall.hits:
         asking.on_text(NOT_IN_MEMORY)
-        return _reflection(recall, pack, NOT_IN_MEMORY, no_match=True)
+        return _reflection(
+            recall, pack, NOT_IN_MEMORY, note="; ".join(recall.no_match_reasons), no_match=True
+        )
     if asking.answerer is None:
         return _reflection(recall, pack, "", note=NO_MODEL)
     if not pack.hits:

@@ -6,6 +6,10 @@ score(m) = Σ over channels c that found m of weight_c · scaled_c(m)
     log:          the same of ln(s), for masses that fall by magnitudes; a score that is not positive counts
                   as the ranking's lowest positive one
 
+    by_coverage:  weight_c is multiplied by min(1, coverage / by_coverage_c), with the largest coverage of the
+                  query (``recall.coverage``) among the first five hits of c: where no memory holds more than
+                  a stray word of the question, words tell little
+
 What a channel did not find gets nothing from it, like its last hit. A ranking whose scores are all the same
 tells nothing apart and counts 0; one with a single hit counts 1, for that hit was told apart from all
 the rest. Sums are exact (``math.fsum``) and rounded to 1e-9, so the order of the channels changes no bit.
@@ -25,6 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
+from simonides.recall.coverage import coverage
 from simonides.recall.fusion.gathering import fused
 
 if TYPE_CHECKING:
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
     from simonides.records.ranking import Ranking
 
 SCORED_BY = "score_sum"
+_LOOKED_AT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +53,13 @@ class ScoreSum:
     Attributes:
         weights: by channel name, above 0; a channel that is not named has weight 1.
         log: names of channels whose scores are scaled by their logarithms.
+        by_coverage: by name of a channel that weighs less where no hit covers the query, the coverage from
+            which on it has its whole weight, above 0.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
     log: tuple[str, ...] = ()
+    by_coverage: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for channel, weight in self.weights.items():
@@ -59,13 +68,21 @@ class ScoreSum:
                     f"weights.{channel}", f"{weight} is not a number above 0; to drop a channel, leave it out"
                 )
 
-    def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:  # noqa: ARG002 - the protocol's shape
+    def fuse(self, view: View, query: Query, rankings: Mapping[str, Ranking]) -> tuple[Candidate, ...]:
         """One candidate per memory that any channel found, best first, with its rank and score in each."""
         points = {
-            channel: (self.weights.get(channel, 1.0) * self._scaled(channel, ranking)).tolist()
+            channel: (self._weight(channel, ranking, view, query) * self._scaled(channel, ranking)).tolist()
             for channel, ranking in rankings.items()
         }
         return fused(view, rankings, SCORED_BY, points)
+
+    def _weight(self, channel: str, ranking: Ranking, view: View, query: Query) -> float:
+        weight = self.weights.get(channel, 1.0)
+        whole = self.by_coverage.get(channel)
+        if whole and len(ranking) and query.terms:
+            most = float(coverage(view, query, ranking.ordinals[:_LOOKED_AT]).max())
+            weight *= min(1.0, most / whole)
+        return weight
 
     def _scaled(self, channel: str, ranking: Ranking) -> NDArray[np.float64]:
         scores = ranking.scores

@@ -87,7 +87,9 @@ class Helpers:
             return replace(query, notes=(*query.notes, *notes))
         first = query
         if self.texts.query2doc:
-            first = replace(first, terms=self._terms(query, tools) if query.terms else ())
+            first = replace(
+                first, terms=self._terms(query, tools) if query.terms else (), all_terms=False, names=()
+            )
             if query.expression is not None:
                 # In the query language the passage's words are more ways to match.
                 longer = replace(_bare(query), text=f"{query.text} {self._words()}")

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from simonides.records.interval import BEGINNING, FOREVER, Precision, from_micros
+from simonides.records.recall import POSSIBLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,17 +40,19 @@ _SHOWN: dict[Precision, tuple[int, int]] = {
 }
 
 
-def render_item(memory: Memory, rank: int, label: Sequence[LabelPart]) -> str:
+def render_item(memory: Memory, rank: int, label: Sequence[LabelPart], *, doubtful: bool = False) -> str:
     """One item of the context.
 
     Args:
         memory: what to render.
         rank: position in the answer, from 1.
         label: what stands in the brackets, in this order; a part that the memory lacks is left out.
+        doubtful: whether the text is marked with "possibly:".
     """
+    mark = POSSIBLY if doubtful else ""
     parts = [part for part in (_part(memory, name) for name in label) if part]
     described = f" ({', '.join(parts)})" if parts else ""
-    return f"[{rank}]{described} {_indented(memory.text)}"
+    return f"[{rank}]{described} {mark}{_indented(memory.text)}"
 
 
 def render_date(memory: Memory) -> str:

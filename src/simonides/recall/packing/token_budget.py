@@ -75,7 +75,7 @@ class TokenBudget:
         omitted: list[Omitted] = []
         context, used = "", 0
         for candidate, memory in _records(view, pool, query.limit):
-            item = render_item(memory, len(hits) + 1, self.label)
+            item = render_item(memory, len(hits) + 1, self.label, doubtful=query.doubtful)
             addition = SEPARATOR + item if hits else item
             # Nothing is free: a budget of 0 holds no memory, however the counter sees it.
             tokens = max(1, tools.tokens.count(memory.text if self.count == "text" else addition))

@@ -42,10 +42,10 @@ class QueryEmbedding:
         tokens = None
         try:
             if isinstance(tools.embedder, TokenEmbedder):
-                both = tools.embedder.encode_query_both(query.text)
+                both = tools.embedder.encode_query_both(query.rewritten or query.text)
                 raw, tokens = np.asarray(both[0], np.float64), np.asarray(both[1], np.float32)
             else:
-                raw = np.asarray(tools.embedder.encode_query(query.text), np.float64)
+                raw = np.asarray(tools.embedder.encode_query(query.rewritten or query.text), np.float64)
         except Exception as error:  # noqa: BLE001 - any fault of a plugged-in model must leave lexical recall alive
             return _without_vector(query, f"the embedder failed: {type(error).__name__}: {error}")
         problem = _problem(raw, tools.embedder)
@@ -73,7 +73,7 @@ def _problem(vector: NDArray[np.float64], embedder: Embedder) -> str:
     if not np.isfinite(vector).all():
         return "the embedder gave a vector for the query that is not finite"
     if not vector.any():
-        return "the embedder gave a zero vector for the query"
+        return "the embedder gave a zero vector for the query: it knows no word of it"
     return ""
 
 

@@ -3,7 +3,8 @@
 Fills ``query.expression`` from the words, or from ``query.spelled`` where an earlier stage wrote out what
 they mean. In the extended syntax the names in ``entity:`` become hints, and phrases that the lexical channel
 looks for; the other clauses exclude, so they are taken as filters before anything is read
-(``text.query_dsl.clauses``). Cost: linear in the query.
+(``text.query_dsl.clauses``). What a plain query loses although it may have been asked for, such as C# or all
+of "who was it", is said in the trace (``parser.dropped_words``). Cost: linear in the query.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from simonides.records.expression import Clause, Token, TokenKind
-from simonides.text.query_dsl.parser import parse_query
+from simonides.records.hygiene import shown
+from simonides.text.query_dsl.parser import dropped_words, parse_query
 from simonides.text.query_dsl.spelling import clean_phrase
 
 if TYPE_CHECKING:
     from simonides.protocols import Tools, View
     from simonides.records.query import Query
+
+_MOST_SAID = 10
+"""Dropped words that the trace names at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,13 @@ class QueryLanguage:
         Raises:
             QuerySyntaxError: the extended syntax is asked for and the words break it.
         """
-        expression = parse_query(query.spelled or query.text, syntax=query.syntax)
+        text = query.spelled or query.text
+        expression = parse_query(text, syntax=query.syntax)
+        dropped = () if expression.has_operators else dropped_words(text)
+        if dropped:
+            words = ", ".join([*map(shown, dropped[:_MOST_SAID]), *(["…"] if dropped[_MOST_SAID:] else [])])
+            note = f"not searched, as filler or too short: {words}; put words in quotes to search for them"
+            query = replace(query, notes=(*query.notes, note))
         named = [
             part.value for part in expression.tokens if isinstance(part, Clause) and part.name == "entity"
         ]

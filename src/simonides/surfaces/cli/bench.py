@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simonides.errors import InputError
 from simonides.surfaces.cli.bench_compare import compare
 from simonides.surfaces.cli.bench_inputs import (
     DataOption,
@@ -25,6 +26,7 @@ from simonides.surfaces.cli.bench_inputs import (
     measured_embedder,
     prepared,
 )
+from simonides.surfaces.cli.bench_relevance import relevance
 from simonides.surfaces.cli.bench_scale import scale
 from simonides.surfaces.cli.bench_stages import ablation, leaks
 from simonides.surfaces.cli.opening import embedder_choice, environment_embedder, environment_sparse
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 bench = typer.Typer(help="Measure on public datasets.", no_args_is_help=True, rich_markup_mode=None)
+
+_ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Whatever a former command was given."""
 
 
 @bench.callback()
@@ -162,41 +167,10 @@ def ingest(
         print_table(rows)
 
 
-@bench.command()
-def abstention(
-    *,
-    data: Annotated[
-        Path, typer.Option("--data", metavar="DIR", help="Folder that holds the data sets' own folders.")
-    ],
-    profile: ProfileOption = "default",
-    embedder: EmbedderOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Measure how often a profile says "no match" wrongly, and how often it fails to."""
-    from simonides.evaluation.abstention import run_abstention
-    from simonides.evaluation.catalogue import DATASETS, load_dataset
-
-    chosen = environment_embedder() if embedder is None else embedder_choice(embedder)
-    datasets = [load_dataset(name, data) for name in DATASETS]
-    with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
-        answer = run_abstention(
-            datasets,
-            store_path=Path(folder),
-            profile=profile,
-            embedder=measured_embedder(chosen, progress),
-            progress=progress,
-        ).to_dict()
-    if as_json:
-        print_json(answer)
-        return
-    for how, rates in answer["measured"].items():
-        rows = table("kind", "questions", "wrong", numbers=("questions", "wrong"))
-        rows.title = f"profile {answer['profile']}, by {how}"
-        for kind, count in answer["questions"].items():
-            wrong = rates["lost" if kind in answer["answerable"] else "false"][kind]
-            rows.add_row(kind, f"{count:,}", f"{wrong:.4f}")
-        print_table(rows)
-    print_text(f"fitted to the other half: {answer['fitted']}")
+@bench.command("abstention", hidden=True, context_settings=_ANYTHING)
+def abstention() -> None:
+    """Became `bench relevance`."""
+    raise InputError("command", "`bench abstention` became `bench relevance`; run that")
 
 
 @bench.command("view-cost")
@@ -245,3 +219,4 @@ bench.command()(compare)
 bench.command()(ablation)
 bench.command()(leaks)
 bench.command()(scale)
+bench.command()(relevance)

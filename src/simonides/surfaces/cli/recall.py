@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simonides.records.recall import not_in_memory, percent
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption
 from simonides.surfaces.cli.output import (
@@ -102,7 +103,7 @@ def print_recall(answer: "Recall", *, context: bool, trace: bool, as_json: bool)
     elif context:
         if answer.context:
             print_text(answer.context)
-    elif answer.hits:
+    elif answer.told:
         print_table(_hits(answer))
     if answer.evidence and not as_json and not context:
         print_text("\n".join(_behind(answer)))
@@ -146,34 +147,43 @@ def _note(trace: "Trace") -> None:
 
 
 def _remark(answer: "Recall") -> None:
-    """Whether the answer is one."""
-    if answer.no_match and answer.hits:
-        say(f"no match: {'; '.join(answer.no_match_reasons)} (the nearest are shown)")
-    elif answer.trace.skipped:
+    """Whether the answer is one, and which hits are not shown."""
+    if answer.trace.skipped:
         say(f"nothing was looked for: {answer.trace.skipped}")
+    elif answer.no_match and answer.hits:
+        say(f"{not_in_memory(answer.no_match_reasons)[:-1]} (--json shows the nearest)")
     elif not answer.hits:
         say("nothing found")
+    elif len(answer.told) < len(answer.hits):
+        rest = len(answer.hits) - len(answer.told)
+        say(f"{rest} less likely ones are not shown (--precision wide shows all)")
 
 
 def _hits(answer: "Recall") -> "Table":
+    """What the answer tells; how likely each answers, else its score."""
     from rich.text import Text
 
-    rows = table("rank", "score", "date", "kind", "text", numbers=("rank", "score"))
+    number = "score" if answer.told[0].relevance is None else "relevance"
+    rows = table("rank", number, "date", "kind", "text", numbers=("rank", number))
     for column in rows.columns[2:4]:
         column.no_wrap = True
-    for hit in answer:
+    for hit in answer.told:
         memory = hit.memory
         precision = memory.occurred.precision if memory.occurred else None
         date = when(memory.event_time, precision)
         # The id stands under the text, where no width is lost to it; `show` and `forget` take it.
-        text = Text(printable(hit.text)).append(f"\n{hit.id}", style="dim")
-        rows.add_row(str(hit.rank), f"{hit.score:.4f}", date, hit.kind, text)
+        text = Text(answer.mark + printable(hit.text)).append(f"\n{hit.id}", style="dim")
+        value = f"{hit.score:.4f}" if hit.relevance is None else percent(hit.relevance)
+        rows.add_row(str(hit.rank), value, date, hit.kind, text)
     return rows
 
 
 def _behind(answer: "Recall") -> "Iterator[str]":
-    """The memories for and against each observation."""
+    """The memories for and against each observation that the answer tells."""
+    told = {hit.id for hit in answer.told}
     for memory, behind in answer.evidence.items():
+        if memory not in told:
+            continue
         yield f"\nbehind {memory}:"
         for each in behind:
             yield f"  {each.stance:<7}  {each.memory.id}  {each.memory.text}"

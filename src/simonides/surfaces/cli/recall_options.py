@@ -138,6 +138,21 @@ def _asked(
             show_default="none",
         ),
     ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            "--precision",
+            metavar="LEVEL",
+            help="How much of what may be relevant: high, balanced, wide.",
+            show_default="balanced",
+        ),
+    ] = None,
+    min_relevance: Annotated[
+        float | None,
+        typer.Option(
+            "--min-relevance", metavar="P", help="The least relevance of a hit, 0 to 1.", show_default="none"
+        ),
+    ] = None,
     tier: Annotated[
         str | None,
         typer.Option(
@@ -182,6 +197,8 @@ def _asked(
         include_archived=include_archived or None,
         prefer_observations=prefer_observations or None,
         deadline_ms=deadline_ms,
+        precision=precision,
+        min_relevance=min_relevance,
         tier=tier,
         seed=seed,
     )

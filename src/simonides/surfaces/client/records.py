@@ -80,6 +80,9 @@ def recall_of(answer: Answer) -> Recall:
         ),
         explanations=tuple(_explanation_of(each) for each in answer.get("explanations", ())),
         no_match_reasons=tuple(answer["no_match_reasons"]),
+        confidence=answer["confidence"],
+        band=answer["band"],
+        precision=answer["precision"],
         id=answer["id"],
         job=answer.get("job", ""),
         evidence={
@@ -153,6 +156,8 @@ def reflection_of(answer: Answer, query: str) -> Reflection:
         answer["no_match"],
         trace,
         no_match_reasons=tuple(answer["no_match_reasons"]),
+        confidence=answer["confidence"],
+        band=answer["band"],
         id=answer["id"],
     )
     same = {name: answer[name] for name in ("answer", "removed", "no_match", "model", "note", "context")}

@@ -506,9 +506,9 @@ def _placed(name: str, bank: str | None, values: Mapping[str, Any]) -> tuple[str
 
 
 def _query(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a query string: switches in JSON's spelling, what is ``None`` left out."""
+    """Values of a query string: switches in JSON's spelling, an empty list without a value, no ``None``."""
     return {
-        name: str(value).lower() if isinstance(value, bool) else value
+        name: str(value).lower() if isinstance(value, bool) else "" if value == [] else value
         for name, value in values.items()
         if value is not None
     }

@@ -1,7 +1,8 @@
 """The demo: retain a year's journal, ask it ten questions, show what was found and what was not.
 
-A question counts as answered when every memory that it needs is among the first five. What is needed is
-written down beside the question (``questions.py``), so a miss is shown as a miss.
+A question counts as answered when every memory that it needs is among the first five hits. What is needed is
+written down beside the question (``questions.py``), so a miss is shown as a miss, and so is a hit that is not
+told (``Recall.told``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simonides.records.kind import Kind
+from simonides.records.recall import not_in_memory, percent
 from simonides.store import open_store
 from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.demo.questions import QUESTIONS
@@ -116,7 +118,7 @@ def _follow(bank: Bank, question: Question, found: Recall, console: Console) -> 
     """Take a name from what was found and ask on, as an agent would."""
     *first, last = question.expected
     first_hop = _show_hits(found, first, console)
-    name = next((match[1] for hit in found if (match := re.search(question.bridge, hit.text))), None)
+    name = next((match[1] for hit in found.told if (match := re.search(question.bridge, hit.text))), None)
     if name is None:
         _say(console, f"   ✗ nothing to ask on with, so not found: “{last}”", "red")
         return False
@@ -132,25 +134,31 @@ def _recall(bank: Bank, question: Question, query: str) -> Recall:
 def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> bool:
     """Print the hits, needed ones marked and in full; return whether all that is expected is there."""
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    for width in (1, 1, len("2026-01-01"), len(Kind.PREFERENCE)):
+    for width in (1, 1, len("100 %"), len("2026-01-01"), len(Kind.PREFERENCE)):
         table.add_column(min_width=width)
-    for hit in found:
+    for hit in found.told:
         needed = any(words in hit.text for words in expected)
+        text = found.mark + hit.text
         day = hit.memory.event_time
         table.add_row(
             Text("✓" if needed else "", "green"),
             str(hit.rank),
+            "" if hit.relevance is None else percent(hit.relevance),
             f"{day:%Y-%m-%d}" if day else "",
             hit.kind,
-            Text(hit.text) if needed else Text(hit.text, "dim", no_wrap=True, overflow="ellipsis"),
+            Text(text) if needed else Text(text, "dim", no_wrap=True, overflow="ellipsis"),
         )
     console.print(table)
+    if found.no_match:
+        _say(console, f"   {not_in_memory(found.no_match_reasons)}")
     ranks = {words: next((hit.rank for hit in found if words in hit.text), None) for words in expected}
-    if any(ranks.values()):
+    places = sorted(filter(None, ranks.values()))
+    if places:
+        unread = ", but taken for too unlikely to be shown" if places[-1] > len(found.told) else ""
         _say(
             console,
-            f"   ✓ found at rank {', '.join(str(rank) for rank in sorted(filter(None, ranks.values())))}",
-            "green",
+            f"   ✓ found at rank {', '.join(map(str, places))}{unread}",
+            "yellow" if unread else "green",
         )
     for words in [words for words, rank in ranks.items() if not rank]:
         _say(console, f"   ✗ not in the top {_TOP}: “{words}”", "red")

@@ -1,8 +1,8 @@
 """What a tool returns: structured content that a model can afford, and the same as text.
 
-A recall gives its context once, as data (``packing.as_data``), and of each memory what is needed to cite,
-show, change or forget it; the whole records would cost several times the budget. Everything else is the
-operation's own answer.
+A recall gives its context once, as data (``packing.as_data``), and of each hit what is needed to cite, show,
+change or forget it, without its text; the whole records would cost several times the budget. Everything else
+is the operation's own answer.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.recall.packing.as_data import harmless, trust_word
+from simonides.records.recall import not_in_memory
 from simonides.surfaces.operations import results
 from simonides.surfaces.operations.schemas import optional
 
@@ -26,18 +27,22 @@ _COUNT: Schema = {"type": "integer", "minimum": 0}
 _ENTRY: Schema = {
     "type": "object",
     "properties": {
-        "n": {**_COUNT, "description": "What the context cites it as."},
+        "n": {
+            "type": ["integer", "null"],
+            "description": "What the context cites it as; null: the context leaves it out, as too unlikely.",
+        },
         "id": _TEXT,
         "kind": _TEXT,
+        "relevance": results.RELEVANCE,
         "score": {"type": ["number", "null"]},
         "source": _TEXT,
         "trust": {"type": "string", "enum": ["high", "middle", "low"]},
     },
-    "required": ["n", "id", "kind", "score", "source", "trust"],
+    "required": ["n", "id", "kind", "relevance", "score", "source", "trust"],
     "additionalProperties": False,
 }
 _SOMETIMES = ("chunks", "job", "explanations", "trace")
-_KEPT = ("id", "no_match", "no_match_reasons", "context")
+_KEPT = ("id", "no_match", "no_match_reasons", "confidence", "band", "context")
 RECALLED: Schema = {
     "title": "Recalled",
     "type": "object",
@@ -89,14 +94,15 @@ def _recalled(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     shown = {name: answer[name] for name in _KEPT}
     shown["memories"] = [
         {
-            "n": number,
+            "n": number if number <= answer["told"] else None,
             "id": hit["id"],
             "kind": hit["kind"],
+            "relevance": hit["relevance"],
             "score": hit["score"],
             "source": harmless(hit["memory"]["source"] or hit["memory"]["document"]),
             "trust": trust_word(hit["memory"]["trust"]),
         }
-        for number, hit in enumerate(() if answer["no_match"] else answer["hits"], 1)
+        for number, hit in enumerate(answer["hits"], 1)
     ]
     shown["omitted"] = len(answer["omitted"])
     if "chunks" in answer:
@@ -104,10 +110,13 @@ def _recalled(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return shown | {name: answer[name] for name in ("job", "explanations", "trace") if name in answer}
 
 
+def context_of(answer: Mapping[str, Any]) -> str:
+    """What a model reads of a recall: the context, or that and why nothing answers."""
+    return not_in_memory(answer["no_match_reasons"]) if answer["no_match"] else str(answer["context"])
+
+
 def _recall_text(answer: Mapping[str, Any]) -> str:
-    lines = [answer["context"]] if answer["context"] else []
-    if answer["no_match"]:
-        lines.append(f"Not in memory: {'; '.join(answer['no_match_reasons']) or 'nothing was found'}.")
+    lines = [context] if (context := context_of(answer)) else []
     if answer["omitted"]:
         lines.append(f"Left out for want of tokens: {answer['omitted']}.")
     if "job" in answer:

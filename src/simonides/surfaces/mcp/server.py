@@ -31,7 +31,7 @@ from simonides.errors import (
     StoreError,
 )
 from simonides.retain.quiet_errors import hidden, hush
-from simonides.surfaces.mcp.answers import finite, shown
+from simonides.surfaces.mcp.answers import context_of, finite, shown
 from simonides.surfaces.mcp.compat import tools_for
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS
 from simonides.surfaces.operations.table import OPERATIONS
@@ -312,8 +312,7 @@ class _Door:
             answer = await self._dispatcher.perform(grant, tool.operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, await self._told(error, params.arguments)) from None
-        known = answer["context"] or "Nothing is remembered about it."
-        text = types.TextContent(type="text", text=f"{known}\n\n{question}")
+        text = types.TextContent(type="text", text=f"{context_of(answer)}\n\n{question}".lstrip())
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
 
 

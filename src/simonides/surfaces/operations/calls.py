@@ -56,9 +56,11 @@ def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> R
     if form == "plain":
         return answer
     pack = pack_as_data(answer, bank.count_tokens, form=cast("Form", form), max_tokens=max_tokens)
-    # With no match the hits that were found stay, as in the plain form.
-    hits = answer.hits if answer.no_match else pack.hits
-    return replace(answer, hits=hits, context=pack.text, omitted=pack.omitted)
+    # Hits that are not told stay, as in the plain form, after those that are (``Recall.told``).
+    told = answer.told
+    hits = (*pack.hits, *(answer.hits[len(told) :] if len(pack.hits) == len(told) else ()))
+    numbered = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
+    return replace(answer, hits=numbered, context=pack.text, omitted=pack.omitted)
 
 
 def get_job(bank: Bank, request: requests.GetJob) -> Answer:
@@ -79,6 +81,8 @@ def explain(bank: Bank, request: requests.Explain) -> Answer:
         "id": answer.id,
         "no_match": answer.no_match,
         "no_match_reasons": list(answer.no_match_reasons),
+        "confidence": answer.confidence,
+        "band": answer.band,
         "explanations": [each.to_dict() for each in answer.explanations],
         "omitted": whole["omitted"],
         "trace": whole["trace"],

@@ -188,6 +188,10 @@ class Asked(Among):
         s.ALIASES, "Word → other words for it (jeffs_brain).", None
     )
     deadline_ms: float | None = parameter(s.DEADLINE, "Leave out optional stages that end later.", None)
+    precision: str | None = parameter(
+        s.PRECISION, "high, balanced (the default), or wide: how much of what may be relevant.", None
+    )
+    min_relevance: float | None = parameter(s.SHARE, "The least relevance of a hit.", None)
     tier: str = parameter(s.choice(("default",)), "No language model is asked in a recall.", "default")
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from simonides.records.exchange import Counts
 from simonides.records.kind import Kind, Layer
+from simonides.records.query import PRECISIONS
+from simonides.records.recall import Band
 from simonides.surfaces.operations.schemas import Schema, choice, optional
 
 _TEXT: Schema = {"type": "string"}
@@ -14,6 +18,23 @@ _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _TIME: Schema = {"type": ["string", "null"], "description": "ISO 8601 in UTC; null = open."}
 _RANKS: Schema = {"type": "object", "additionalProperties": _COUNT}
 _NUMBERS: Schema = {"type": "object", "additionalProperties": {"type": ["number", "null"]}}
+RELEVANCE: Schema = {
+    "type": ["number", "null"],
+    "description": "How probably the memory answers the query, 0 to 1; null where the profile judges none.",
+}
+_CONFIDENCE: Schema = {
+    "type": ["number", "null"],
+    "description": "How probably anything answers the query, 0 to 1; null where the profile judges none.",
+}
+_BAND: Schema = {
+    **choice(get_args(Band)),
+    "description": "match: something likely answers; weak: possibly; none: nothing does.",
+}
+_TOLD: Schema = {
+    **_COUNT,
+    "description": "How many of the hits, from the first on, a reader is to be given: all with match, the "
+    "first ones with weak, each marked as possible, none with none.",
+}
 _OMITTED: Schema = {**_COUNT, "description": "How many are left out because max_tokens is spent."}
 
 
@@ -78,6 +99,7 @@ _HIT = _answer(
     id=_TEXT,
     text=_TEXT,
     kind=choice(Kind),
+    relevance=RELEVANCE,
     score=_NUMBER,
     scored_by=_TEXT,
     tokens=_COUNT,
@@ -117,6 +139,7 @@ _EXPLANATION = _answer(
     signals=_NUMBERS,
     score=_NUMBER,
     scored_by=_TEXT,
+    relevance=RELEVANCE,
     verdicts=_listed(_VERDICT),
 )
 _BEHIND = _answer("Evidence", stance=_TEXT, memory=RECORD)
@@ -132,6 +155,10 @@ RECALL = _some(
         omitted=_listed(_LEFT_OUT),
         no_match=_SWITCH,
         no_match_reasons=_TEXTS,
+        confidence=_CONFIDENCE,
+        band=_BAND,
+        precision=choice(PRECISIONS),
+        told=_TOLD,
         chunks=_listed(_CHUNK),
         job={**_TEXT, "description": "In the async tier: what get_job takes."},
         explanations=_listed(_EXPLANATION),
@@ -159,6 +186,8 @@ REFLECTION = _answer(
     removed=_COUNT,
     no_match=_SWITCH,
     no_match_reasons=_TEXTS,
+    confidence=_CONFIDENCE,
+    band=_BAND,
     model=_TEXT,
     note=_TEXT,
     context=_TEXT,
@@ -168,6 +197,8 @@ EXPLANATIONS = _answer(
     id=_TEXT,
     no_match=_SWITCH,
     no_match_reasons=_TEXTS,
+    confidence=_CONFIDENCE,
+    band=_BAND,
     explanations=_listed(_EXPLANATION),
     omitted=_listed(_LEFT_OUT),
     trace=_TRACE,

@@ -29,6 +29,7 @@ from simonides.recall.search_arguments import (
 )
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
 from simonides.records.kind import Kind, Layer
+from simonides.records.query import PRECISIONS
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
 from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, MAX_RELATION_BYTES, MAX_TEXT_BYTES
 from simonides.retain.trust import TRUST
@@ -140,6 +141,7 @@ FORM = choice(("plain", *FORMS))
 BUDGET_FUNCTION = choice(BUDGET_FUNCTIONS)
 CHUNK_TOKENS = whole(0, MOST_CHUNK_TOKENS)
 DEADLINE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_DEADLINE_MS}
+PRECISION = choice(PRECISIONS)
 ALIASES: Schema = {
     "type": "object",
     "propertyNames": LABEL,

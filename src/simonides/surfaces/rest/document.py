@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.surfaces.operations.schemas import BANK, IN_PATH
 from simonides.surfaces.operations.table import DATABASE, LINES, Scope, Stream
 from simonides.surfaces.rest.handlers import KEY_HEADER
+from simonides.surfaces.rest.reading import may_be_empty
 from simonides.surfaces.rest.writing import JSON
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def _parameter(each: Parameter, where: str) -> dict[str, Any]:
         "required": each.required,
         "description": each.help,
         "schema": schema,
+        # No value (`kinds=`) is an empty list, which a query string cannot say otherwise.
+        **({"allowEmptyValue": True} if where == "query" and may_be_empty(schema) else {}),
     }
 
 

@@ -136,6 +136,8 @@ async def aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:
 def read_query(request: Request, operation: Operation) -> dict[str, Any]:
     """Values from a query string: numbers and switches as the schema asks, repeated ones as a list.
 
+    A list is empty where its parameter has no value (``kinds=``): a query string has no other way to say so.
+
     Raises:
         MalformedError: a parameter that is no list is given twice.
     """
@@ -143,8 +145,10 @@ def read_query(request: Request, operation: Operation) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name in request.query_params:
         given = request.query_params.getlist(name)
-        types = _types(schemas.get(name, {}))
-        if "array" in types and (len(given) > 1 or "string" not in types):
+        types = types_of(schemas.get(name, {}))
+        if given == [""] and may_be_empty(schemas.get(name, {})):
+            values[name] = []
+        elif "array" in types and (len(given) > 1 or "string" not in types):
             values[name] = given
         elif len(given) > 1:
             raise MalformedError(name, "is given more than once")
@@ -153,9 +157,17 @@ def read_query(request: Request, operation: Operation) -> dict[str, Any]:
     return values
 
 
-def _types(schema: Schema) -> set[str]:
+def may_be_empty(schema: Schema) -> bool:
+    """Whether a schema of a parameter allows an empty list."""
+    if schema.get("type") == "array":
+        return not schema.get("minItems")
+    return any(map(may_be_empty, schema.get("anyOf", ())))
+
+
+def types_of(schema: Schema) -> set[str]:
+    """The JSON types that a schema of a parameter allows."""
     named = {schema["type"]} if "type" in schema else {"string"} if "enum" in schema else set()
-    return named.union(*(_types(inner) for inner in schema.get("anyOf", ())))
+    return named.union(*(types_of(inner) for inner in schema.get("anyOf", ())))
 
 
 def _typed(value: str, types: set[str]) -> object:

@@ -78,6 +78,27 @@ def parse_query(
     return Expression(normalise_query(text), builder.finish(), has_operators=structured)
 
 
+def dropped_words(text: str) -> tuple[str, ...]:
+    """Words that ``parse_query`` drops from a plain *text* though they may be what was asked for, as written.
+
+    Where no other word remains, these are all; else the short ones that are no filler (C#), and those in
+    capitals in a text that has small letters, too (IT).
+    """
+    pieces = list(_plain_pieces(text))
+    if any(piece.structures for piece in pieces):
+        return ()
+    parts = [piece.part for piece in pieces if isinstance(piece.part, Token)]
+    dropped = [part for part in parts if _is_filler(part, filler_words())]
+    if len(dropped) < len(parts):
+        mixed = text.upper() != text
+        dropped = [
+            part
+            for part in dropped
+            if part.text not in filler_words() or (mixed and len(part.written) > 1 and part.written.isupper())
+        ]
+    return tuple(dict.fromkeys(part.written for part in dropped))
+
+
 def _is_filler(part: Part | None, dropped: Collection[str]) -> bool:
     return isinstance(part, Token) and (
         is_short(part.text) or part.text in dropped or part.text.upper() in _OPERATORS

@@ -44,6 +44,9 @@ class Words:
     def query_terms(self, text: str) -> list[str]:
         return self.terms(text)
 
+    def is_filler(self, text: str) -> bool:
+        return False
+
 
 @dataclass(frozen=True)
 class Found:

@@ -25,6 +25,9 @@ class Stems:
     def query_terms(self, text: str) -> list[str]:
         return self.terms(text)
 
+    def is_filler(self, text: str) -> bool:
+        return False
+
 
 ITEMS = [
     {"text": "lamps lamp lampshade", "context": "cellar", "relation": "lights"},

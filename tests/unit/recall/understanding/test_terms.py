@@ -4,7 +4,7 @@ from simonides.recall.understanding.terms import AnalysedTerms
 from simonides.testing.fakes import FakeView, WordAnalyser, fake_query, fake_tools
 
 
-def terms_of(text: str, stop_words: frozenset[str] = frozenset()) -> tuple[tuple[str, int], ...]:
+def terms_of(text: str, stop_words: frozenset[str] = frozenset()) -> tuple[tuple[str, float], ...]:
     tools = fake_tools(analyser=WordAnalyser(stop_words))
     return AnalysedTerms().understand(FakeView.of([]), fake_query(text), tools).terms
 
