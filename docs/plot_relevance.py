@@ -12,20 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-
-mpl.use("svg")
 import matplotlib.pyplot as plt
+from plot_scale import RESULTS, STYLE
 
-RESULTS = Path(__file__).parents[1] / "bench" / "results"
 PICTURE = Path(__file__).parent / "guide" / "relevance.svg"
-# Keys and values of many types.
-_STYLE: Any = {
-    "svg.hashsalt": "simonides",
-    "svg.fonttype": "none",
-    "font.size": 9,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-}
 
 
 def main() -> int:
@@ -40,7 +30,7 @@ def main() -> int:
 
 def draw(result: dict[str, Any], picture: Path) -> None:
     """Two panels: relevance of hits, and confidence of recalls; a line per data set."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure, panels = plt.subplots(1, 2, figsize=(9.0, 4.2), layout="constrained")
         for panel, (of, parts) in zip(panels, result["calibration"].items(), strict=True):
             panel.plot([0, 1], [0, 1], ":", color="grey", label="as stated")

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 RESULTS = Path(__file__).parents[1] / "bench" / "results"
 PICTURE = Path(__file__).parent / "guide" / "scale.svg"
 # Keys and values of many types.
-_STYLE: Any = {
+STYLE: Any = {
     "svg.hashsalt": "simonides",
     "svg.fonttype": "none",
     "font.size": 9,
@@ -50,7 +50,7 @@ def read_results(results: Path) -> dict[str, list[dict[str, Any]]]:
 
 def draw(found: dict[str, list[dict[str, Any]]], picture: Path) -> None:
     """Two panels, both axes logarithmic: CPU of a recall, and memory."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure, (latency, memory) = plt.subplots(1, 2, figsize=(9.0, 3.6), layout="constrained")
         for profile, measured in found.items():
             sizes = [one["n"] for one in measured]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
+    from simonides.retain.secrets import Policy
     from simonides.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -88,9 +89,19 @@ def stub_embedder() -> StubEmbedder:
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder) -> Iterator[Store]:
+def redact() -> Policy | None:
+    """What becomes of secrets in ``store``; tests of redaction override it."""
+    return None
+
+
+@pytest.fixture
+def store(
+    tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder, redact: Policy | None
+) -> Iterator[Store]:
     """An empty store with the stub embedder."""
-    with simonides.open(tmp_path / "store", clock=clock, embedder=stub_embedder, environ={}) as opened:
+    with simonides.open(
+        tmp_path / "store", clock=clock, embedder=stub_embedder, environ={}, redact=redact
+    ) as opened:
         yield opened
 
 

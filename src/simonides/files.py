@@ -16,15 +16,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import inspect
 import os
 import re
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from simonides.errors import InputError, UnavailableError
+from simonides.errors import C, InputError, UnavailableError, around_public_methods
 
 if sys.platform != "win32":
     import fcntl
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import IO
 
-C = TypeVar("C", bound=type)
 
 PRIVATE, SHARED = 0o600, 0o666
 """Modes of new files: for the owner only; as the umask says."""
@@ -107,14 +105,7 @@ def translates_disk_errors(folder: Callable[[Any], Path]) -> Callable[[C], C]:
     Args:
         folder: gives the folder of an object of the class.
     """
-
-    def decorate(decorated: C) -> C:
-        for name, method in list(vars(decorated).items()):
-            if inspect.isfunction(method) and not name.startswith("_"):
-                setattr(decorated, name, _translating(method, folder))
-        return decorated
-
-    return decorate
+    return around_public_methods(lambda method: _translating(method, folder))
 
 
 def _translating(method: Callable[..., Any], folder: Callable[[Any], Path]) -> Callable[..., Any]:

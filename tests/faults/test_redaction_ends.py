@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from mcp import Client
 from tests.surfaces.rest.conftest import app, client_for
 
-import simonides
 from simonides.errors import InputError, NotFoundError
 from simonides.retain.quiet_errors import hidden, hush, without
 from simonides.retain.secrets import placeholder
@@ -21,14 +20,10 @@ from simonides.surfaces.serving.grants import LOCAL
 from simonides.surfaces.serving.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from tests.surfaces.rest.conftest import ClientFor
 
+    from simonides.retain.secrets import Policy
     from simonides.store import Store
-    from simonides.testing.clock import FrozenClock
-    from simonides.testing.embedder import StubEmbedder
 
 pytestmark = pytest.mark.fault("N80")
 
@@ -40,12 +35,9 @@ MASK = placeholder("secret")
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder) -> Iterator[Store]:
-    """In place of the one without a policy."""
-    with simonides.open(
-        tmp_path / "store", clock=clock, embedder=stub_embedder, environ={}, redact="mask"
-    ) as opened:
-        yield opened
+def redact() -> Policy:
+    """In place of no policy."""
+    return "mask"
 
 
 @pytest.mark.parametrize("password", PARTS)

@@ -11,32 +11,25 @@ from mcp.shared.exceptions import MCPError
 from tests.surfaces.mcp.conftest import session
 from tests.surfaces.rest.conftest import app, client_for
 
-import simonides
 from simonides.retain.secrets import find_secrets
 from simonides.surfaces.mcp.server import MAX_ARGUMENTS, PROMPT
 from simonides.surfaces.operations.table import Operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.surfaces.mcp.conftest import Session
     from tests.surfaces.rest.conftest import ClientFor
 
-    from simonides.store import Store
-    from simonides.testing.clock import FrozenClock
-    from simonides.testing.embedder import StubEmbedder
+    from simonides.retain.secrets import Policy
 
 __all__ = ["app", "client_for", "session"]
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder) -> Iterator[Store]:
-    """In place of the one without a policy."""
-    with simonides.open(
-        tmp_path / "store", clock=clock, embedder=stub_embedder, environ={}, redact="mask"
-    ) as opened:
-        yield opened
+def redact() -> Policy:
+    """In place of no policy."""
+    return "mask"
 
 
 @pytest.fixture

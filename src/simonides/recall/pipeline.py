@@ -28,7 +28,7 @@ from simonides.recall.deadline import Deadline
 from simonides.recall.depth import deepened, too_shallow
 from simonides.recall.helping.running import Work
 from simonides.records.candidate import FUSED
-from simonides.records.recall import MOST_POSSIBLE, Recall
+from simonides.records.recall import MOST_POSSIBLE, Recall, is_doubtful
 from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _pack(
 ) -> Packed:
     """Hits and context, as sure as the judgement is."""
     pack = plan.packer.stage.pack
-    if answered and judgement and judgement.band == "weak" and query.precision != "wide":
+    if answered and judgement and is_doubtful(judgement.band, query.precision):
         query = replace(query, doubtful=True)
     packed = pack(view, query, pool, tools)
     if not answered:

@@ -24,6 +24,11 @@ MOST_POSSIBLE = 2
 """So many memories are read then."""
 
 
+def is_doubtful(band: Band, precision: str) -> bool:
+    """Whether what is read is marked with "possibly": nothing is likely to answer, but something may."""
+    return band == "weak" and precision != "wide"
+
+
 def not_in_memory(reasons: Sequence[str]) -> str:
     """What a person or a model reads where nothing answers, from ``Recall.no_match_reasons``."""
     return f"Not in memory: {'; '.join(reasons)}." if reasons else "Not in memory."
@@ -193,8 +198,8 @@ class Recall:
 
     @property
     def doubtful(self) -> bool:
-        """Whether what is read is marked with "possibly": nothing is likely to answer, but something may."""
-        return self.band == "weak" and self.precision != "wide"
+        """Whether what is read is marked with "possibly"; see ``is_doubtful``."""
+        return is_doubtful(self.band, self.precision)
 
     @property
     def told(self) -> tuple[Hit, ...]:

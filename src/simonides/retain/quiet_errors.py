@@ -8,14 +8,14 @@ Cost: none where nothing is raised.
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from simonides.errors import C, around_public_methods
 from simonides.retain.secrets import PLACEHOLDER, find_secrets, masked, placeholder
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from simonides.retain.secrets import Policy
 
-C = TypeVar("C", bound=type)
 
 _SHORTEST_BEGINNING = 8
 """Characters of a secret in a row that a message may not show."""
@@ -165,14 +164,7 @@ def quiet(policy: Callable[[Any], Policy]) -> Callable[[C], C]:
     Args:
         policy: gives the policy of an object of the class.
     """
-
-    def decorate(decorated: C) -> C:
-        for name, method in list(vars(decorated).items()):
-            if inspect.isfunction(method) and not name.startswith("_"):
-                setattr(decorated, name, _quietly(method, policy))
-        return decorated
-
-    return decorate
+    return around_public_methods(lambda method: _quietly(method, policy))
 
 
 def _quietly(method: Callable[..., Any], policy: Callable[[Any], Policy]) -> Callable[..., Any]:

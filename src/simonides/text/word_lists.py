@@ -78,5 +78,4 @@ def _raw_lines(folder: str, language: str) -> list[str]:
 
 
 def _lines(folder: str, language: str) -> list[list[str]]:
-    text = files("simonides.text").joinpath("lists", folder, f"{language}.txt").read_text(encoding="utf-8")
-    return [tokenise(line) for line in text.splitlines() if not line.startswith("#")]
+    return [tokenise(line) for line in _raw_lines(folder, language)]

@@ -8,29 +8,23 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from tests.faults.test_secrets import Tokens, leaks
 
-import simonides
 from simonides.surfaces.mcp.tools import BANK, TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.surfaces.mcp.conftest import Session
 
+    from simonides.retain.secrets import Policy
     from simonides.store import Store
-    from simonides.testing.clock import FrozenClock
-    from simonides.testing.embedder import StubEmbedder
 
 pytestmark = pytest.mark.fault("X6")
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder) -> Iterator[Store]:
-    """In place of the one without a policy."""
-    with simonides.open(
-        tmp_path / "store", clock=clock, embedder=stub_embedder, environ={}, redact="mask"
-    ) as opened:
-        yield opened
+def redact() -> Policy:
+    """In place of no policy."""
+    return "mask"
 
 
 def test_no_tool_stores_a_token_and_no_failure_repeats_one(  # noqa: C901 see below

@@ -1161,7 +1161,7 @@ class EmbeddedBank:
         """Whether the audit log has rows, and goes by *key* where one is given."""
         with translated(self._connections.path):
             connection = self._connections.get()
-            if not connection.execute("SELECT EXISTS (SELECT 1 FROM audit)").get:
+            if not has_entries(connection):
                 return False
             with contextlib.suppress(UnavailableError):
                 if key is not None:

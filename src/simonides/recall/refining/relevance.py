@@ -107,7 +107,7 @@ class Relevance:
         confidence = float(models[0].chances(signals.anything)[0])
         if is_small_talk(query.text):
             confidence = 0.0
-        elif query.time is not None and _happened_then(view, query, pool):
+        elif query.time is not None and _happened_then(view, query, signals.ordinals[:HEAD]):
             # What happened in the time that the query states is an answer to it, whatever its words.
             confidence = max(confidence, self.match)
         chances = models[1].chances(signals.hits)
@@ -281,9 +281,8 @@ def _word_signals(view: View, query: Query, ordinals: NDArray[np.int64]) -> dict
     }
 
 
-def _happened_then(view: View, query: Query, pool: tuple[Candidate, ...]) -> bool:
+def _happened_then(view: View, query: Query, head: NDArray[np.int64]) -> bool:
     """Whether a memory of the head happened in the time that the query states."""
-    head = np.array([candidate.ordinal for candidate in pool[:HEAD]], np.int64)
     assert query.time is not None
     first, last = view.column("occurred_from", head), view.column("occurred_to", head)
     return bool(meets(first, last, query.time).any())

@@ -242,16 +242,15 @@ class _Rewriter:
         visible = np.flatnonzero(self._view.visible)
         if len(visible) <= _MOST_READ:
             return [int(row) for row in visible]
+        return self._best(self._query.terms, _MOST_READ)
+
+    def _best(self, terms: Sequence[tuple[str, float]], most: int) -> list[int]:
+        """The *most* best visible rows by words, best first."""
+        visible = self._view.visible
         rows, scores = self._postings.bm25(
-            self._query.terms,
-            self._view.visible,
-            self._view.visible,
-            field_weights=_FIELD_WEIGHTS,
-            k1=1.2,
-            b=0.5,
-            depth=_MOST_READ,
+            terms, visible, visible, field_weights=_FIELD_WEIGHTS, k1=1.2, b=0.5, depth=most
         )
-        return [int(row) for row in self._view.ranking(rows, scores, _MOST_READ).ordinals]
+        return [int(row) for row in self._view.ranking(rows, scores, most).ordinals]
 
     def _longer(self, word: _Word) -> list[str]:
         """Words of visible memories for which it may stand: its continuation, or its vowels added."""
@@ -278,14 +277,9 @@ class _Rewriter:
 
     def _surfaces(self, term: str) -> list[str]:
         """The words of one visible memory that have *term* as their stem, in order."""
-        rows, scores = self._postings.bm25(
-            [(term, 1)], self._view.visible, self._view.visible, field_weights=_FIELD_WEIGHTS, k1=1.2, b=0.5,
-            depth=1,
-        )  # fmt: skip
-        best = self._view.ranking(rows, scores, 1).ordinals.tolist()
         words = [
             word
-            for memory in self._view.memories(best)
+            for memory in self._view.memories(self._best([(term, 1)], 1))
             for word in _ANY_WORD.findall(fold_case(fold_characters(f"{memory.text} {memory.context}")))
         ]
         parts = dict.fromkeys(part for word in words for part in (word, *word.split("-")))
@@ -297,7 +291,7 @@ class _Rewriter:
         digits = "".join(character for character in written if character.isdigit())
         if not 7 <= len(digits) <= 20:
             return None
-        whole = self._postings.seen([digits], self._view.visible, fields=_FIELDS)[0]
+        whole = self._seen([digits])
         if digits == written.lstrip("+"):
             if whole:
                 return None
