@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 
-PAGE_BYTES = 2 * 1024 * 1024
+PAGE_BYTES = 512 * 1024
 """Of one page of memories (``Memory.size``); the memory that passes it is the last one of its page."""
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 """Options of glibc's ``mallopt``."""
-SWITCH_SECONDS = 0.0005
+SWITCH_SECONDS = 0.0001
 """How long a thread may hold the interpreter while others wait. Python's own 5 ms, times the workers, is what
 an answer to ``/health/live`` would wait for at each of its steps (``bench/soak/load.py``)."""
 
