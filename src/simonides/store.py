@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -21,7 +20,6 @@ from simonides.backends.embedded.removal import check_removable, remove_bank
 from simonides.bank import Bank, Surroundings
 from simonides.errors import (
     InputError,
-    ModelError,
     NotFoundError,
     SimonidesError,
     StoreError,
@@ -29,16 +27,18 @@ from simonides.errors import (
 )
 from simonides.files import disk_errors, make_folder, translates_disk_errors
 from simonides.forking import Origin, refused_after_fork
-from simonides.models.catalogue import CATALOGUE, DEFAULT_EMBEDDER, find_record, find_reranker
-from simonides.models.fetch import silent
-from simonides.models.onnx_encoder import checked_dimension
-from simonides.models.resolve import load_embedder, load_reranker, load_sparse, sparse_choice
+from simonides.models.on_demand import (
+    EmbedderSource,
+    RerankerSource,
+    SparseSource,
+    check_models,
+    check_parts,
+)
 from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
 from simonides.recall.helping.running import Threads
 from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.records.interval import parse_time
-from simonides.records.model_identity import ModelIdentity
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.quiet_errors import quiet
@@ -67,9 +67,6 @@ if TYPE_CHECKING:
     from simonides.retain.secrets import Policy
 
 
-_log = logging.getLogger("simonides")
-
-_ANY = ModelIdentity()
 _MOST_CHANNEL_THREADS = 64
 _LONGEST_PATH = 4096
 
@@ -161,7 +158,7 @@ def open_store(
         InputError: an argument is wrong.
         MissingExtraError: there is a key, and the SQLite that is loaded cannot encrypt.
     """
-    _check_parts(
+    check_parts(
         clock=clock,
         embedder=embedder,
         sparse=sparse,
@@ -176,7 +173,7 @@ def open_store(
     policy = read_policy(redact, variables)
     _check_values(audit_key, zone, channel_threads)
     # Before anything is made: a wrong argument changes nothing.
-    _check_models(embedder, dimension, (reranker, heavy_reranker), sparse)
+    check_models(embedder, dimension, (reranker, heavy_reranker), sparse)
     analyser = TextAnalyser(language)
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(variables)
@@ -207,30 +204,6 @@ def open_store(
         warm=warm,
         channel_threads=channel_threads,
     )
-
-
-def _check_parts(*, tokens: object, expander: object, **others: object) -> None:
-    """That what was handed in can do what it is for; a name stands for a catalogued one."""
-    if tokens is None:
-        raise InputError("tokens", "is None; leave it out for the default")
-    methods = {
-        "clock": "__call__",
-        "embedder": "encode",
-        "sparse": "encode",
-        "tokens": "count",
-        "reranker": "score",
-        "heavy_reranker": "score",
-        "judge": "judge",
-        "answerer": "stream",
-    }
-    for field, given in {**others, "tokens": tokens}.items():
-        named = isinstance(given, str) and field not in {"clock", "judge", "answerer"}
-        if given is not None and not named and not callable(getattr(given, methods[field], None)):
-            raise InputError(
-                field, f"{shown(given)} has no method {methods[field]}; leave it out for the default"
-            )
-    if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
-        raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
 
 
 def _check_values(audit_key: object, zone: object, channel_threads: object) -> None:
@@ -270,23 +243,6 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _check_models(
-    embedder: object, dimension: int | None, rerankers: tuple[object, ...], sparse: object
-) -> None:
-    """Whether the catalogue has what is named; loads nothing."""
-    for reranker in rerankers:
-        if isinstance(reranker, str):
-            find_reranker(reranker)
-    if isinstance(sparse, str):
-        sparse_choice(sparse)
-    if dimension is not None:
-        if not isinstance(embedder, str):
-            raise InputError(
-                "dimension", "is for catalogued embedders only; name one, or cut vectors yourself"
-            )
-        checked_dimension(find_record(DEFAULT_EMBEDDER if embedder == "auto" else embedder), dimension)
-
-
 @refused_after_fork(lambda store: store._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 @quiet(lambda store: store.redact)
 @translates_disk_errors(lambda store: store.folder)
@@ -323,8 +279,8 @@ class Store:
     ) -> None:
         self.folder = folder
         self._key = key
-        self._source = _EmbedderSource(embedder, progress, dimension)
-        self._sparse = _SparseSource(sparse, progress)
+        self._source = EmbedderSource(embedder, progress, dimension)
+        self._sparse = SparseSource(sparse, progress)
         self._executor = _ChannelThreads(channel_threads) if channel_threads else None
         self._around = Surroundings(
             clock,
@@ -335,7 +291,7 @@ class Store:
             expander,
             self._source,
             self._executor,
-            _RerankerSource(reranker, progress).get,
+            RerankerSource(reranker, progress).get,
             token_codes=token_codes,
             settings=settings,
             judge=judge,
@@ -343,7 +299,7 @@ class Store:
             redact=redact,
             answerer=answerer,
             timer=timer,
-            heavy_reranker=_RerankerSource(heavy_reranker, progress).get,
+            heavy_reranker=RerankerSource(heavy_reranker, progress).get,
         )
         self._audit_key = audit_key
         self._create = create
@@ -505,148 +461,3 @@ class _ChannelThreads(Threads):
         with self._lock:
             self._closed = True
         super().close()
-
-
-class _EmbedderSource:
-    """Loads the embedder at first use, once; a model that cannot be had leaves recall by words."""
-
-    def __init__(
-        self, wanted: str | Embedder | None, progress: Progress | None, dimension: int | None
-    ) -> None:
-        if isinstance(wanted, str) and not wanted.strip():
-            raise InputError("embedder", "is blank; give a model's name, 'auto' or None")
-        self._wanted = wanted
-        self._dimension = dimension
-        self._progress = progress or silent
-        self._lock = threading.Lock()
-        self._loaded: tuple[Embedder | None, str] | None = None
-        # Others than the one that was asked for, by fingerprint: those that banks have gone over to.
-        self._others: dict[str, tuple[Embedder | None, str]] = {}
-        # Fingerprints that the catalogue's model of the name does not have.
-        self._strangers: set[str] = set()
-
-    def __call__(self, model: ModelIdentity = _ANY) -> tuple[Embedder | None, str]:
-        """The embedder for a bank whose vectors are of *model*, or ``None`` and why.
-
-        With ``"auto"`` that is *model* wherever it is catalogued. Another one than *model* where there is no
-        way to it; its caller then says so.
-        """
-        with self._lock:
-            if self._wanted is None or not model.fingerprint:
-                return self._default()
-            others = self._others.get(model.fingerprint)
-            if others is None and self._wanted == "auto" and model.name != DEFAULT_EMBEDDER:
-                others = self._catalogued(model, offline=None)
-            return others or self._default()
-
-    def at_hand(self, model: ModelIdentity) -> Embedder | None:
-        """That very embedder, if it can be had without fetching it."""
-        with self._lock:
-            found = self._others.get(model.fingerprint) or self._catalogued(model, offline=True)
-            return found[0] if found else None
-
-    def adopt(self, model: str | Embedder, dimension: int | None) -> Embedder:
-        """The embedder that a bank goes over to; see ``Bank.reembed``."""
-        _check_parts(tokens="approximate", expander=None, embedder=model)
-        _check_models(model, dimension, (), None)
-        if isinstance(model, str):
-            name = DEFAULT_EMBEDDER if model == "auto" else model
-            embedder: Embedder = load_embedder(name, progress=self._progress, dimension=dimension)
-        else:
-            embedder = model
-        with self._lock:
-            self._others[embedder.fingerprint] = embedder, ""
-        return embedder
-
-    def _catalogued(
-        self, model: ModelIdentity, *, offline: bool | None
-    ) -> tuple[Embedder | None, str] | None:
-        """A bank's embedder by its name; ``None`` where the catalogue's one makes other vectors."""
-        known = model.name in {record.name for record in CATALOGUE}
-        if not known or model.fingerprint in self._strangers:
-            return None
-        cut = None if find_record(model.name).dimension == model.dimension else model.dimension
-        try:
-            found = load_embedder(model.name, progress=self._progress, offline=offline, dimension=cut)
-        except (ModelError, InputError) as error:
-            if offline:
-                return None
-            _log.warning("no embedder, recall goes by words alone: %s", error)
-            self._others[model.fingerprint] = None, str(error)
-            return self._others[model.fingerprint]
-        if found.fingerprint != model.fingerprint:
-            self._strangers.add(model.fingerprint)
-            return None
-        self._others[model.fingerprint] = found, ""
-        return self._others[model.fingerprint]
-
-    def _default(self) -> tuple[Embedder | None, str]:
-        if self._loaded is None:
-            self._loaded = self._load()
-        return self._loaded
-
-    @property
-    def problem(self) -> str:
-        """Why there is none, as far as it was tried; loads nothing."""
-        loaded = self._loaded
-        return loaded[1] if loaded else ""
-
-    def _load(self) -> tuple[Embedder | None, str]:
-        if self._wanted is None:
-            return None, ""
-        if not isinstance(self._wanted, str):
-            return self._wanted, ""
-        name = DEFAULT_EMBEDDER if self._wanted == "auto" else self._wanted
-        try:
-            return load_embedder(name, progress=self._progress, dimension=self._dimension), ""
-        except ModelError as error:
-            if self._wanted != "auto":
-                raise
-            _log.warning("no embedder, recall goes by words alone: %s", error)
-            return None, str(error)
-
-
-class _RerankerSource:
-    """Loads the reranker when a profile first asks for it, once; without it the fused order stands."""
-
-    def __init__(self, wanted: str | Reranker | None, progress: Progress | None) -> None:
-        self._wanted = wanted
-        self._progress = progress or silent
-        self._lock = threading.Lock()
-        self._loaded: tuple[Reranker | None, str] | None = None
-
-    def get(self) -> tuple[Reranker | None, str]:
-        """The reranker, or ``None`` and why (empty where none was asked for)."""
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
-
-    def _load(self) -> tuple[Reranker | None, str]:
-        if not isinstance(self._wanted, str):
-            return self._wanted, ""
-        try:
-            return load_reranker(self._wanted, progress=self._progress), ""
-        except ModelError as error:
-            _log.warning("no reranker, the fused order stands: %s", error)
-            return None, str(error)
-
-
-class _SparseSource:
-    """Loads the sparse encoder at first use, once."""
-
-    def __init__(self, wanted: str | SparseEncoder | None, progress: Progress | None) -> None:
-        self._wanted = wanted
-        self._progress = progress or silent
-        self._lock = threading.Lock()
-
-    def get(self) -> tuple[SparseEncoder | None, str]:
-        """The encoder, or ``None``, and why there is none though one was asked for.
-
-        Raises:
-            ModelError: the named model cannot be had.
-        """
-        with self._lock:
-            if isinstance(self._wanted, str):
-                self._wanted = load_sparse(self._wanted, progress=self._progress)
-            return self._wanted, ""

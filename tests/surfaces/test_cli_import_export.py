@@ -482,11 +482,11 @@ def test_the_real_conversations(cli: Cli, cli_json: CliJson, tmp_path: Path, dat
 @pytest.fixture
 def embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of items and one of vectors, in a store whose embedder is a stub."""
-    from simonides import store  # noqa: PLC0415 - most tests here only run commands
+    from simonides.models import on_demand  # noqa: PLC0415 - most tests here only run commands
     from simonides.testing.embedder import StubTokenEmbedder  # noqa: PLC0415 - the same
 
     stub = StubTokenEmbedder()
-    monkeypatch.setattr(store, "load_embedder", lambda *_, **__: stub)
+    monkeypatch.setattr(on_demand, "load_embedder", lambda *_, **__: stub)
     monkeypatch.setenv("SIMONIDES_EMBEDDER", "all-MiniLM-L6-v2")
     said = [f"Ines planted {number} fig trees" for number in range(12)]
     lines = "".join(json.dumps({"text": text}) + "\n" for text in said)

@@ -257,7 +257,7 @@ def test_a_model_is_loaded_at_first_use_and_once(tmp_path: Path, monkeypatch: py
         loaded.append(name)
         return StubEmbedder()
 
-    monkeypatch.setattr("simonides.store.load_embedder", load)
+    monkeypatch.setattr("simonides.models.on_demand.load_embedder", load)
     with simonides.open(tmp_path, embedder="pretend") as store:
         bank = store.bank("diary")
         assert loaded == []
@@ -271,7 +271,9 @@ def test_a_model_is_loaded_at_first_use_and_once(tmp_path: Path, monkeypatch: py
 def test_recall_by_words_alone_never_loads_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with simonides.open(tmp_path, embedder=None) as store:
         store.bank("diary").retain("The kettle is new.")
-    monkeypatch.setattr("simonides.store.load_embedder", lambda *_, **__: pytest.fail("was loaded"))
+    monkeypatch.setattr(
+        "simonides.models.on_demand.load_embedder", lambda *_, **__: pytest.fail("was loaded")
+    )
 
     with simonides.open(tmp_path) as store:
         assert texts(store.bank("diary"), "kettle", profile="lexical") == ["The kettle is new."]

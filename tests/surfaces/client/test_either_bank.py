@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import io
 import os
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +41,29 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 FACT = "Odalys Brenn lives in Norrhav."
 QUERY = "Where does Odalys Brenn live?"
+
+
+@pytest.mark.fault("N82")
+def test_cancelled_calls_are_done_whole_or_not_at_all(either: Any) -> None:
+    async def work() -> None:
+        async with AsyncBank(either, workers=2) as bank:
+            for pause in (0.0, 0.0, 0.002, 0.005, 0.01, 0.02):
+                texts = [[f"Note {pause} {call}, part {part}." for part in range(3)] for call in range(6)]
+                calls = [asyncio.ensure_future(bank.retain(each)) for each in texts]
+                asked = [asyncio.ensure_future(bank.recall("which note?")) for _ in range(4)]
+                await asyncio.sleep(pause)
+                for call in (*calls, *asked):
+                    call.cancel()
+                await asyncio.gather(*calls, *asked, return_exceptions=True)
+            # A worker that is left with a lock or a transaction would refuse this, or wait for ever.
+            await asyncio.wait_for(asyncio.gather(*(bank.retain(f"{FACT} {n}") for n in range(4))), 60)
+
+    asyncio.run(work())
+    held = {memory.text for memory in either.memories(limit=1_000)}
+    assert {f"{FACT} {n}" for n in range(4)} <= held
+    batches = Counter(text.partition(", part")[0] for text in held if text.startswith("Note"))
+    assert set(batches.values()) <= {3}
+    assert either.verify().ok
 
 
 @pytest.mark.spec("ME-11")

@@ -29,8 +29,10 @@ from simonides.records.interval import FOREVER
 from simonides.records.merges import described, find_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+    Lines = list[tuple[int, dict[str, Any]]]
 
 FORMAT = "simonides-export"
 VERSION = 1
@@ -45,6 +47,7 @@ MEMORY_COLUMNS = (
 
 EPISODE_COLUMNS = ("text", "source", "document", "session", "speaker", "author", "trust", "recorded_at")
 
+_PARTS_OF_MEMORIES = frozenset({"episode", "chunk", "memory"})
 _CHECK_LENGTH = len(',"~":"00000000"}\n')
 _LONGEST_HEADER = 1 << 20
 # In a text the quotes are escaped, so it matches keys only; those of metadata are told apart afterwards.
@@ -210,6 +213,47 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 raise InputError(f"{path}:{number}", str(error)) from None
             if record.get("record") not in {"header", "end"}:
                 yield number, record
+
+
+def read_batches(path: Path, most: int) -> Iterator[Lines]:
+    """The same records in batches of *most* lines; more where one memory with its versions has more.
+
+    Raises:
+        InputError: a line is not what was written; names it.
+    """
+    batch: Lines = []
+    for unit in _units(read_records(path)):
+        if batch and len(batch) + len(unit) > most:
+            yield batch
+            batch = []
+        batch += unit
+    if batch:
+        yield batch
+
+
+def _units(records: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[Lines]:
+    """Lines that belong into one transaction: a memory's versions with their sources, or a line alone."""
+    unit: Lines = []
+    sources: Lines = []
+    current: object = None
+    for number, record in records:
+        kind = record.get("record")
+        if kind not in _PARTS_OF_MEMORIES:
+            if unit or sources:
+                yield unit + sources
+                unit, sources, current = [], [], None
+            yield [(number, record)]
+        elif kind != "memory":
+            sources.append((number, record))
+        else:
+            if unit and record.get("id") != current:
+                yield unit
+                unit = []
+            current = record.get("id")
+            unit += [*sources, (number, record)]
+            sources = []
+    if unit or sources:
+        yield unit + sources
 
 
 def _header(path: Path, raw: bytes) -> dict[str, Any]:

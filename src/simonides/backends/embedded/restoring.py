@@ -53,7 +53,7 @@ from simonides.backends.embedded.export_fields import (
     check_recorded_times,
     read_fields,
 )
-from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_records
+from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_batches
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.reading import read_merges
 from simonides.backends.embedded.reanalysis import analysed
@@ -73,14 +73,12 @@ from simonides.records.merges import all_count_as, counts_as
 from simonides.records.model_identity import ModelIdentity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from simonides.backends.embedded.auditing import Auditor
     from simonides.backends.embedded.connection import Connections
     from simonides.protocols import Analyser
-
-    _Lines = list[tuple[int, dict[str, Any]]]
 
 LARGEST_BATCH = 2_000
 """Lines per transaction; more only where one memory needs them."""
@@ -88,8 +86,6 @@ LARGEST_BATCH = 2_000
 _HEADER_AND_END = 2
 _EPISODE = ", ".join(EPISODE_COLUMNS)
 _MARKS = ", ".join("?" * len(EPISODE_COLUMNS))
-
-_PARTS_OF_MEMORIES = frozenset({"episode", "chunk", "memory"})
 
 
 def restore(
@@ -122,7 +118,7 @@ def restore(
     header, lines = check_file(path, now)
     run = _Restoring(path, header, analyser, epoch, now)
     # An export without a record, too, hands on the identity of its bank.
-    batches = _batches(_units(read_records(path))) if lines > _HEADER_AND_END else iter([[]])
+    batches = read_batches(path, LARGEST_BATCH) if lines > _HEADER_AND_END else iter([[]])
     for batch in batches:
         with write_transaction(connections) as connection:
             began = read_meta(connection).sequence
@@ -134,42 +130,6 @@ def restore(
                 check_room(connection, connections.path)
         after_batch(batch[-1][0] if batch else lines, lines)
     return Restored(Counts(**run.added), run.present)
-
-
-def _units(records: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[_Lines]:
-    """Lines that belong into one transaction: a memory's versions with their sources, or a line alone."""
-    unit: _Lines = []
-    sources: _Lines = []
-    current: object = None
-    for number, record in records:
-        kind = record.get("record")
-        if kind not in _PARTS_OF_MEMORIES:
-            if unit or sources:
-                yield unit + sources
-                unit, sources, current = [], [], None
-            yield [(number, record)]
-        elif kind != "memory":
-            sources.append((number, record))
-        else:
-            if unit and record.get("id") != current:
-                yield unit
-                unit = []
-            current = record.get("id")
-            unit += [*sources, (number, record)]
-            sources = []
-    if unit or sources:
-        yield unit + sources
-
-
-def _batches(units: Iterable[_Lines]) -> Iterator[_Lines]:
-    batch: _Lines = []
-    for unit in units:
-        if batch and len(batch) + len(unit) > LARGEST_BATCH:
-            yield batch
-            batch = []
-        batch += unit
-    if batch:
-        yield batch
 
 
 class _Restoring:
