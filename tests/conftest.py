@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import simonides
+from simonides.backends.embedded import connection
 from simonides.errors import ModelMissingError
 from simonides.profiles.environment import NAMES
 from simonides.testing.clock import FrozenClock
@@ -22,6 +23,8 @@ from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from _typeshed import HasFileno
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
@@ -50,6 +53,21 @@ def _missing(what: str) -> NoReturn:
     if IN_CI:
         pytest.fail(f"missing: {what}")
     pytest.skip(f"missing: {what}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a test wait for the disk only where it is about durability; before any fixture opens a bank."""
+    durable = "reliability" in item.path.parts or item.get_closest_marker("durable") is not None
+    connection.SYNCHRONOUS = "FULL" if durable else "OFF"
+    os.fsync = _fsync if durable else _do_not_sync  # type: ignore[assignment] # one signature, two protocols
+
+
+_fsync = os.fsync
+
+
+def _do_not_sync(_handle: int | HasFileno) -> None:
+    """Leave a file to the operating system."""
 
 
 @pytest.fixture(scope="session", autouse=True)

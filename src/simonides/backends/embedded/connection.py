@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 MINIMUM_SQLITE = (3, 51, 3)
 """Older ones can corrupt a WAL file that several connections write (fixed in 3.51.3)."""
 
+SYNCHRONOUS = "FULL"
+"""What is acknowledged survives a loss of power; only tests that are not about durability set it to OFF."""
+
+_PRAGMAS = ("trusted_schema", "OFF"), ("foreign_keys", "ON"), ("secure_delete", "ON")
 _BUSY_MILLISECONDS = 60_000
 _CACHE_BYTES = (8 << 20, 32 << 20)
 """Pages that a connection keeps, at least and at most."""
@@ -153,8 +157,8 @@ class Connections:
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         _keep_pages(connection, self.path)
         add_functions(connection)
-        for pragma in ("trusted_schema=OFF", "foreign_keys=ON", "secure_delete=ON", "synchronous=FULL"):
-            connection.pragma(*_split(pragma))
+        for name, value in (*_PRAGMAS, ("synchronous", SYNCHRONOUS)):
+            connection.pragma(name, value)
         # A look at the file, so that one that cannot be opened or is no database fails here.
         connection.pragma("user_version")
         if connection.readonly("main"):
@@ -228,11 +232,6 @@ def _keep_pages(connection: apsw.Connection, path: Path) -> None:
     least, most = _CACHE_BYTES
     size = path.stat().st_size if path.exists() else 0
     connection.pragma("cache_size", -(min(max(size // _CACHED_SHARE, least), most) // 1024))
-
-
-def _split(pragma: str) -> tuple[str, str]:
-    name, _, value = pragma.partition("=")
-    return name, value
 
 
 @contextlib.contextmanager

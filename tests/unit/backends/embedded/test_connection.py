@@ -77,6 +77,7 @@ def test_the_version_is_checked_before_a_file_is_touched(path: Path, monkeypatch
     assert not path.exists()
 
 
+@pytest.mark.durable
 def test_every_connection_has_the_same_settings(connections: Connections) -> None:
     found = []
 
