@@ -9,6 +9,16 @@ from typing import Any
 from tables.results import MEASURES, NAMES, all_pages, measured_on, pages_by_data
 
 
+def headline(results: Path) -> str:
+    """``default`` beside words alone, on every data set."""
+    rows = measured(results).splitlines()
+    return "\n".join(row for row in rows if not row.startswith("| ") or _in_headline(row))
+
+
+def _in_headline(row: str) -> bool:
+    return row.startswith("| data ") or "`default`" in row or "`lexical`" in row
+
+
 def measured(results: Path) -> str:
     """Every profile on every data set."""
     lines = [f"| data | profile | questions | {' | '.join(MEASURES)} |", "|---" * (3 + len(MEASURES)) + "|"]
