@@ -16,6 +16,7 @@ from simonides.errors import (
     DamagedError,
     EncryptionError,
     ForkedError,
+    SimonidesError,
     SqliteVersionError,
     StoreError,
     UnavailableError,
@@ -128,10 +129,16 @@ class Connections:
         """
         connection = self.get()
         if connection.in_transaction:
-            self._local.opened = None
-            connection.close()
+            self.drop(connection)
             connection = self.get()
         return connection
+
+    def drop(self, connection: apsw.Connection) -> None:
+        """Close *connection*, which rolls back and ends its statements; ``get`` opens another."""
+        opened: tuple[apsw.Connection, int] | None = getattr(self._local, "opened", None)
+        if opened is not None and opened[0] is connection:
+            self._local.opened = None
+        connection.close()
 
     def _open(self) -> apsw.Connection:
         try:
@@ -320,6 +327,13 @@ def _transaction(connections: Connections, begin: str, *, commit: bool) -> Itera
             yield connection
             if commit:
                 connection.execute("COMMIT")
+        except SimonidesError:
+            raise
+        except BaseException:
+            # A traceback that is kept keeps cursors, and SQLite commits nothing on a connection that
+            # has an unfinished write.
+            connections.drop(connection)
+            raise
         finally:
             try:
                 # SQLite ends a transaction itself after some disk errors. Python handles no signal between

@@ -12,6 +12,7 @@ from tests.reliability.interrupting import Interrupter
 from simonides.backends.embedded.connection import (
     Connections,
     check_sqlite_version,
+    read_transaction,
     translated,
     write_transaction,
 )
@@ -404,3 +405,21 @@ def test_a_transaction_that_a_kept_traceback_holds_open_is_ended_by_the_next(
     assert held, "some interrupt left the transaction open as long as its traceback was kept"
     wanted = [text for place in range(1, at) for text in (f"whole {place}", "next")]
     assert [text for text in notes(path) if text != "torn"] == wanted
+
+
+@pytest.mark.fault("N82")
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_write_that_a_kept_traceback_left_unfinished_stops_no_later_one(
+    connections: Connections, error: type[BaseException]
+) -> None:
+    kept = []
+    with write_transaction(connections) as connection:
+        connection.execute("CREATE TABLE figs(number INTEGER); INSERT INTO figs VALUES (1), (2)")
+    with pytest.raises(error), write_transaction(connections) as connection:  # noqa: PT012 it breaks off in between
+        kept.append(connection.execute("DELETE FROM figs RETURNING number"))
+        next(kept[0])
+        raise error
+    with write_transaction(connections) as connection:
+        connection.execute("INSERT INTO figs VALUES (3)")
+    with read_transaction(connections) as connection:
+        assert connection.execute("SELECT number FROM figs ORDER BY 1").get == [1, 2, 3]
