@@ -17,7 +17,7 @@ READY := $(VENV)/.installed
 ENCRYPTING := .venv-encryption
 
 .DEFAULT_GOAL := help
-.PHONY: setup demo test conformance check fix audit lock sbom mutation bench bench-peers docs site soak encryption \
+.PHONY: package setup demo test conformance check fix audit lock sbom mutation bench bench-peers docs site soak encryption \
 	fuzz clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
@@ -115,6 +115,9 @@ docs: $(READY) ## write docs/reference/ and what guide pages show of the command
 site: $(READY) ## build the site of docs/ into site/
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	$(BIN)/mkdocs build --strict
+
+package: $(READY) ## build sdist and wheel; use the wheel without extras on every Python from 3.11 on the path
+	$(BIN)/python scripts/check_package.py $(ARGS)
 
 soak: $(READY) ## the tests that run for minutes
 	$(BIN)/pytest -m soak $(ARGS)

@@ -80,7 +80,12 @@ def _build(folder: Path) -> tuple[Path, Path]:
 
 def _pythons() -> list[str]:
     found = [shutil.which(f"python3.{minor}") for minor in MINORS]
-    return [path for path in found if path] or [sys.executable]
+    # A version manager's command of that name may only say where the version would be.
+    return [path for path in found if path and _starts(path)] or [sys.executable]
+
+
+def _starts(python: str) -> bool:
+    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 def _install_and_use(python: str, wheel: Path, folder: Path) -> dict[str, Any]:
