@@ -2,8 +2,8 @@
 
     python scripts/check_package.py [--json]
 
-The wheel is built from the sdist, so that a file which the sdist lacks is noticed. Every CPython from 3.11 on that is on
-the path gets an environment of its own outside the checkout. Needs the package index.
+The wheel is built from the sdist, so that a file which the sdist lacks is noticed. Every CPython from 3.11 on
+that is on the path gets an environment of its own outside the checkout. Needs the package index.
 """
 
 from __future__ import annotations
@@ -53,15 +53,16 @@ def main() -> int:
         folder = Path(place)
         sdist, wheel = _build(folder)
         found = [_install_and_use(python, wheel, folder) for python in _pythons()]
-        figures = {"sdist_bytes": sdist.stat().st_size, "wheel_bytes": wheel.stat().st_size, "installed": found}
+        sizes = {"sdist_bytes": sdist.stat().st_size, "wheel_bytes": wheel.stat().st_size}
+        figures = {**sizes, "installed": found}
     if asked.json:
         print(json.dumps(figures, indent=2))
     else:
         print(f"{sdist.name} {figures['sdist_bytes']:,} bytes; {wheel.name} {figures['wheel_bytes']:,} bytes")
         for each in found:
             print(
-                f"{each['python']}: installed in {each['seconds']:.0f} s, {each['megabytes']:.0f} MB with what it"
-                f" needs, {each['own_megabytes']:.1f} MB of it simonides; import {each['import_ms']} ms"
+                f"{each['python']}: installed in {each['seconds']:.0f} s, {each['megabytes']:.0f} MB in all, "
+                f"{each['own_megabytes']:.1f} MB of it simonides; import {each['import_ms']} ms"
             )
     return 0
 
@@ -127,7 +128,7 @@ def _run(*command: str, at: Path, **environment: str) -> str:
     return done.stdout
 
 
-def _check(holds: bool, problem: str) -> None:
+def _check(holds: object, problem: str) -> None:
     if not holds:
         raise SystemExit(problem)
 
