@@ -2,9 +2,9 @@
 
     sudo python scripts/check_container.py [--python /usr/bin/python3]
 
-For machines on which no container can be started. The file system is this machine's, made read-only but for
-the volume and a tmpfs in a mount namespace of its own, so nothing outside a temporary folder changes. Needs root
-on Linux, for the user of the image and the namespace, and the package index.
+For machines on which no container can be started. The file system is this machine's, read-only but for the
+volume and a tmpfs in a mount namespace of its own, so nothing outside a temporary folder changes. Needs
+root on Linux, for the user of the image and the namespace, and the package index.
 """
 
 from __future__ import annotations
@@ -108,9 +108,7 @@ def _serve(steps: dict[str, str], image: Path, inside: dict[str, str]) -> None:
         server.terminate()
         status_code = server.wait(30)
     _check(status_code == 0, f"the server ended with {status_code}")
-    print(
-        f"build, install, model, serve as user {USER}, health check, retain, recall, stop: all as in the image"
-    )
+    print(f"build, install, model, serve as user {USER}, health check, retain and recall: as in the image")
 
 
 def _ask(token: str, what: str, body: dict[str, object]) -> dict[str, object]:
