@@ -106,7 +106,7 @@ def test_changes_are_reported_by_kind_and_in_total(cli: Cli, cli_json: CliJson, 
         assert word in shown.stdout
     missing = cli("bench", "changes", "--data", str(tmp_path))
     assert missing.exit_code == 2
-    assert "changes_development.jsonl cannot be read" in missing.stderr
+    assert "changes_development.jsonl: No such file" in missing.stderr
 
 
 def test_relevance_reports_calibration_and_what_is_given(cli: Cli, cli_json: CliJson, data: Path) -> None:

@@ -1,8 +1,8 @@
 """Whether a change is told from two facts that hold together, on chains and pairs of short statements.
 
 A chain states one attribute again and again, so that the newest is current; both statements of a pair hold.
-Each goes into a bank of its own, after other facts, one statement at a time by a clock that is set: at its own
-time, or, where that has passed or is not stated, some time after the former.
+Each goes into a bank of its own, after other facts, one statement at a time by a clock that is set: at its
+own time, or, where that has passed or is not stated, some time after the former.
 
     first      of a chain's queries, the current value stands above every outdated one
     handled    an outdated statement is closed (has an end or a successor), or marked wherever it is shown
@@ -123,9 +123,7 @@ def load_changes(folder: Path, halves: Iterable[str] = ("development",)) -> tupl
             try:
                 cases += [_case(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
             except OSError as error:
-                raise InputError(
-                    "data", f"{path} cannot be read ({error.strerror}); give its folder"
-                ) from error
+                raise InputError("data", f"{path}: {error.strerror}; give its folder") from error
             except (KeyError, TypeError, ValueError) as error:
                 raise wrong_form(path, name, error) from error
     return tuple(cases)
@@ -161,14 +159,13 @@ def _outcome(store: Store, case: Case, profile: str, now: list[datetime]) -> Out
     bank = store.bank(case.id)
     now[0] = _START
     bank.retain(list(case.others))
-    places: dict[str, list[int]] = {}
     ids: list[str] = []
-    for place, statement in enumerate(case.statements):
+    for statement in case.statements:
         said = statement.event_time
         now[0] = max(datetime.fromisoformat(said), now[0] + _DAY) if said else now[0] + _LATER
         ids.append(_retain(bank, statement))
-        places.setdefault(ids[-1], []).append(place)
     now[0] += _LATER
+    places = {memory: [place for place, other in enumerate(ids) if other == memory] for memory in ids}
     ends = {place for place, memory in enumerate(ids) if bank.get(memory).valid_to is not None}
     # A statement such as "until 2019" ends by its own words, whatever stands beside it.
     own = {place for place in ends & case.current if _ends_alone(store, case, place)}

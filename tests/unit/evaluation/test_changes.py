@@ -186,7 +186,7 @@ def test_a_chain_is_retained_in_the_order_of_arrival_and_asked(tmp_path: Path) -
 
 
 def test_files_that_are_missing_or_of_another_form_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"changes_development\.jsonl cannot be read"):
+    with pytest.raises(InputError, match=r"changes_development\.jsonl: No such file"):
         load_changes(tmp_path)
     (tmp_path / "changes_development.jsonl").write_text('{"id": "changes-001"}\n', encoding="utf-8")
     with pytest.raises(InputError, match="does not have the form of changes"):
