@@ -82,6 +82,33 @@ def test_bad_input(cli: Cli, data: Path, options: list[str], field: str) -> None
     assert field in result.stderr
 
 
+def test_changes_are_reported_by_kind_and_in_total(cli: Cli, cli_json: CliJson, tmp_path: Path) -> None:
+    def row(key: str, *texts: str, outdated: list[int]) -> str:
+        statements = [
+            {"text": text, "event_time": f"2025-0{n}-01T09:00:00Z"} for n, text in enumerate(texts, 1)
+        ]
+        current = [place for place in range(len(texts)) if place not in outdated]
+        queries = ["Where is the kiln?", "kiln"]
+        about = {"id": key, "kind": "place", "current": current, "outdated": outdated, "queries": queries}
+        return json.dumps({**about, "statements": statements, "others": ["The cat sleeps."]}) + "\n"
+
+    chain = row("changes-001", "The kiln is in hall 4.", "The kiln is in the yard.", outdated=[0])
+    pair = row("coexisting-001", "The kiln is hot.", "The kiln is in hall 4.", outdated=[])
+    (tmp_path / "changes_held.jsonl").write_text(chain, encoding="utf-8")
+    (tmp_path / "coexisting_held.jsonl").write_text(pair, encoding="utf-8")
+    command = ("bench", "changes", "--data", str(tmp_path), "--half", "held", "--embedder", "none")
+    answer = cli_json(*command)
+    assert answer["changes"]["all"]["cases"] == answer["coexisting"]["place"]["cases"] == 1
+    assert answer["wrong"] == []
+    shown = cli(*command)
+    assert shown.exit_code == 0, shown.stderr
+    for word in ("unmarked", "both told", "wrongly closed or marked: none"):
+        assert word in shown.stdout
+    missing = cli("bench", "changes", "--data", str(tmp_path))
+    assert missing.exit_code == 2
+    assert "changes_development.jsonl: No such file" in missing.stderr
+
+
 def test_relevance_reports_calibration_and_what_is_given(cli: Cli, cli_json: CliJson, data: Path) -> None:
     short = {
         "banks": {"b": [{"id": "f1", "text": "Deploys run at noon.", "context": "release"}]},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError
+from simonides.surfaces.cli.bench_changes import changes
 from simonides.surfaces.cli.bench_compare import compare
 from simonides.surfaces.cli.bench_inputs import (
     DataOption,
@@ -220,3 +221,4 @@ bench.command()(ablation)
 bench.command()(leaks)
 bench.command()(scale)
 bench.command()(relevance)
+bench.command()(changes)
