@@ -143,16 +143,20 @@ def new_file(path: Path, *, replace: bool = True, mode: int = PRIVATE) -> Iterat
         remove_dead(path.parent, _partials_of(path))
         if not replace:
             check_absent(path)
-        partial, handle = _make_partial(path, mode)
+        # Named before it is there, and removed by one call: an interrupt leaves no moment for it to stay.
+        partial = path.with_name(f".{_shown(path)}.{secrets.token_hex(8)}{_PARTIAL}")
+        name = os.fspath(partial)
         try:
-            with os.fdopen(handle, "wb") as file:
+            with _open_partial(name, mode) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
                 publish(partial, path, replace=replace)
         finally:
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
+            try:  # noqa: SIM105 - a context manager is a function, at whose start an interrupt may strike
+                os.unlink(name)  # noqa: PTH108 - so is Path.unlink
+            except OSError:
+                pass
 
 
 def write_file(path: Path, content: bytes | str, *, replace: bool = True, mode: int = PRIVATE) -> None:
@@ -264,20 +268,17 @@ def _partials_of(path: Path) -> re.Pattern[str]:
     return re.compile(rf"\.{re.escape(_shown(path))}\.[0-9a-f]{{16}}\.partial", re.DOTALL)
 
 
-def _make_partial(path: Path, mode: int) -> tuple[Path, int]:
-    """A new partial file of *path*, open for writing and locked."""
+def _open_partial(name: str, mode: int) -> IO[bytes]:
+    """A new partial file, open for writing and locked."""
     while True:
-        partial = path.with_name(f".{_shown(path)}.{secrets.token_hex(8)}{_PARTIAL}")
-        handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        file = os.fdopen(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb")
         try:
-            if _alive(handle):
-                return partial, handle
+            if _alive(file.fileno()):
+                return file
         except BaseException:
-            os.close(handle)
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
+            file.close()
             raise
-        os.close(handle)
+        file.close()
 
 
 @contextlib.contextmanager
@@ -287,9 +288,10 @@ def working_folder(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path
     Raises:
         UnavailableError: it cannot be made.
     """
-    with disk_errors(parent, "written"):
-        folder, handle = _make_folder(parent, prefix, suffix)
+    folder, handle = parent / f"{prefix}{secrets.token_hex(8)}{suffix}", None
     try:
+        with disk_errors(parent, "written"):
+            handle = _make_folder(folder)
         yield folder
     finally:
         # What cannot be removed now is left for a sweep, which the lock keeps out no more.
@@ -306,23 +308,21 @@ def working_folder_of(path: Path) -> Iterator[Path]:
         yield folder
 
 
-def _make_folder(parent: Path, prefix: str, suffix: str) -> tuple[Path, int | None]:
+def _make_folder(folder: Path) -> int | None:
+    """Make a private folder; its handle, locked, where folders can be opened."""
     while True:
-        folder = parent / f"{prefix}{secrets.token_hex(8)}{suffix}"
         folder.mkdir(mode=0o700)
         if os.name == "nt":
-            return folder, None
-        handle = None
+            return None
         try:
             handle = os.open(folder, os.O_RDONLY)
-            if _alive(handle):
-                return folder, handle
         except FileNotFoundError:
             continue  # a sweep took it for one that was left
+        try:
+            if _alive(handle):
+                return handle
         except BaseException:
-            if handle is not None:
-                os.close(handle)
-            remove(folder)
+            os.close(handle)
             raise
         os.close(handle)
 
@@ -341,7 +341,8 @@ def remove_dead(folder: Path, names: re.Pattern[str]) -> list[Path]:
         what stays, sorted: a living process writes it, or it cannot be removed.
     """
     try:
-        found = sorted(Path(entry) for entry in os.scandir(folder) if names.fullmatch(entry.name))
+        with os.scandir(folder) as entries:
+            found = sorted(Path(entry) for entry in entries if names.fullmatch(entry.name))
     except FileNotFoundError:
         return []
     return [path for path in found if not remove_if_dead(path)]
