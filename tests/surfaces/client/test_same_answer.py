@@ -121,7 +121,7 @@ class World:
         dispatcher = Dispatcher(self.store, Limits())
 
         async def work() -> Any:
-            server = make_server(dispatcher, lambda _: LOCAL, Settings(bank=BANK))
+            server = make_server(dispatcher, lambda _: LOCAL, Settings(bank=BANK, tools="all"))
             async with Client(server) as client:
                 return await talk(client)
 

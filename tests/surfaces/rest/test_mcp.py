@@ -11,6 +11,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from simonides.surfaces.mcp.core import CORE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -41,7 +43,7 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(server: Se
         heard.append(message)
 
     async def talk(client: Client) -> None:
-        assert len((await client.list_tools()).tools) == 11
+        assert len((await client.list_tools()).tools) == len(CORE)
         kept = await client.call_tool("retain", {"items": "Odalys lives in Norrhav."}, progress_callback=hear)
         memory = kept.structured_content["ids"][0]
         found = await client.call_tool("recall", {"query": "Where does Odalys live?"})

@@ -15,7 +15,7 @@ from simonides.surfaces.cli.opening import (
     redaction,
     store_path,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption
 from simonides.surfaces.cli.output import print_text, say
 
 
@@ -43,6 +43,7 @@ def mcp(
             show_default=False,
         ),
     ] = None,
+    tools: ToolsOption = None,
     print_config: Annotated[
         str | None,
         typer.Option(
@@ -59,10 +60,10 @@ def mcp(
     `simonides serve` has the same door at /mcp, for clients elsewhere.
     """
     if print_config is not None:
-        _print_config(print_config, store, bank, compat, redact, read_only=read_only)
+        _print_config(print_config, store, bank, compat, tools, redact, read_only=read_only)
         return
     try:
-        from simonides.surfaces.mcp.compat import tools_for
+        from simonides.surfaces.mcp.core import chosen_tools
         from simonides.surfaces.mcp.server import Settings
         from simonides.surfaces.mcp.stdio import serve_stdio
     except ImportError as error:
@@ -78,7 +79,7 @@ def mcp(
     from simonides.surfaces.serving.grants import LOCAL
     from simonides.surfaces.serving.limits import Limits
 
-    tools_for(compat)
+    chosen_tools(tools, compat)
     grant = LOCAL if bank is None else replace(LOCAL, banks=(bank,))
     if read_only:
         grant = replace(grant, verbs=frozenset({Verb.READ}))
@@ -93,7 +94,7 @@ def mcp(
         opened.bank(bank or "default")
         dispatcher = Dispatcher(opened, Limits())
         try:
-            asyncio.run(serve_stdio(dispatcher, grant, Settings(bank or "default", compat)))
+            asyncio.run(serve_stdio(dispatcher, grant, Settings(bank or "default", compat, tools=tools)))
         finally:
             dispatcher.close()
 
@@ -103,6 +104,7 @@ def _print_config(
     store: str | None,
     bank: str | None,
     compat: str | None,
+    tools: str | None,
     redact: str | None,
     *,
     read_only: bool,
@@ -114,6 +116,7 @@ def _print_config(
     arguments = ["mcp", "--store", str(store_path(store).absolute())]
     arguments += ["--bank", bank] if bank else []
     arguments += ["--compat", compat] if compat else []
+    arguments += ["--tools", tools] if tools else []
     # The client may start it with other variables; off is the default there, too.
     policy = redaction(redact)
     arguments += ["--redact", policy] if policy != "off" else []

@@ -32,8 +32,8 @@ from simonides.errors import (
 )
 from simonides.retain.quiet_errors import hidden, hush
 from simonides.surfaces.mcp.answers import context_of, finite, shown
-from simonides.surfaces.mcp.compat import tools_for
-from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS
+from simonides.surfaces.mcp.core import chosen_tools, core_schema
+from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.serving.grants import EVERY_BANK, ForbiddenError, Grant
 from simonides.surfaces.serving.telling import told_of_model
@@ -75,11 +75,13 @@ class Settings:
         bank: that is meant where a call names none; ``None`` = the only one that the caller may use.
         compat: system whose tool names and spellings are taken, too.
         beat_seconds: between two words of progress.
+        tools: the set of tools that are offered, see ``core``; ``None`` = core, or all with ``compat``.
     """
 
     bank: str | None = None
     compat: str | None = None
     beat_seconds: float = 1.0
+    tools: str | None = None
 
 
 def make_server(
@@ -125,8 +127,9 @@ class _Door:
         self._held_of = held_of
         self._grant_of = grant_of
         self._settings = settings
-        self._tools = tools_for(settings.compat)
-        self._described = [_described(tool) for tool in self._tools.values()]
+        name, self._tools = chosen_tools(settings.tools, settings.compat)
+        define = _described_shortly if name == "core" else _described
+        self._described = [define(tool) for tool in self._tools.values()]
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         return self._tools[name].schema if name in self._tools else None
@@ -138,7 +141,8 @@ class _Door:
         tool = self._tools.get(params.name)
         if tool is None:
             name = self._quiet(params.name)
-            raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}; tools/list names them")
+            more = "; it is offered with --tools all" if params.name in TOOLS else "; tools/list names them"
+            raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}{more}")
         try:
             _check_size(params.arguments)
             structured, written = await self._call(context, tool, params.arguments or {})
@@ -371,21 +375,35 @@ def _question(given: Mapping[str, str]) -> str:
 
 
 def _described(tool: Tool) -> types.Tool:
-    operation = tool.operation
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.schema,
-        output_schema=shown(operation).schema,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=not operation.changes,
-            destructive_hint=operation.destructive,
-            idempotent_hint=operation.idempotent,
-            # A language model elsewhere may be asked; all others stay inside the store.
-            open_world_hint=operation.name == "reflect",
-        ),
+        output_schema=shown(tool.operation).schema,
+        annotations=_hints(tool),
+    )
+
+
+def _described_shortly(tool: Tool) -> types.Tool:
+    """Without the schema of its answers, which a model reads as they come."""
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=core_schema(tool),
+        annotations=_hints(tool),
+    )
+
+
+def _hints(tool: Tool) -> types.ToolAnnotations:
+    operation = tool.operation
+    return types.ToolAnnotations(
+        title=tool.title,
+        read_only_hint=not operation.changes,
+        destructive_hint=operation.destructive,
+        idempotent_hint=operation.idempotent,
+        # A language model elsewhere may be asked; all others stay inside the store.
+        open_world_hint=operation.name == "reflect",
     )
 
 
