@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
+    from simonides.surfaces.mcp.roots import ProjectBank
     from simonides.surfaces.mcp.tools import Tool
     from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.dispatching import Dispatcher
@@ -76,12 +77,14 @@ class Settings:
         compat: system whose tool names and spellings are taken, too.
         beat_seconds: between two words of progress.
         tools: the set of tools that are offered, see ``core``; ``None`` = core, or all with ``compat``.
+        project: finds the bank of the project that the client works on, the only one it may then use.
     """
 
     bank: str | None = None
     compat: str | None = None
     beat_seconds: float = 1.0
     tools: str | None = None
+    project: ProjectBank | None = None
 
 
 def make_server(
@@ -159,7 +162,7 @@ class _Door:
         self, context: Context, tool: Tool, arguments: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], str]:
         """What a tool answers, as structured content and as text; both are made by a worker."""
-        grant = self._grant_of(context)
+        grant = await self._grant(context)
         values = tool.values(arguments)
         bank = self._bank(grant, values.pop(BANK, None)) if tool.in_bank else None
         said = _Said()
@@ -187,6 +190,12 @@ class _Door:
         if self._dispatcher.store.redact != "off" and not isinstance(error, _TooLargeError):
             await asyncio.to_thread(hush, error, given)
         return _told(error)
+
+    async def _grant(self, context: Context) -> Grant:
+        """What the caller may do; by project, in that project's bank alone."""
+        grant = self._grant_of(context)
+        project = self._settings.project
+        return grant if project is None else replace(grant, banks=(await project.name(context),))
 
     def _bank(self, grant: Grant, named: object) -> str:
         """The bank that is meant."""
@@ -226,9 +235,9 @@ class _Door:
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        grant = self._grant_of(context)
         try:
             _check_size(params and params.cursor)
+            grant = await self._grant(context)
             bank = self._bank(grant, None)
             values: dict[str, Any] = {"limit": _PAGE}
             if params and params.cursor:
@@ -261,7 +270,7 @@ class _Door:
         operation = OPERATIONS["get_memory"]
         values = {"memory": memory, "max_tokens": MAX_TOKENS}
         try:
-            answer = await self._dispatcher.perform(self._grant_of(context), operation, bank, values)
+            answer = await self._dispatcher.perform(await self._grant(context), operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, await self._told(error, [bank, memory])) from None
         text = shown(operation).text(finite(answer))
@@ -307,9 +316,9 @@ class _Door:
             name = self._quiet(params.name)
             raise MCPError(types.INVALID_PARAMS, f"no prompt {name!r}; there is {PROMPT}")
         tool = self._tools["recall"]
-        grant = self._grant_of(context)
         try:
             _check_size(given)
+            grant = await self._grant(context)
             bank = self._bank(grant, given.pop(BANK, None))
             question = _question(given)
             values = tool.values({"query": question})
