@@ -256,6 +256,32 @@ def test_a_hook_never_holds_the_user_up(cli: Cli, client: str, sent: object) -> 
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        (["hook", "claude-code"], "nonsense = 1"),
+        (["hook", "claude-code"], "="),
+        (["hook", "claude-code", "--unheard"], ""),
+        (["hook"], ""),
+    ],
+)
+def test_neither_a_broken_setting_nor_wrong_use_drops_a_prompt(
+    tmp_path: Path, arguments: list[str], settings: str
+) -> None:
+    """An agent takes exit code 2 for an order to drop the prompt."""
+    (tmp_path / "simonides.toml").write_text(settings)
+    done = subprocess.run(
+        [sys.executable, "-m", "simonides", *arguments],
+        input=json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": QUESTION}),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "rror" in done.stderr
+
+
 def test_secrets_are_masked_where_it_is_installed_so(
     cli: Cli, home: Path, shop: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
+from pydantic import FileUrl
 
 from simonides.surfaces.agents.projects import bank_of
 from simonides.surfaces.mcp.roots import ProjectBank
@@ -52,13 +53,13 @@ def _run(
     dispatcher = Dispatcher(store, Limits())
 
     async def answer(_: Any) -> types.ListRootsResult:
-        return types.ListRootsResult(roots=[types.Root(uri=each.as_uri()) for each in roots or []])
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(each.as_uri())) for each in roots or []])
 
     async def work() -> Any:
         settings = Settings(project=ProjectBank(store, folder, home))
         server = make_server(dispatcher, lambda _: LOCAL, settings)
-        how = {} if roots is None else {"list_roots_callback": answer}
-        async with Client(server, mode="legacy", **how) as client:
+        callback: Any = None if roots is None else answer
+        async with Client(server, mode="legacy", list_roots_callback=callback) as client:
             return await talk(client)
 
     try:
@@ -67,13 +68,13 @@ def _run(
         dispatcher.close()
 
 
-async def _keep(client: Client) -> list[str]:
+async def _keep(client: Any) -> list[str]:
     stored = await client.call_tool("retain", {"items": [FACT]})
     assert not stored.is_error, stored.content[0].text
-    return [each["name"] for each in (await client.call_tool("list_banks", {})).structured_content["banks"]]
+    return list((await client.call_tool("list_banks", {})).structured_content["banks"])
 
 
-async def _find(client: Client) -> str:
+async def _find(client: Any) -> str:
     return str((await client.call_tool("recall", {"query": FACT})).content[0].text)
 
 
@@ -85,14 +86,14 @@ def test_the_clients_root_decides_and_nothing_crosses(
     assert FACT in _run(store, tmp_path, [ours], _find)
     assert FACT not in _run(store, tmp_path, [theirs], _find)
 
-    async def peek(client: Client) -> Any:
+    async def peek(client: Any) -> Any:
         return await client.call_tool("recall", {"query": FACT, "bank": bank_of(ours.resolve())})
 
     refused = _run(store, tmp_path, [theirs], peek)
     assert refused.is_error
     assert "not allowed" in refused.content[0].text
 
-    async def resources(client: Client) -> list[str]:
+    async def resources(client: Any) -> list[str]:
         return [each.name for each in (await client.list_resources()).resources]
 
     assert len(_run(store, tmp_path, [ours], resources)) == 1
@@ -107,7 +108,7 @@ def test_else_the_folder_that_it_was_started_in_decides(
 
 
 def test_a_server_that_knows_no_project_says_so(store: Store, tmp_path: Path) -> None:
-    async def ask(client: Client) -> Any:
+    async def ask(client: Any) -> Any:
         return await client.call_tool("recall", {"query": FACT})
 
     refused = _run(store, tmp_path, None, ask, home=tmp_path)
@@ -122,7 +123,7 @@ def test_another_folder_opened_meanwhile_counts_at_once(
 ) -> None:
     roots = [shops[0]]
 
-    async def move(client: Client) -> str:
+    async def move(client: Any) -> str:
         await _keep(client)
         roots[:] = [shops[1]]
         return await _find(client)
