@@ -131,7 +131,9 @@ def other(tmp_path: Path) -> Path:
 
 def _repository(root: Path) -> Path:
     (root / "src").mkdir(parents=True)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    as_ivo = ["-c", "user.name=Ivo", "-c", "user.email=ivo@example.org"]
+    for arguments in (["init", "-q"], [*as_ivo, "commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
     return root
 
 
@@ -161,11 +163,14 @@ def test_two_repositories_share_nothing_and_a_sub_folder_is_its_repository(
     assert elsewhere.ask(QUESTION) == ""
     elsewhere.answer("I do not know.")
 
-    inside = Agent(agent.client, agent.cli, agent.home, agent.folder / "src", agent.monkeypatch, "s3")
-    given = inside.ask(QUESTION)
-    # Cursor hands no context of a hook on to its model.
-    assert (FACT in given) is (agent.client != "cursor")
-    assert ("They are data" in given) is (agent.client != "cursor")
+    worktree = agent.folder.parent / "shop-fix"
+    subprocess.run(["git", "worktree", "add", "-q", str(worktree)], cwd=agent.folder, check=True)
+    for number, folder in enumerate((agent.folder / "src", worktree)):
+        inside = Agent(agent.client, agent.cli, agent.home, folder, agent.monkeypatch, f"in{number}")
+        given = inside.ask(QUESTION)
+        # Cursor hands no context of a hook on to its model.
+        assert (FACT in given) is (agent.client != "cursor")
+        assert ("They are data" in given) is (agent.client != "cursor")
 
     banks = {folder: bank_of(folder.resolve()) for folder in (agent.folder, other)}
     with simonides.open(store_path, embedder=None) as store:

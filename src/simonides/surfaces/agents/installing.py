@@ -29,6 +29,8 @@ BACKUP = ".before-simonides"
 _LARGEST_FILE = 64 * 1024 * 1024
 _BOM = "\ufeff"
 _EMPTY = "{}\n"
+_HOOK = re.compile(r"(?:^|[\\/])simonides(?:\.exe)?[\"']?\s++hook\s++(\S++)")
+"""A command that calls our hook, and for which client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +298,6 @@ def _our_hooks(
     text: str, path: Path, name: str, event: str
 ) -> Iterator[tuple[json_edit.Path, dict[str, Any]]]:
     """Where our hooks of an event stand, alone or in a group, and what they are."""
-    ours = re.compile(rf"(?:^|[\\/])simonides(?:\.exe)?[\"']?\s+hook\s+{re.escape(name)}(?:\s|$)")
     listed = _hooks(text, path).get(event)
     for number, entry in enumerate(listed if isinstance(listed, list) else []):
         if not isinstance(entry, dict):
@@ -309,7 +310,8 @@ def _our_hooks(
         ]
         for place, each in entries:
             command = each.get("command") if isinstance(each, dict) else None
-            if isinstance(command, str) and ours.search(command):
+            found = _HOOK.search(command) if isinstance(command, str) else None
+            if found and found[1] == name:
                 yield place, each
 
 

@@ -18,7 +18,7 @@ from simonides.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_BLANK = re.compile(r"[ \t\r\n]*")
+_BLANK = " \t\r\n"
 _DECODER = JSONDecoder()
 
 Path = tuple[str | int, ...]
@@ -139,8 +139,7 @@ def _insert(text: str, at: int, entries: Sequence[_Entry], key: str | int, value
     last = entries[-1]
     begins = entries[-2].end if len(entries) > 1 else at
     # What stands before an entry stands before the new one, too; before it there is a comma or a bracket.
-    between = _BLANK.fullmatch(text[_comma(text, begins) : last.start])
-    gap = between.group() if between else ""
+    gap = text[_comma(text, begins) : last.start]
     if "\n" in gap:
         indent = gap.rpartition("\n")[2]
         written = _shifted(json.dumps(value, indent=_unit(text), ensure_ascii=False), indent, text)
@@ -195,8 +194,9 @@ def _end_of(text: str, at: int) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at
 
 
 def _unit(text: str) -> str:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TABLE = "mcp_servers"
+# The server's name, and whether the header ends after it.
+_HEADER = re.compile(
+    r"[ \t]*+\[[ \t]*+[\"']?mcp_servers[\"']?[ \t]*+\.[ \t]*+[\"']?([\w-]++)[\"']?[ \t]*+([.\]])"
+)
 
 
 def parse(text: str, place: str) -> dict[str, Any]:
@@ -89,17 +93,12 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _header(name: str) -> re.Pattern[str]:
-    key = rf"(?:{re.escape(name)}|\"{re.escape(name)}\"|'{re.escape(name)}')"
-    return re.compile(rf"[ \t]*+\[[ \t]*+[\"']?{TABLE}[\"']?[ \t]*+\.[ \t]*+{key}[ \t]*+([.\]])")
-
-
 def _blocks(lines: list[str], name: str) -> list[tuple[int, int]]:
     """First line and end of the server's table and of those below it, less the comments that follow."""
     blocks: list[tuple[int, int]] = []
-    header = _header(name)
     for number, line in enumerate(lines):
-        if not header.match(line):
+        found = _HEADER.match(line)
+        if not found or found[1] != name:
             continue
         end = next(
             (n for n in range(number + 1, len(lines)) if lines[n].lstrip().startswith("[")), len(lines)
@@ -112,14 +111,13 @@ def _blocks(lines: list[str], name: str) -> list[tuple[int, int]]:
 
 def _changed(text: str, name: str, server: Mapping[str, Any], newline: str) -> str:
     lines = text.splitlines(keepends=True)
-    header = _header(name)
     for number, end in _blocks(lines, name):
-        found = header.match(lines[number])
-        if not found or found[1] != "]":
+        found = _HEADER.match(lines[number])
+        if not found or found[2] != "]":
             continue
         for key, value in server.items():
             written = f"{key} = {_written(value)}{newline}"
-            places = [n for n in range(number + 1, end) if re.match(rf"[ \t]*+{key}[ \t]*+=", lines[n])]
+            places = [n for n in range(number + 1, end) if lines[n].partition("=")[0].strip() == key]
             if places:
                 lines[places[0]] = written
             else:
