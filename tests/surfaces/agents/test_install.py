@@ -432,6 +432,11 @@ def test_a_link_stays_a_link_and_a_key_of_others_is_not_shown(cli: Cli, home: Pa
     assert set(_json(real)["mcpServers"]) == {"other", "simonides"}
     assert key in real.read_text()
     assert key not in result.output
+    real.write_text("{}\n")
+    assert cli("install", "cursor", "--yes").exit_code == 0
+    assert cli("uninstall", "cursor", "--yes").exit_code == 0
+    # The link would lead nowhere.
+    assert _json(real) == {}
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(place: Place) -> None:

@@ -159,7 +159,7 @@ def _changes(name: str, place: Place, edit: Callable[..., str]) -> Iterator[Chan
         after: str | None = _edited(text, path, edit, parts)
         if after == text:
             after = before
-        elif _is_empty(after or "", is_toml=is_toml):
+        elif _is_empty(after or "", is_toml=is_toml) and not path.is_symlink():
             after = None
         else:
             after = bom + (after or "")

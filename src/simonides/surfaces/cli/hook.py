@@ -81,9 +81,11 @@ def _context(
 def _brief(bank: Any, _: Mapping[str, Any], root: Path, max_tokens: int) -> str:
     from simonides.recall.packing.as_data import NOTICE, fence_of, harmless
 
-    text = bank.brief(f"Go on with the work on {root.name or 'this project'}.", max_tokens=max_tokens).text
     fence = fence_of(time.time_ns())
-    return f"<<memories {fence}>>\n{NOTICE}\n{harmless(text)}\n<</memories {fence}>>" if text else ""
+    above, below = f"<<memories {fence}>>\n{NOTICE}\n", f"\n<</memories {fence}>>"
+    room = max(0, max_tokens - bank.count_tokens(above + below))
+    text = bank.brief(f"Go on with the work on {root.name or 'this project'}.", max_tokens=room).text
+    return f"{above}{harmless(text)}{below}" if text else ""
 
 
 def _recall(bank: Any, event: Mapping[str, Any], _: Path, max_tokens: int) -> str:
