@@ -9,7 +9,8 @@ import typer.main
 
 from simonides.surfaces.cli.main import app
 from simonides.surfaces.mcp.compat import SYSTEMS, tools_for
-from simonides.surfaces.mcp.tools import TOOLS
+from simonides.surfaces.mcp.core import CORE
+from simonides.surfaces.mcp.tools import BANK, TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,8 @@ _MCP_HEAD = """\
 
 # MCP reference
 
-How to use it: [the guide](../guide/mcp.md). Parameters in bold must be given.
+How to use it: [the guide](../guide/mcp.md). Parameters in bold must be given. Tools of the set
+core and parameters with a star are offered by default, the others with `--tools all`.
 """
 
 
@@ -110,6 +112,7 @@ def mcp_page() -> str:
 
 def _mcp_tools() -> Iterator[str]:
     for tool in TOOLS.values():
+        core = CORE.get(tool.name)
         yield f"## {tool.name}\n"
         yield f"{tool.description}\n"
         yield f"*{_mcp_hints(tool)}*\n"
@@ -118,6 +121,7 @@ def _mcp_tools() -> Iterator[str]:
             yield "| parameter | default | |\n|---|---|---|"
         for name, each in schema["properties"].items():
             shown = f"**{name}**" if name in schema["required"] else name
+            shown += " *" if core is not None and name in (*core, BANK) else ""
             default = f"`{each['default']}`" if "default" in each else ""
             yield f"| {shown} | {default} | {each.get('description', '')} |"
         yield ""
@@ -125,7 +129,8 @@ def _mcp_tools() -> Iterator[str]:
 
 def _mcp_hints(tool: Tool) -> str:
     operation = tool.operation
-    words = ["writes" if operation.changes else "reads only"]
+    words = ["core"] if tool.name in CORE else []
+    words += ["writes" if operation.changes else "reads only"]
     words += ["destructive"] if operation.destructive else []
     words += ["the same twice is the same once"] if operation.changes and operation.idempotent else []
     return "; ".join([*words, f"needs the verb {operation.verb}"])

@@ -109,7 +109,7 @@ def test_a_tool_answers(store: Store) -> None:
     dispatcher = Dispatcher(store, Limits())
 
     async def talk() -> list[Any]:
-        server = make_server(dispatcher, lambda _: LOCAL, Settings(bank="mine"))
+        server = make_server(dispatcher, lambda _: LOCAL, Settings(bank="mine", tools="all"))
         async with Client(server) as client:
             return [
                 await client.call_tool("get_memory", {"memory": f"pg://u:{password}@h"}) for password in PARTS

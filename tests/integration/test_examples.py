@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from simonides.surfaces.mcp.tools import TOOLS
+from simonides.surfaces.mcp.core import CORE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRINTED = {
     "mcp_client.py": [
-        f"tools: {', '.join(TOOLS)}",
+        f"tools: {', '.join(CORE)}",
         "progress: retain: at work",
         "progress: retain: done",
         "<<memories …>>",

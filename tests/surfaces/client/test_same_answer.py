@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.fault("N1"), pytest.mark.allow_hosts(["127.0.0.1"])]
 
-BANK = "claude-code"
-"""The bank of the hook, which takes no other name by itself."""
+BANK = "boats"
 
 QUERY = "Where is the spare key of the boathouse?"
 TEXTS = (
@@ -121,7 +120,7 @@ class World:
         dispatcher = Dispatcher(self.store, Limits())
 
         async def work() -> Any:
-            server = make_server(dispatcher, lambda _: LOCAL, Settings(bank=BANK))
+            server = make_server(dispatcher, lambda _: LOCAL, Settings(bank=BANK, tools="all"))
             async with Client(server) as client:
                 return await talk(client)
 
@@ -196,7 +195,8 @@ def _command_json(world: World) -> Given:
 
 
 def _hook(world: World) -> Given:
-    result = world.cli("claude-code", "recall", stdin=json.dumps({"prompt": QUERY}))
+    event = {"hook_event_name": "UserPromptSubmit", "prompt": QUERY}
+    result = world.cli("hook", "claude-code", "--bank", BANK, stdin=json.dumps(event))
     if not result.stdout:
         return Given("")
     return Given(json.loads(result.stdout)["hookSpecificOutput"]["additionalContext"])

@@ -34,7 +34,7 @@ class Session(Protocol):
 
 @pytest.fixture
 def session(store: Store) -> Iterator[Session]:
-    """Runs a talk between a client and a server of the store, whose bank is `mine`."""
+    """Runs a talk between a client and a server of the store, whose bank is `mine`, with all tools."""
     for name in ("mine", "theirs"):
         store.bank(name).stats()
     dispatcher = Dispatcher(store, Limits())
@@ -47,7 +47,8 @@ def session(store: Store) -> Iterator[Session]:
         **settings: Any,
     ) -> T:
         async def work() -> T:
-            server = make_server(dispatcher, lambda _: grant, Settings(**{"bank": "mine", **settings}))
+            chosen = {"bank": "mine", "tools": "all", **settings}
+            server = make_server(dispatcher, lambda _: grant, Settings(**chosen))
             async with Client(server, mode=mode) as client:
                 return await talk(client)
 

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import simonides
-from simonides.surfaces.mcp.tools import TOOLS
+from simonides.surfaces.mcp.core import CORE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(tmp_path: 
 
     async def talk() -> None:
         async with Client(_server(tmp_path / "store", "--bank", "notes")) as client:
-            assert len((await client.list_tools()).tools) == len(TOOLS)
+            assert [tool.name for tool in (await client.list_tools()).tools] == list(CORE)
             kept = await client.call_tool(
                 "retain", {"items": "Odalys lives in Norrhav."}, progress_callback=hear
             )

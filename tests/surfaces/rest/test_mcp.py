@@ -10,6 +10,10 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from tests.surfaces.rest.conftest import start, stop
+
+from simonides.surfaces.mcp.core import CORE
+from simonides.surfaces.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +45,7 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(server: Se
         heard.append(message)
 
     async def talk(client: Client) -> None:
-        assert len((await client.list_tools()).tools) == 11
+        assert len((await client.list_tools()).tools) == len(CORE)
         kept = await client.call_tool("retain", {"items": "Odalys lives in Norrhav."}, progress_callback=hear)
         memory = kept.structured_content["ids"][0]
         found = await client.call_tool("recall", {"query": "Where does Odalys live?"})
@@ -52,6 +56,20 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(server: Se
     _talk(server, talk, mode=mode)
     assert heard[0] == "retain: at work"
     assert heard[-1] == "retain: done"
+
+
+def test_the_server_offers_the_tools_that_it_is_told_to(tmp_path: Path) -> None:
+    running = start(tmp_path / "served", "--tools", "all")
+
+    async def names(client: Client) -> list[str]:
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    try:
+        assert _talk(running, names) == list(TOOLS)
+    finally:
+        stop(running)
+        assert running.process.stdout
+        running.process.stdout.close()
 
 
 @pytest.mark.fault("F1")

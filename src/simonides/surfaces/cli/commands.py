@@ -233,9 +233,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "token:token",
         "Make, list and revoke the tokens of a store's servers.",
     ),
-    "claude-code": (
-        "claude_code:claude_code",
-        "Hooks of the Claude Code plugin.",
+    "install": (
+        "install:install",
+        "Write the memory into an agent's configuration: MCP server and hooks; shows the change and asks.",
+    ),
+    "uninstall": (
+        "install:uninstall",
+        "Take out of an agent's configuration what install wrote; shows the change and asks.",
+    ),
+    "hook": (
+        "hook:hook",
+        "Brief, recall or retain, as an event of a coding agent asks for; its hooks call this.",
     ),
     "bench": (
         "bench:bench",

@@ -139,6 +139,19 @@ def value_of(key: str) -> Any:
     return found.value if found else setting.default
 
 
+def user_value(key: str) -> Any:
+    """One setting as the user has it in every folder: without the file of the current one.
+
+    Raises:
+        InputError, UnavailableError: see ``file_values``.
+    """
+    setting = SETTINGS[key]
+    folder = config_folder()
+    files = {} if folder is None else _read(folder / FILE, own=True)
+    found = _from_environment(setting) or files.get(key)
+    return found.value if found else setting.default
+
+
 def _from_environment(setting: Setting) -> Value | None:
     written = os.environ.get(setting.variable, "").strip()
     if not written:
@@ -200,8 +213,11 @@ def _checked(key: str, value: Any, path: Path, *, own: bool) -> Setting:
 # Option → setting, by the name of its parameter; those of `serve` are settings of their own.
 _LARGEST_FILE = 1 << 20
 _SHARED = ("store", "bank", "profile", "redact")
-# There --bank means the one bank that a client may use, which is another thing.
-_OTHER_BANK = frozenset({"mcp"})
+# There --bank means one bank in place of those by project, or the only one that a client may use; the file of
+# a project must not choose another project's.
+_OTHER_BANK = frozenset({"mcp", "hook"})
+# What these write counts in every folder, so the file of the current one has no say.
+_EVERYWHERE = frozenset({"install", "uninstall"})
 
 
 def option_defaults(commands: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,6 +240,8 @@ def _defaults(commands: Mapping[str, Any], values: Mapping[str, Any]) -> dict[st
             defaults[name] = _defaults(command.commands, values)
             continue
         keys = {each: each for each in _SHARED if each != "bank" or name not in _OTHER_BANK}
+        if name in _EVERYWHERE:
+            keys = {}
         keys |= {key.partition(".")[2]: key for key in values if key.startswith(f"{name}.")}
         defaults[name] = {
             each.name: values[keys[each.name]]

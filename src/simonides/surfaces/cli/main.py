@@ -118,9 +118,17 @@ def _simonides(
 
 
 def main() -> None:
-    """Run the command line; the process ends with its exit code."""
+    """Run the command line; the process ends with its exit code.
+
+    A hook ends with 0, whatever happens: agents take other codes for an order to drop the user's prompt.
+    """
     _settle_streams()
-    app(prog_name="simonides")
+    try:
+        app(prog_name="simonides")
+    except SystemExit:
+        if sys.argv[1:2] == ["hook"]:
+            sys.exit(0)
+        raise
 
 
 def _settle_streams() -> None:

@@ -1,21 +1,21 @@
 """`simonides mcp`: the MCP door of a store, over standard input and output."""
 
-import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from simonides.errors import MissingExtraError
+from simonides.errors import InputError, MissingExtraError
 from simonides.surfaces.cli.opening import (
     environment_embedder,
     environment_heavy_reranker,
+    home_folder,
+    program_path,
     redaction,
     store_path,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption
 from simonides.surfaces.cli.output import print_text, say
 
 
@@ -31,6 +31,12 @@ def mcp(
             show_default="every bank; default where a call names none",
         ),
     ] = None,
+    project: Annotated[
+        bool,
+        typer.Option(
+            "--project", help="Let the client use one bank alone: that of the repository that it works on."
+        ),
+    ] = False,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Let the client read, and neither write nor forget.")
     ] = False,
@@ -43,6 +49,7 @@ def mcp(
             show_default=False,
         ),
     ] = None,
+    tools: ToolsOption = None,
     print_config: Annotated[
         str | None,
         typer.Option(
@@ -59,10 +66,15 @@ def mcp(
     `simonides serve` has the same door at /mcp, for clients elsewhere.
     """
     if print_config is not None:
-        _print_config(print_config, store, bank, compat, redact, read_only=read_only)
+        options = ["--project"] if project else []
+        options += ["--read-only"] if read_only else []
+        _print_config(print_config, store, bank, compat, tools, redact, options)
         return
+    if project and bank is not None:
+        raise InputError("--project", "finds the bank by itself; give it or --bank")
     try:
-        from simonides.surfaces.mcp.compat import tools_for
+        from simonides.surfaces.mcp.core import chosen_tools
+        from simonides.surfaces.mcp.roots import ProjectBank
         from simonides.surfaces.mcp.server import Settings
         from simonides.surfaces.mcp.stdio import serve_stdio
     except ImportError as error:
@@ -78,7 +90,7 @@ def mcp(
     from simonides.surfaces.serving.grants import LOCAL
     from simonides.surfaces.serving.limits import Limits
 
-    tools_for(compat)
+    chosen_tools(tools, compat)
     grant = LOCAL if bank is None else replace(LOCAL, banks=(bank,))
     if read_only:
         grant = replace(grant, verbs=frozenset({Verb.READ}))
@@ -90,10 +102,15 @@ def mcp(
         redact=redaction(redact),
         warm=True,
     ) as opened:
-        opened.bank(bank or "default")
+        if project:
+            found = ProjectBank(opened, Path.cwd(), home_folder())
+            settings = Settings(compat=compat, tools=tools, project=found)
+        else:
+            settings = Settings(bank or "default", compat, tools=tools)
+            opened.bank(bank or "default")
         dispatcher = Dispatcher(opened, Limits())
         try:
-            asyncio.run(serve_stdio(dispatcher, grant, Settings(bank or "default", compat)))
+            asyncio.run(serve_stdio(dispatcher, grant, settings))
         finally:
             dispatcher.close()
 
@@ -103,21 +120,20 @@ def _print_config(
     store: str | None,
     bank: str | None,
     compat: str | None,
+    tools: str | None,
     redact: str | None,
-    *,
-    read_only: bool,
+    options: list[str],
 ) -> None:
     from simonides.surfaces.mcp.client_config import client_config
 
-    # The whole path, since a client starts programs with a search path of its own.
-    program = shutil.which("simonides") or str(Path(sys.executable).with_name("simonides"))
     arguments = ["mcp", "--store", str(store_path(store).absolute())]
     arguments += ["--bank", bank] if bank else []
     arguments += ["--compat", compat] if compat else []
+    arguments += ["--tools", tools] if tools else []
     # The client may start it with other variables; off is the default there, too.
     policy = redaction(redact)
     arguments += ["--redact", policy] if policy != "off" else []
-    arguments += ["--read-only"] if read_only else []
-    where, text = client_config(client, program, arguments)
+    arguments += options
+    where, text = client_config(client, program_path(), arguments)
     print_text(text)
     say(f"goes into {where}")

@@ -8,6 +8,7 @@ or ``none`` = no such model, ``NAME:TERMS`` = with so many terms kept of a text)
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -27,12 +28,24 @@ if TYPE_CHECKING:
 _REMEDY = "retain something there first, or check --store and --bank"
 
 
+def home_folder() -> Path | None:
+    """The user's; ``None`` where none is known."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+def program_path() -> str:
+    """The whole path of this program, since another one starts programs with a search path of its own."""
+    return shutil.which("simonides") or str(Path(sys.executable).with_name("simonides"))
+
+
 def data_folder() -> Path:
     """Where a store lies when the caller names none, by the custom of the operating system."""
-    try:
-        home = Path.home()
-    except RuntimeError:
-        raise InputError("--store", "no home folder is known here; give --store PATH") from None
+    home = home_folder()
+    if home is None:
+        raise InputError("--store", "no home folder is known here; give --store PATH")
     if sys.platform == "darwin":
         return home / "Library" / "Application Support" / "simonides"
     if sys.platform == "win32":

@@ -29,6 +29,15 @@ RedactOption = Annotated[
         show_default="off",
     ),
 ]
+ToolsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tools",
+        metavar="SET",
+        help="MCP tools to offer: core (what an agent needs, 1,600 tokens) or all.",
+        show_default="core; all with --compat",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 KindsOption = Annotated[
     list[Kind] | None,

@@ -13,7 +13,7 @@ from simonides.surfaces.cli.opening import (
     redaction,
     store_path,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption
 from simonides.surfaces.cli.output import print_text
 
 _BACKLOG = 2048
@@ -122,6 +122,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    tools: ToolsOption = None,
     redact: RedactOption = None,
     store: StoreOption = None,
     bank: Annotated[
@@ -161,6 +162,7 @@ def serve(
         Limits(workers=workers, queue=queue, open_banks=open_banks),
         compat,
         Care(maintain_every, maintain_steps, maintain_profile),
+        tools,
     )
     with open_store(
         store_path(store),

@@ -55,7 +55,6 @@ SYSTEMS = tuple(_ALIASES)
 
 _BY_OPERATION = {tool.operation.name: tool for tool in TOOLS.values()}
 _GUIDANCE = {
-    "invalidate": "Call it for what no longer holds. Do not call it to erase: forget does.",
     "history": "Call it to see how a memory changed. Do not call it for what holds now: recall does that.",
 }
 

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -32,8 +32,8 @@ from simonides.errors import (
 )
 from simonides.retain.quiet_errors import hidden, hush
 from simonides.surfaces.mcp.answers import context_of, finite, shown
-from simonides.surfaces.mcp.compat import tools_for
-from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS
+from simonides.surfaces.mcp.core import chosen_tools, core_schema
+from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.serving.grants import EVERY_BANK, ForbiddenError, Grant
 from simonides.surfaces.serving.telling import told_of_model
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
+    from simonides.surfaces.mcp.roots import ProjectBank
     from simonides.surfaces.mcp.tools import Tool
     from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.dispatching import Dispatcher
@@ -75,11 +76,15 @@ class Settings:
         bank: that is meant where a call names none; ``None`` = the only one that the caller may use.
         compat: system whose tool names and spellings are taken, too.
         beat_seconds: between two words of progress.
+        tools: the set of tools that are offered, see ``core``; ``None`` = core, or all with ``compat``.
+        project: finds the bank of the project that the client works on, the only one it may then use.
     """
 
     bank: str | None = None
     compat: str | None = None
     beat_seconds: float = 1.0
+    tools: str | None = None
+    project: ProjectBank | None = None
 
 
 def make_server(
@@ -125,8 +130,9 @@ class _Door:
         self._held_of = held_of
         self._grant_of = grant_of
         self._settings = settings
-        self._tools = tools_for(settings.compat)
-        self._described = [_described(tool) for tool in self._tools.values()]
+        name, self._tools = chosen_tools(settings.tools, settings.compat)
+        define = _described_shortly if name == "core" else _described
+        self._described = [define(tool) for tool in self._tools.values()]
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
         return self._tools[name].schema if name in self._tools else None
@@ -138,7 +144,8 @@ class _Door:
         tool = self._tools.get(params.name)
         if tool is None:
             name = self._quiet(params.name)
-            raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}; tools/list names them")
+            more = "; it is offered with --tools all" if params.name in TOOLS else "; tools/list names them"
+            raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}{more}")
         try:
             _check_size(params.arguments)
             structured, written = await self._call(context, tool, params.arguments or {})
@@ -155,7 +162,7 @@ class _Door:
         self, context: Context, tool: Tool, arguments: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], str]:
         """What a tool answers, as structured content and as text; both are made by a worker."""
-        grant = self._grant_of(context)
+        grant = await self._grant(context)
         values = tool.values(arguments)
         bank = self._bank(grant, values.pop(BANK, None)) if tool.in_bank else None
         said = _Said()
@@ -183,6 +190,12 @@ class _Door:
         if self._dispatcher.store.redact != "off" and not isinstance(error, _TooLargeError):
             await asyncio.to_thread(hush, error, given)
         return _told(error)
+
+    async def _grant(self, context: Context) -> Grant:
+        """What the caller may do; by project, in that project's bank alone."""
+        grant = self._grant_of(context)
+        project = self._settings.project
+        return grant if project is None else replace(grant, banks=(await project.name(context),))
 
     def _bank(self, grant: Grant, named: object) -> str:
         """The bank that is meant."""
@@ -222,9 +235,9 @@ class _Door:
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        grant = self._grant_of(context)
         try:
             _check_size(params and params.cursor)
+            grant = await self._grant(context)
             bank = self._bank(grant, None)
             values: dict[str, Any] = {"limit": _PAGE}
             if params and params.cursor:
@@ -257,7 +270,7 @@ class _Door:
         operation = OPERATIONS["get_memory"]
         values = {"memory": memory, "max_tokens": MAX_TOKENS}
         try:
-            answer = await self._dispatcher.perform(self._grant_of(context), operation, bank, values)
+            answer = await self._dispatcher.perform(await self._grant(context), operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, await self._told(error, [bank, memory])) from None
         text = shown(operation).text(finite(answer))
@@ -303,9 +316,9 @@ class _Door:
             name = self._quiet(params.name)
             raise MCPError(types.INVALID_PARAMS, f"no prompt {name!r}; there is {PROMPT}")
         tool = self._tools["recall"]
-        grant = self._grant_of(context)
         try:
             _check_size(given)
+            grant = await self._grant(context)
             bank = self._bank(grant, given.pop(BANK, None))
             question = _question(given)
             values = tool.values({"query": question})
@@ -371,21 +384,35 @@ def _question(given: Mapping[str, str]) -> str:
 
 
 def _described(tool: Tool) -> types.Tool:
-    operation = tool.operation
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.schema,
-        output_schema=shown(operation).schema,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=not operation.changes,
-            destructive_hint=operation.destructive,
-            idempotent_hint=operation.idempotent,
-            # A language model elsewhere may be asked; all others stay inside the store.
-            open_world_hint=operation.name == "reflect",
-        ),
+        output_schema=shown(tool.operation).schema,
+        annotations=_hints(tool),
+    )
+
+
+def _described_shortly(tool: Tool) -> types.Tool:
+    """Without the schema of its answers, which a model reads as they come."""
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=core_schema(tool),
+        annotations=_hints(tool),
+    )
+
+
+def _hints(tool: Tool) -> types.ToolAnnotations:
+    operation = tool.operation
+    return types.ToolAnnotations(
+        title=tool.title,
+        read_only_hint=not operation.changes,
+        destructive_hint=operation.destructive,
+        idempotent_hint=operation.idempotent,
+        # A language model elsewhere may be asked; all others stay inside the store.
+        open_world_hint=operation.name == "reflect",
     )
 
 

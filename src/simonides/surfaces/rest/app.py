@@ -126,7 +126,7 @@ def _mcp_door(dispatcher: Dispatcher, settings: Settings) -> McpApp | None:
     from simonides.surfaces.mcp.http import McpApp  # noqa: PLC0415 an extra of its own
     from simonides.surfaces.mcp.server import Settings as McpSettings  # noqa: PLC0415 see above
 
-    return McpApp(dispatcher, McpSettings(compat=settings.compat))
+    return McpApp(dispatcher, McpSettings(compat=settings.compat, tools=settings.tools))
 
 
 def _add_own_routes(app: FastAPI, dispatcher: Dispatcher, metrics: Metrics) -> None:

@@ -22,6 +22,7 @@ class Settings:
         limits: of work.
         compat: system whose tool names and spellings the MCP door takes, too.
         care: how the banks are maintained; by default not at all.
+        tools: that the MCP door offers: core or all; ``None`` = core, or all with ``compat``.
     """
 
     hosts: tuple[str, ...] = LOOPBACK
@@ -29,3 +30,4 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     compat: str | None = None
     care: Care = field(default_factory=Care)
+    tools: str | None = None
