@@ -24,7 +24,7 @@ from simonides.retain.metadata import canonical_json
 from simonides.retain.trust import TRUST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import tzinfo
 
     from simonides.records.interval import Interval
@@ -79,7 +79,12 @@ ITEM_KEYS = frozenset(_DEFAULTS) | {"text"}
 
 
 def read_items(
-    items: object, shared: Mapping[str, object], *, zone: tzinfo = UTC, first: int = 0
+    items: object,
+    shared: Mapping[str, object],
+    *,
+    zone: tzinfo = UTC,
+    first: int = 0,
+    places: Sequence[str] | None = None,
 ) -> list[Draft]:
     """Check what is to be retained.
 
@@ -92,6 +97,7 @@ def read_items(
             single_valued, which make *relation* a statement. ``None`` means "not given", here and in an item.
         zone: the zone of times that state none.
         first: number of the first item of an iterable, for errors.
+        places: name of each item of an iterable, for errors; by default ``items[0]`` and so on.
 
     Returns:
         One draft per item, in order. Tags and acl without repeats and sorted; a date is kept as the whole
@@ -113,6 +119,8 @@ def read_items(
         raise InputError(
             "text", f"expected a string, a mapping or a list of them, got {type(items).__name__}"
         )
+    if places is not None:
+        return [_draft(item, place, common, readers) for item, place in zip(items, places, strict=True)]
     return [_draft(item, f"items[{number}]", common, readers) for number, item in enumerate(items, first)]
 
 
@@ -175,7 +183,7 @@ def _readers(zone: tzinfo) -> dict[str, _Reader]:
     label = partial(clean_text, max_bytes=MAX_RELATION_BYTES)
     time = partial(parse_time, zone=zone)
     return {
-        "text": _text,
+        "text": read_text,
         "kind": lambda value, field: Kind(clean_choice(value, field, _KINDS)),
         "layer": lambda value, field: Layer(clean_choice(value, field, _LAYERS)),
         "tags": clean_labels,
@@ -230,7 +238,12 @@ def _name(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
 
-def _text(value: object, field: str) -> str:
+def read_text(value: object, field: str) -> str:
+    """Check the text of an item.
+
+    Raises:
+        InputError: no string, blank, or longer than ``MAX_TEXT_BYTES``.
+    """
     text = clean_text(
         value,
         field,

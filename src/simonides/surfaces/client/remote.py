@@ -33,6 +33,7 @@ from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
 from simonides.records.keyed_record import KeyedRecord
+from simonides.retain.messages import plain
 from simonides.surfaces.client import records
 from simonides.surfaces.client.problems import error_of
 from simonides.surfaces.operations.table import OPERATIONS
@@ -159,6 +160,7 @@ class RemoteBank:
 
     def retain(self, items: Any, **options: Any) -> list[str]:
         """See ``Bank.retain``; of no items nothing is asked."""
+        items = plain(items)
         given = items if isinstance(items, str | Mapping) else list(items)
         if not given and isinstance(given, list):
             return []
@@ -528,4 +530,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         items = [_plain(item) for item in value]
         return sorted(items) if isinstance(value, set | frozenset) else items
-    return value
+    dumped = plain(value)
+    return value if dumped is value else _plain(dumped)
