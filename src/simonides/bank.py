@@ -527,7 +527,12 @@ class Bank:
         return self.retain(items, **{"role": "document", **shared})
 
     def retain_conversation(
-        self, turns: Iterable[Mapping[str, Any]], *, session: str, window: int = WINDOW, **shared: Any
+        self,
+        turns: Iterable[Mapping[str, Any] | MessageObject],
+        *,
+        session: str,
+        window: int = WINDOW,
+        **shared: Any,
     ) -> list[str]:
         """Store a conversation by turns; each is found by the words of the turns around it, too.
 

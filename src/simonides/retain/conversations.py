@@ -21,6 +21,8 @@ from simonides.retain.window import context_of
 if TYPE_CHECKING:
     from collections import Counter
 
+    from simonides.retain.messages import MessageObject
+
 WINDOW = 2
 """Turns on either side that become context. recall@10 on LoCoMo with windows of 0, 1, 2 and 3 turns: 0.704,
 0.756, 0.767 and 0.766 (default), 0.665, 0.729, 0.766 and 0.754 (lexical)."""
@@ -29,6 +31,10 @@ OF_THE_WHOLE = frozenset({"session", "context", "document_id"})
 """What the conversation decides, and no turn by itself."""
 
 _KEYS = ITEM_KEYS - OF_THE_WHOLE
+
+
+_PlacedTurn = tuple[dict[str, Any], str]
+"""A turn, and where the caller's list has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class Given:
 
 
 def conversation_items(
-    turns: Iterable[Mapping[str, Any]],
+    turns: Iterable[Mapping[str, Any] | MessageObject],
     *,
     session: str,
     before: int = WINDOW,
@@ -101,12 +107,11 @@ def with_messages(items: object, shared: Mapping[str, object]) -> Given | None:
     reader = MessageReader()
     found: list[object] = []
     places: list[str] = []
-    run: list[tuple[dict[str, Any], str]] = []
+    run: list[_PlacedTurn] = []
 
     def end_run() -> None:
-        turns = [turn for turn, _ in run]
-        window = WINDOW if turns and (turns[0].get("session") or shared.get("session")) else 0
-        items = _with_neighbours(turns, window, window)
+        window = WINDOW if run and (run[0][0].get("session") or shared.get("session")) else 0
+        items = _with_neighbours(run, window, window)
         if shared.get("context") is not None:
             items = [{key: value for key, value in item.items() if key != "context"} for item in items]
         found.extend(items)
@@ -134,15 +139,17 @@ def left_out_of(items: object) -> dict[str, int]:
     return {} if given is None else dict(sorted(given.left_out.items()))
 
 
-def _with_neighbours(turns: Sequence[Mapping[str, Any]], before: int, after: int) -> list[dict[str, Any]]:
+def _with_neighbours(placed: Sequence[_PlacedTurn], before: int, after: int) -> list[dict[str, Any]]:
     """Turns with their neighbours as context, after the context that they have themselves."""
-    lines = [_line(turn) for turn in turns]
+    lines = [_line(turn) for turn, _ in placed]
     shortened = [line[:LONGEST_NEIGHBOUR] for line in lines]
     items = []
-    for place, (turn, line) in enumerate(zip(turns, lines, strict=True)):
-        around = context_of(shortened, place, before=before, after=after)
-        context = "\n".join(part for part in (turn.get("context"), around) if part)
-        origin = Origin(turn["text"], 0, len(turn["text"]))
+    for number, ((turn, place), line) in enumerate(zip(placed, lines, strict=True)):
+        around = context_of(shortened, number, before=before, after=after)
+        own = turn.get("context")
+        # What is no text is refused when the item is read.
+        context = own if own and not isinstance(own, str) else "\n".join(filter(None, (own, around)))
+        origin = Origin(turn["text"], 0, len(turn["text"]), place)
         items.append({**turn, "text": line, "context": context, ORIGIN: origin})
     return items
 
@@ -152,21 +159,19 @@ def _check_window(size: object, field: str) -> None:
         raise InputError(field, f"expected a number of turns from 0, got {shown(size)}")
 
 
-def _read(turns: object, reader: MessageReader) -> list[dict[str, Any]]:
+def _read(turns: object, reader: MessageReader) -> list[_PlacedTurn]:
     if not isinstance(turns, Iterable) or isinstance(turns, str | bytes | Mapping):
         raise InputError("turns", f"expected a list of mappings with a text each, got {type(turns).__name__}")
-    found: list[dict[str, Any]] = []
+    found: list[_PlacedTurn] = []
     for number, turn in enumerate(turns):
         place = f"turns[{number}]"
         if is_message(turn):
             # Session and document are the whole conversation's to say.
-            said = reader.read(turn, place)
-            found += [
-                {key: value for key, value in each.items() if key == "context" or key in _KEYS}
-                for each in said
-            ]
+            for said in reader.read(turn, place):
+                kept = {key: said[key] for key in said if key == "context" or key in _KEYS}
+                found.append((kept, place))
         else:
-            found.append(_turn(turn, place))
+            found.append((_turn(turn, place), place))
     return found
 
 

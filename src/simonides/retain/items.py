@@ -130,10 +130,12 @@ def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping
     elif not isinstance(item, Mapping):
         hint = "; decode it first" if isinstance(item, bytes | bytearray) else ""
         raise InputError(place, f"expected a string or a mapping, got {type(item).__name__}{hint}")
+    origin = item.get(ORIGIN)
+    if isinstance(origin, Origin) and origin.place:
+        place = origin.place
     own = _read(item, place, readers)
     if "text" not in own:
         raise InputError(_name(place, "text"), "is missing; an item needs a text")
-    origin = item.get(ORIGIN)
     values: dict[str, Any] = {**_DEFAULTS, **common, **own}
     _check_validity(values["valid_from"], values["valid_to"], _name(place, "valid_to"))
     return Draft(

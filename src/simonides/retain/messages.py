@@ -250,10 +250,24 @@ class MessageReader:
 
     def _note(self, call: object, name: object, given: object) -> None:
         self.left_out["tool call"] += 1
-        name = name if isinstance(name, str) else ""
-        words = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
         if isinstance(call, str):
-            self._calls[call] = (name, f"{name} {words}".strip()[:_LONGEST_CALL])
+            name = name if isinstance(name, str) else ""
+            self._calls[call] = (name, _storable(f"{name} {_written(given)}".strip()[:_LONGEST_CALL]))
+
+
+def _written(given: object) -> str:
+    """What a tool was called with; nothing where it cannot be written."""
+    if isinstance(given, str):
+        return given
+    try:
+        return json.dumps(given, ensure_ascii=False, default=str)
+    except (ValueError, TypeError, RecursionError):
+        return ""
+
+
+def _storable(text: str) -> str:
+    """A text that becomes context: what cannot be stored is no reason to refuse the message."""
+    return text.encode("utf-8", "ignore").decode().replace("\0", "")
 
 
 def _role(message: Mapping[str, Any], place: str) -> str:

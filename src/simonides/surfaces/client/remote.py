@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from simonides.records.receipt import Saved
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
+    from simonides.retain.messages import MessageObject
 
 _LINES = "application/x-ndjson"
 _MOST_ENTRIES = 100_000
@@ -171,7 +172,7 @@ class RemoteBank:
         return list(self._call("retain_document", text=text, document_id=document_id, **options)["ids"])
 
     def retain_conversation(
-        self, turns: Iterable[Mapping[str, Any]], *, session: str, **options: Any
+        self, turns: Iterable[Mapping[str, Any] | MessageObject], *, session: str, **options: Any
     ) -> list[str]:
         """See ``Bank.retain_conversation``."""
         return list(self._call("retain_conversation", turns=list(turns), session=session, **options)["ids"])
