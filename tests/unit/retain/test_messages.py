@@ -311,3 +311,24 @@ def test_the_log_counts_what_was_left_out(bank: Bank, caplog: pytest.LogCaptureF
     picture = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
     bank.retain_conversation([{"role": "user", "content": [picture]}], session="s")
     assert [each.levelname for each in caplog.records] == ["WARNING"]
+
+
+@pytest.mark.parametrize("redact", ["mask"])
+def test_secrets_in_messages_are_masked_wherever_they_stand(bank: Bank) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    call = {"id": "1", "function": {"name": "push", "arguments": f'{{"token": "{secret}"}}'}}
+    bank.retain(
+        [
+            {"role": "user", "content": f"My token is {secret}."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "Pushed."},
+        ],
+        session="s",
+    )
+    told = " ".join(f"{memory.text} {memory.context}" for memory in bank.memories())
+    told += " ".join(bank.source(memory.id).text for memory in bank.memories())
+    assert secret not in told
+    assert "[REDACTED:" in told
+    with pytest.raises(InputError) as caught:
+        bank.retain([{"role": secret, "content": "a"}])
+    assert secret[:12] not in str(caught.value)
