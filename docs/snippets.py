@@ -41,6 +41,8 @@ def printed(page: str) -> subprocess.CompletedProcess[str]:
         **os.environ,
         "PYTHONPATH": str(Path(simonides.__file__).parents[1]),
         "PYTHONUTF8": "1",
+        # Pages that start a server of their own ask it directly.
+        "NO_PROXY": "127.0.0.1",
         "SIMONIDES_OFFLINE": "1",
     }
     with TemporaryDirectory(prefix="simonides-docs-") as folder:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simonides.bank import Bank
     from simonides.errors import SimonidesError
+    from simonides.integrations.clients import remember, without_memory
     from simonides.records.memory import Memory
     from simonides.records.recall import Hit, Recall
     from simonides.store import Store
@@ -36,6 +37,8 @@ __all__ = [
     "__version__",
     "connect",
     "open",
+    "remember",
+    "without_memory",
 ]
 
 __version__ = "0.1.0"
@@ -50,6 +53,8 @@ _HOMES = {
     "Store": "simonides.store:Store",
     "connect": "simonides.surfaces.client.remote:connect",
     "open": "simonides.store:open_store",
+    "remember": "simonides.integrations.clients:remember",
+    "without_memory": "simonides.integrations.clients:without_memory",
 }
 
 

@@ -8,6 +8,7 @@ import os
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -84,7 +85,7 @@ from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
 from simonides.records.state import PINNED
-from simonides.retain.conversations import WINDOW, conversation_items
+from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
 from simonides.retain.editing import edit, read_changes
@@ -93,6 +94,7 @@ from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
 from simonides.retain.items import read_items
 from simonides.retain.keyed_records import KeyedRecords, inside
+from simonides.retain.messages import LOST
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
 from simonides.retain.quiet_errors import quiet, quiet_errors
@@ -150,6 +152,7 @@ if TYPE_CHECKING:
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
     from simonides.retain.importing.pieces import Piece
+    from simonides.retain.messages import MessageObject
     from simonides.retain.secrets import Policy
 
 _log = logging.getLogger("simonides")
@@ -300,7 +303,7 @@ class Bank:
 
     def retain(
         self,
-        items: str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]],
+        items: str | Mapping[str, Any] | MessageObject | Iterable[str | Mapping[str, Any] | MessageObject],
         *,
         kind: str | None = None,
         layer: str | None = None,
@@ -332,7 +335,11 @@ class Bank:
         """Store memories durably: one transaction and one embedding pass for the whole batch.
 
         Args:
-            items: a text, a mapping with ``text`` and any of the arguments below, or an iterable of these.
+            items: a text, a mapping with ``text`` and any of the arguments below, a chat message as language
+                models take and give it (``{"role": "user", "content": "…"}``), or an iterable of these.
+                Messages of user, assistant and tools are stored in their role; system messages, calls of
+                tools, images, audio and files are left out, and the log counts them. With *session* a
+                message is found by the words of the messages around it, too.
             kind: episodic, semantic (the default), procedural, decision, code, preference or observation.
             layer: working, episodic, semantic, procedural or codebase; by default it follows the kind.
             tags: labels to filter by.
@@ -364,7 +371,8 @@ class Bank:
                 every principal has keys of its own.
 
         Returns:
-            one id per item, in order. When this returns, the memories survive a crash and a power cut.
+            one id per item, in order; none for a message that is left out. When this returns, the memories
+            survive a crash and a power cut.
 
         Raises:
             InputError: an argument is wrong; nothing was stored.
@@ -519,7 +527,12 @@ class Bank:
         return self.retain(items, **{"role": "document", **shared})
 
     def retain_conversation(
-        self, turns: Iterable[Mapping[str, Any]], *, session: str, window: int = WINDOW, **shared: Any
+        self,
+        turns: Iterable[Mapping[str, Any] | MessageObject],
+        *,
+        session: str,
+        window: int = WINDOW,
+        **shared: Any,
     ) -> list[str]:
         """Store a conversation by turns; each is found by the words of the turns around it, too.
 
@@ -527,7 +540,8 @@ class Bank:
 
         Args:
             turns: mappings with ``text``, such as ``speaker`` and ``event_time``, and any other key of an
-                item of ``retain`` but ``session``, ``context`` and ``document_id``, which the whole decides.
+                item of ``retain`` but ``session``, ``context`` and ``document_id``, which the whole decides;
+                or chat messages, as ``retain`` takes them.
             session: the caller's name for the conversation.
             window: how many turns before and after a turn become its context, from 0.
             shared: any other argument of ``retain`` for all turns.
@@ -541,8 +555,10 @@ class Bank:
         window = clean_count(window, "window", 0)
         # Read here, so that a message about one does not repeat what it holds.
         turns = list(turns) if isinstance(turns, Iterator) else turns
+        left_out: Counter[str] = Counter()
         with quiet_errors(self._around.redact, turns):
-            items = conversation_items(turns, session=session, before=window, after=window)
+            items = conversation_items(turns, session=session, before=window, after=window, left_out=left_out)
+        _tell_left_out(left_out)
         return self.retain(items, **shared)
 
     def source(self, memory: str) -> Source:
@@ -563,7 +579,14 @@ class Bank:
         # An iterator is read here, so that a message about an item does not repeat what it holds.
         items = list(items) if isinstance(items, Iterator) else items
         with quiet_errors(self._around.redact, items):
-            drafts = read_items(items, shared, zone=self._around.zone)
+            given = with_messages(items, shared)
+            drafts = (
+                read_items(items, shared, zone=self._around.zone)
+                if given is None
+                else read_items(given.items, shared, zone=self._around.zone, places=given.places)
+            )
+        if given is not None:
+            _tell_left_out(given.left_out)
         screen = Screen(self._around.redact)
         drafts = screen.drafts(drafts)
         self._warn_of_secrets(screen.found)
@@ -2316,6 +2339,14 @@ class Bank:
         if not isinstance(moment, datetime) or moment.utcoffset() is None:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
         return parse_time(moment, "clock").start
+
+
+def _tell_left_out(counts: Mapping[str, int]) -> None:
+    """Log what was left out of messages; loudly where it may have held something to remember."""
+    if counts:
+        listed = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+        level = logging.WARNING if any(name in counts for name in LOST) else logging.INFO
+        _log.log(level, "left out of messages, and not stored: %s", listed)
 
 
 def _handed_out(answer: Recall) -> Iterator[str]:

@@ -30,9 +30,18 @@ def snippets() -> ModuleType:
     return module
 
 
+def need_packages(page: str) -> None:
+    """Skip the test where a client or framework that the page shows is not installed."""
+    for package in re.findall(
+        r"^from (openai|anthropic|agents|langgraph|langchain_core)\b", page, re.MULTILINE
+    ):
+        pytest.importorskip(package)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_shows_what_its_snippets_print(snippets: ModuleType, page: Path) -> None:
     text = page.read_text(encoding="utf-8")
+    need_packages(text)
     done = snippets.printed(text)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -77,6 +86,7 @@ def test_the_pages_that_are_run_are_all_there_are(snippets: ModuleType) -> None:
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
 def test_the_program_of_a_page_runs(snippets: ModuleType, page: Path, request: pytest.FixtureRequest) -> None:
     text = page.read_text(encoding="utf-8")
+    need_packages(text)
     if "store.embedder" in text:
         request.getfixturevalue("user_cache")
     if snippets.TOKEN in text:

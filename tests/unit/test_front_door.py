@@ -35,6 +35,8 @@ def test_the_names_are_sorted_and_are_exactly_what_a_star_import_gives() -> None
         "__version__",
         "connect",
         "open",
+        "remember",
+        "without_memory",
     ]
 
 
@@ -54,7 +56,13 @@ def test_every_class_and_function_and_their_methods_are_documented(name: str) ->
 
 
 def test_every_argument_of_the_main_verbs_is_explained() -> None:
-    verbs = (simonides.open, simonides.Store.bank, simonides.Bank.retain, simonides.Bank.recall)
+    verbs = (
+        simonides.open,
+        simonides.Store.bank,
+        simonides.Bank.retain,
+        simonides.Bank.recall,
+        simonides.remember,
+    )
 
     for verb in verbs:
         described = inspect.getdoc(verb) or ""
@@ -63,8 +71,8 @@ def test_every_argument_of_the_main_verbs_is_explained() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'remember'"):
-        _ = simonides.remember
+    with pytest.raises(AttributeError, match="no attribute 'memorise'"):
+        _ = simonides.memorise
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,11 +14,15 @@ LONGEST_NEIGHBOUR = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The raw text of which an item is a part; half-open span in characters."""
+    """The raw text of which an item is a part; half-open span in characters.
+
+    ``place`` is where the caller's list has it, for errors: ``turns[3]``; empty = where the item stands.
+    """
 
     text: str
     start: int
     stop: int
+    place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A conversation as items: one turn each, with its neighbours as context.
+"""A conversation as items: one turn each, with its neighbours as context. A chat message is a turn.
 
 A turn alone often says too little to be found ("Yes, the blue one."); the turns around it hold the words that
 a question uses. Weakness: neighbours share words, so hits of one conversation crowd together.
@@ -6,14 +6,22 @@ a question uses. Weakness: neighbours share words, so hits of one conversation c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import shown
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.items import ITEM_KEYS, ORIGIN
+from simonides.retain.messages import MessageReader, is_message
 from simonides.retain.window import context_of
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from simonides.retain.messages import MessageObject
 
 WINDOW = 2
 """Turns on either side that become context. recall@10 on LoCoMo with windows of 0, 1, 2 and 3 turns: 0.704,
@@ -25,16 +33,42 @@ OF_THE_WHOLE = frozenset({"session", "context", "document_id"})
 _KEYS = ITEM_KEYS - OF_THE_WHOLE
 
 
+_PlacedTurn = tuple[dict[str, Any], str]
+"""A turn, and where the caller's list has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Items among which there were messages.
+
+    Attributes:
+        items: for ``read_items``; a message is a turn with its neighbours as context, or is left out.
+        places: name of each, for errors: ``messages[3]`` or ``items[3]``.
+        left_out: how many of what was left out of messages.
+    """
+
+    items: list[object]
+    places: list[str]
+    left_out: Counter[str]
+
+
 def conversation_items(
-    turns: Iterable[Mapping[str, Any]], *, session: str, before: int = WINDOW, after: int = WINDOW
+    turns: Iterable[Mapping[str, Any] | MessageObject],
+    *,
+    session: str,
+    before: int = WINDOW,
+    after: int = WINDOW,
+    left_out: Counter[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Items for ``Bank.retain``, one per turn, in order.
 
     Args:
-        turns: mappings with ``text`` and any other key of an item but those of ``OF_THE_WHOLE``.
+        turns: mappings with ``text`` and any other key of an item but those of ``OF_THE_WHOLE``; or chat
+            messages.
         session: the caller's name for the conversation.
         before: how many turns in front of a turn become its context, from 0.
-        after: how many turns behind it do.
+        after: how many turns behind it do, from 0.
+        left_out: counts what was left out of messages.
 
     Returns:
         items whose text is ``Speaker: text``; the turn as it was said is kept as its origin.
@@ -44,19 +78,80 @@ def conversation_items(
     """
     _check_window(before, "before")
     _check_window(after, "after")
-    read = _read(turns)
-    lines = [_line(turn) for turn in read]
+    reader = MessageReader() if left_out is None else MessageReader(left_out)
+    return [{**item, "session": session} for item in _with_neighbours(_read(turns, reader), before, after)]
+
+
+def with_messages(items: object, shared: Mapping[str, object]) -> Given | None:
+    """What was given to ``retain``, each run of messages as turns; ``None`` = there is no message.
+
+    A run ends at an item that is no message, and where the session changes. Turns of a session have their
+    neighbours as context, unless the caller states another. Others have none: what is forgotten is taken out
+    of the contexts of its session.
+
+    Args:
+        items: as ``Bank.retain`` takes them, no iterator.
+        shared: what is said of all items.
+
+    Raises:
+        InputError: a message is wrong, by its place (``messages[3].content``).
+    """
+    alone = is_message(items)
+    if not alone and (
+        not isinstance(items, Iterable) or isinstance(items, str | Mapping | bytes | bytearray | AbstractSet)
+    ):
+        return None
+    entries = [items] if alone or not isinstance(items, Iterable) else list(items)
+    if not any(map(is_message, entries)):
+        return None
+    reader = MessageReader()
+    found: list[object] = []
+    places: list[str] = []
+    run: list[_PlacedTurn] = []
+
+    def end_run() -> None:
+        window = WINDOW if run and (run[0][0].get("session") or shared.get("session")) else 0
+        items = _with_neighbours(run, window, window)
+        if shared.get("context") is not None:
+            items = [{key: value for key, value in item.items() if key != "context"} for item in items]
+        found.extend(items)
+        places.extend(place for _, place in run)
+        run.clear()
+
+    for number, entry in enumerate(entries):
+        if not is_message(entry):
+            end_run()
+            found.append(entry)
+            places.append("" if alone else f"items[{number}]")
+            continue
+        place = "" if alone else f"messages[{number}]"
+        for turn in reader.read(entry, place):
+            if run and run[-1][0].get("session") != turn.get("session"):
+                end_run()
+            run.append((turn, place))
+    end_run()
+    return Given(found, places, reader.left_out)
+
+
+def left_out_of(items: object) -> dict[str, int]:
+    """How many of what ``retain`` leaves out of messages, by name, sorted; of messages that are right."""
+    given = with_messages(items, {})
+    return {} if given is None else dict(sorted(given.left_out.items()))
+
+
+def _with_neighbours(placed: Sequence[_PlacedTurn], before: int, after: int) -> list[dict[str, Any]]:
+    """Turns with their neighbours as context, after the context that they have themselves."""
+    lines = [_line(turn) for turn, _ in placed]
     shortened = [line[:LONGEST_NEIGHBOUR] for line in lines]
-    return [
-        {
-            **turn,
-            "text": line,
-            "session": session,
-            "context": context_of(shortened, place, before=before, after=after),
-            ORIGIN: Origin(turn["text"], 0, len(turn["text"])),
-        }
-        for place, (turn, line) in enumerate(zip(read, lines, strict=True))
-    ]
+    items = []
+    for number, ((turn, place), line) in enumerate(zip(placed, lines, strict=True)):
+        around = context_of(shortened, number, before=before, after=after)
+        own = turn.get("context")
+        # What is no text is refused when the item is read.
+        context = own if own and not isinstance(own, str) else "\n".join(filter(None, (own, around)))
+        origin = Origin(turn["text"], 0, len(turn["text"]), place)
+        items.append({**turn, "text": line, "context": context, ORIGIN: origin})
+    return items
 
 
 def _check_window(size: object, field: str) -> None:
@@ -64,10 +159,20 @@ def _check_window(size: object, field: str) -> None:
         raise InputError(field, f"expected a number of turns from 0, got {shown(size)}")
 
 
-def _read(turns: object) -> list[dict[str, Any]]:
+def _read(turns: object, reader: MessageReader) -> list[_PlacedTurn]:
     if not isinstance(turns, Iterable) or isinstance(turns, str | bytes | Mapping):
         raise InputError("turns", f"expected a list of mappings with a text each, got {type(turns).__name__}")
-    return [_turn(turn, f"turns[{place}]") for place, turn in enumerate(turns)]
+    found: list[_PlacedTurn] = []
+    for number, turn in enumerate(turns):
+        place = f"turns[{number}]"
+        if is_message(turn):
+            # Session and document are the whole conversation's to say.
+            for said in reader.read(turn, place):
+                kept = {key: said[key] for key in said if key == "context" or key in _KEYS}
+                found.append((kept, place))
+        else:
+            found.append((_turn(turn, place), place))
+    return found
 
 
 def _turn(turn: object, place: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from simonides.retain.metadata import canonical_json
 from simonides.retain.trust import TRUST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import tzinfo
 
     from simonides.records.interval import Interval
@@ -79,7 +79,12 @@ ITEM_KEYS = frozenset(_DEFAULTS) | {"text"}
 
 
 def read_items(
-    items: object, shared: Mapping[str, object], *, zone: tzinfo = UTC, first: int = 0
+    items: object,
+    shared: Mapping[str, object],
+    *,
+    zone: tzinfo = UTC,
+    first: int = 0,
+    places: Sequence[str] | None = None,
 ) -> list[Draft]:
     """Check what is to be retained.
 
@@ -92,6 +97,7 @@ def read_items(
             single_valued, which make *relation* a statement. ``None`` means "not given", here and in an item.
         zone: the zone of times that state none.
         first: number of the first item of an iterable, for errors.
+        places: name of each item of an iterable, for errors; by default ``items[0]`` and so on.
 
     Returns:
         One draft per item, in order. Tags and acl without repeats and sorted; a date is kept as the whole
@@ -113,6 +119,8 @@ def read_items(
         raise InputError(
             "text", f"expected a string, a mapping or a list of them, got {type(items).__name__}"
         )
+    if places is not None:
+        return [_draft(item, place, common, readers) for item, place in zip(items, places, strict=True)]
     return [_draft(item, f"items[{number}]", common, readers) for number, item in enumerate(items, first)]
 
 
@@ -122,10 +130,12 @@ def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping
     elif not isinstance(item, Mapping):
         hint = "; decode it first" if isinstance(item, bytes | bytearray) else ""
         raise InputError(place, f"expected a string or a mapping, got {type(item).__name__}{hint}")
+    origin = item.get(ORIGIN)
+    if isinstance(origin, Origin) and origin.place:
+        place = origin.place
     own = _read(item, place, readers)
     if "text" not in own:
         raise InputError(_name(place, "text"), "is missing; an item needs a text")
-    origin = item.get(ORIGIN)
     values: dict[str, Any] = {**_DEFAULTS, **common, **own}
     _check_validity(values["valid_from"], values["valid_to"], _name(place, "valid_to"))
     return Draft(
@@ -175,7 +185,7 @@ def _readers(zone: tzinfo) -> dict[str, _Reader]:
     label = partial(clean_text, max_bytes=MAX_RELATION_BYTES)
     time = partial(parse_time, zone=zone)
     return {
-        "text": _text,
+        "text": read_text,
         "kind": lambda value, field: Kind(clean_choice(value, field, _KINDS)),
         "layer": lambda value, field: Layer(clean_choice(value, field, _LAYERS)),
         "tags": clean_labels,
@@ -230,7 +240,12 @@ def _name(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
 
-def _text(value: object, field: str) -> str:
+def read_text(value: object, field: str) -> str:
+    """Check the text of an item.
+
+    Raises:
+        InputError: no string, blank, or longer than ``MAX_TEXT_BYTES``.
+    """
     text = clean_text(
         value,
         field,

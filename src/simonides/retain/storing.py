@@ -7,12 +7,14 @@ queues the comparisons (links, near-duplicates); ``settle`` works them off, and 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.backends.embedded.digest import content_key
+from simonides.backends.embedded.digest import content_key, is_turn
 from simonides.backends.embedded.stored import read_object
 from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
@@ -115,6 +117,7 @@ class Storing:
         self._keys: list[bytes] = []
         # Per document, what it says according to the items so far.
         self._said: dict[str, set[str]] = {}
+        self._there = {} if unread else self._turns_there()
 
     def store(self) -> list[str]:
         """Store every item; one id each, in order. Documents are replaced as a whole."""
@@ -193,7 +196,7 @@ class Storing:
     def _store(self, position: int, item: Prepared) -> str:
         draft = item.draft
         if draft.deduplicate:
-            same = self._transaction.identical(draft) or self._echoed(draft)
+            same = self._there.get(position) or self._transaction.identical(draft) or self._echoed(draft)
             if same is not None:
                 return same
         neighbours = [] if self._bulk else self._near.nearest(position, MOST_SEMANTIC)
@@ -218,6 +221,34 @@ class Storing:
         else:
             self._link(item, place, stored, neighbours)
         return stored.id
+
+    def _turns_there(self) -> dict[int, str]:
+        """The turns that a conversation brings again: position → the memory that holds the turn.
+
+        They stay what they have become, also where they have ended since. The second of two equal turns is
+        the second in the bank. A turn counts only next to another one that is there, too: alone it may say
+        anew what has ended.
+        """
+        turns = [at for at, item in enumerate(self._items) if item.draft.deduplicate and is_turn(item.draft)]
+        if len(turns) < 2:
+            return {}
+        found: dict[int, str] = {}
+        counts: Counter[bytes] = Counter()
+        for position in turns:
+            draft = self._items[position].draft
+            key = content_key(draft)
+            held = self._transaction.same_turns(draft)
+            if counts[key] < len(held):
+                found[position] = held[counts[key]]
+            counts[key] += 1
+        beside = {
+            position
+            for pair in pairwise(turns)
+            if all(each in found for each in pair)
+            and len({self._items[each].draft.session for each in pair}) == 1
+            for position in pair
+        }
+        return {position: found[position] for position in sorted(beside)}
 
     def _echoed(self, draft: Draft) -> str | None:
         """The memory whose text this is, when the engine itself returned it a moment ago."""

@@ -91,6 +91,22 @@ def test_a_memory_is_stored_found_shown_changed_and_erased(session: Session, sto
     assert store.bank("mine").stats()["memories"] == 0
 
 
+@pytest.mark.fault("N50")
+def test_messages_are_retained(session: Session, store: Store) -> None:
+    chat = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": FACT}]
+
+    async def talk(client: Any) -> None:
+        stored = await client.call_tool("retain", {"items": chat})
+        assert len(stored.structured_content["ids"]) == 1
+        assert stored.structured_content["left_out"] == {"system message": 1}
+        wrong = await client.call_tool("retain", {"items": [*chat, {"role": "user", "content": " "}]})
+        assert wrong.is_error
+        assert "messages[2].content: is blank" in wrong.content[0].text
+
+    session(talk)
+    assert [memory.text for memory in store.bank("mine").memories()] == [FACT]
+
+
 @pytest.mark.spec("ME-11")
 def test_it_recalls_what_python_recalls(session: Session, store: Store) -> None:
     bank = store.bank("mine")

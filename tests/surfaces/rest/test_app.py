@@ -44,6 +44,31 @@ def test_retain_and_recall(client_for: ClientFor) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.fault("N50")
+def test_messages_are_retained_and_what_is_left_out_is_counted(client_for: ClientFor) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    chat = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": [{"type": "text", "text": "Is this a fig?"}, picture]},
+    ]
+
+    async def work() -> None:
+        async with client_for("mine") as client:
+            stored = await client.post(MEMORIES, json={"items": chat})
+            assert stored.status_code == 200
+            assert stored.json()["left_out"] == {"image": 1, "system message": 1}
+            [memory] = stored.json()["ids"]
+            found = await client.get(f"{MEMORIES}/{memory}")
+            assert found.json()["memory"]["text"] == "Is this a fig?"
+            wrong = await client.post(MEMORIES, json={"items": [*chat, {"role": "user", "content": ""}]})
+            assert (wrong.status_code, wrong.json()["field"]) == (422, "messages[2].content")
+            turns = {"turns": chat, "session": "s"}
+            told = await client.post("/v1/banks/mine/conversations", json=turns)
+            assert told.json()["left_out"] == {"image": 1, "system message": 1}
+
+    asyncio.run(work())
+
+
 def test_an_idempotency_key_counts_from_header_and_body(client_for: ClientFor) -> None:
     async def work() -> None:
         async with client_for("mine") as client:

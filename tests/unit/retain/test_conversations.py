@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -8,6 +8,9 @@ from simonides.errors import InputError, UnknownNameError
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.conversations import conversation_items
 from simonides.retain.items import ORIGIN, read_items
+
+if TYPE_CHECKING:
+    from simonides.bank import Bank
 
 TURNS: list[dict[str, Any]] = [
     {"speaker": "Ilse", "text": "Is the ferry late?"},
@@ -65,6 +68,20 @@ def test_the_origin_is_the_turn_as_it_was_said() -> None:
         Origin("Yes, by an hour.", 0, 16),
     ]
     assert [draft.source_text for draft in read_items(items, {})] == [turn["text"] for turn in TURNS]
+
+
+def test_a_turn_is_named_by_its_place_among_all(bank: Bank) -> None:
+    turns: list[dict[str, Any]] = [
+        {"role": "system", "content": "Be kind."},
+        {"text": "Figs."},
+        {"role": "user", "content": "A.", "tags": 7},
+    ]
+    with pytest.raises(InputError) as caught:
+        bank.retain_conversation(turns, session="s")
+    assert caught.value.field == "turns[2].tags"
+    with pytest.raises(InputError) as caught:
+        bank.retain_conversation([{"text": "Figs.", "event_time": "soon"}], session="s")
+    assert caught.value.field == "turns[0].event_time"
 
 
 def test_a_long_neighbour_is_cut() -> None:

@@ -50,10 +50,9 @@ def content_key(draft: Draft) -> bytes:
     The context of a turn is left out: it is made of the turns around it, and the last turn of a conversation
     gets a neighbour when the conversation goes on.
     """
-    is_turn = draft.session and draft.span is not None and not draft.document
     body = _plain(
         [
-            draft.text, "" if is_turn else draft.context, draft.relation, draft.kind, draft.layer,
+            draft.text, "" if is_turn(draft) else draft.context, draft.relation, draft.kind, draft.layer,
             draft.path, draft.project, draft.tags, draft.acl, draft.source, draft.metadata_json,
             draft.occurred and (draft.occurred.start, draft.occurred.end, draft.occurred.precision),
             draft.valid_from and (draft.valid_from.start, draft.valid_from.precision),
@@ -65,6 +64,11 @@ def content_key(draft: Draft) -> bytes:
         ]
     )  # fmt: skip
     return hashlib.blake2b(body.encode(), digest_size=16).digest()
+
+
+def is_turn(draft: Draft) -> bool:
+    """Whether it is a turn of a conversation that has a name."""
+    return bool(draft.session) and draft.span is not None and not draft.document
 
 
 def memory_id(bank: str, ingested_at: int, text: str, attempt: int) -> str:

@@ -385,6 +385,17 @@ class WriteTransaction:
         )
         return None if row is None else str(row[0])
 
+    def same_turns(self, draft: Draft) -> list[str]:
+        """Ids of the memories that hold the same turn, oldest first, whatever has ended or archived them."""
+        rows = self._all(
+            "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND (kind=?)=? ORDER BY ordinal",
+            self._content_key(draft),
+            FOREVER,
+            Kind.QUARANTINE.value,
+            draft.kind == Kind.QUARANTINE,
+        )
+        return [str(row[0]) for row in rows]
+
     def insert(self, item: Prepared, place: Placement) -> Stored:
         """Write a new memory with its source and vector."""
         ordinal = self._meta.next_ordinal

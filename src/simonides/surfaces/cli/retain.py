@@ -5,6 +5,7 @@ A batch is one transaction and one embedding pass: it is stored as a whole or no
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,8 +38,8 @@ from simonides.surfaces.cli.sources import Piece, read_pieces
 if TYPE_CHECKING:
     from simonides.bank import Bank
 
-# How the bank names the item that it refused: "items[3].kind".
-_ITEM = re.compile(r"items\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+# How the bank names the item or message that it refused: "items[3].kind", "messages[3].content".
+_ITEM = re.compile(r"(?:items|messages)\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
 
 
 def retain(
@@ -46,7 +47,8 @@ def retain(
         list[str] | None,
         typer.Argument(
             metavar="TEXT|PATH|-",
-            help="Texts, .jsonl, .md or .txt files, folders of notes, or - for standard input (the default).",
+            help="Texts, .json (chats), .jsonl, .md or .txt files, folders of notes, or - for standard input "
+            "(the default).",
             show_default=False,
         ),
     ] = None,
@@ -127,6 +129,9 @@ def retain(
     load.print_ids(as_json=as_json)
     if len(load.ids) != 1 or load.skipped:
         say(f"{load.count()} stored" + (f", {load.skipped} skipped" if load.skipped else ""))
+    if load.left_out:
+        listed = ", ".join(f"{count} {name}" for name, count in sorted(load.left_out.items()))
+        say(f"left out of messages: {listed}")
 
 
 class _Load:
@@ -135,6 +140,7 @@ class _Load:
     def __init__(self, defaults: dict[str, Any], *, skips: bool) -> None:
         self.ids: list[str] = []
         self.skipped = 0
+        self.left_out: Counter[str] = Counter()
         self._defaults = defaults
         self.skipper = self._skip if skips else None
 
@@ -155,17 +161,21 @@ class _Load:
 
     def print_ids(self, *, as_json: bool) -> None:
         if as_json:
-            print_json({"ids": self.ids, "stored": len(self.ids), "skipped": self.skipped})
+            counts = {"stored": len(self.ids), "skipped": self.skipped}
+            print_json({"ids": self.ids, **counts, **({"left_out": self.left_out} if self.left_out else {})})
         elif self.ids:
             print_text("\n".join(self.ids))
 
     def _store(self, bank: "Bank", batch: list[Piece]) -> None:
         """One transaction; with --skip-malformed, once more without the item that was refused."""
+        from simonides.retain.conversations import left_out_of
+
         pieces = list(batch)
         while pieces:
             try:
                 with unbroken():
-                    self.ids += bank.retain([piece.item for piece in pieces], **self._defaults)
+                    items = [piece.item for piece in pieces]
+                    self.ids += bank.retain(items, **self._defaults)
             except InputError as error:
                 refused = _ITEM.match(error.field)
                 if not refused:
@@ -177,6 +187,7 @@ class _Load:
                     raise placed from None
                 self.skipper(placed)
             else:
+                self.left_out.update(left_out_of(items))
                 return
 
     def _skip(self, error: InputError) -> None:

@@ -1,5 +1,6 @@
 """`simonides retain-conversation`: store a conversation by turns."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -32,7 +33,8 @@ def retain_conversation(
         str,
         typer.Argument(
             metavar="FILE|-",
-            help='Lines of JSON such as {"speaker": "Ivo", "text": "…"}, each with keys of an item; or -.',
+            help='Lines of JSON such as {"speaker": "Ivo", "text": "…"}, each with keys of an item; or a '
+            "JSON list of these or of chat messages; or -.",
         ),
     ],
     *,
@@ -99,7 +101,7 @@ _LARGEST_FILE = 1 << 28
 
 
 def _turns(place: str) -> list[Any]:
-    """Every line that is not blank.
+    """The turns of a JSON list, or of an object with ``messages``; else every line that is not blank.
 
     Raises:
         InputError: a line is no JSON, or there is none.
@@ -109,6 +111,11 @@ def _turns(place: str) -> list[Any]:
     else:
         with Path(place).open("rb") as stream:
             raw = read_at_most(stream, _LARGEST_FILE, place)
+    with contextlib.suppress(ValueError, RecursionError):
+        whole = json.loads(raw)
+        listed = whole.get("messages", [whole]) if isinstance(whole, dict) else whole
+        if isinstance(listed, list) and listed:
+            return listed
     found = []
     for number, line in enumerate(raw.splitlines(), start=1):
         if line.strip():

@@ -1,12 +1,15 @@
-"""From the arguments of `retain` to items: texts, standard input, `.jsonl` lines, notes and folders.
+"""From the arguments of `retain` to items: texts, standard input, `.jsonl` lines, chats, notes and folders.
 
 An argument that names an existing file or folder is read; one that looks like such a path but names nothing
 is an error; every other argument is itself the text. A note is a document: its paragraphs are items whose
-source is the file's name and whose path is the file's place below the folder that was named.
+source is the file's name and whose path is the file's place below the folder that was named. A `.json` file,
+a line of `.jsonl` or standard input may hold a chat: a list of messages, or an object with them as
+``messages``; its session is the file's name.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -18,20 +21,22 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 from simonides.errors import InputError
 from simonides.records.hygiene import read_at_most
 from simonides.retain.importing.json_source import LONGEST_LINE
+from simonides.retain.messages import is_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 NOTES = frozenset({".md", ".txt"})
 LINES = frozenset({".jsonl"})
-READABLE = NOTES | LINES
+LISTS = frozenset({".json"})
+READABLE = NOTES | LINES | LISTS
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One item to retain, and where it came from, such as ``notes.jsonl:14``.
 
-    Pieces of one document follow one another and belong into one transaction.
+    Pieces of one document or chat follow one another and belong into one transaction.
     """
 
     item: dict[str, Any]
@@ -130,18 +135,30 @@ def _pieces(
 ) -> Iterator[Piece]:
     for number, source in enumerate(sources, start=1):
         if source is None:
-            yield from _standard_input_lines() if by_line else [_standard_input()]
+            yield from _standard_input_lines() if by_line else _standard_input()
         elif isinstance(source, str):
             yield Piece({"text": source}, f"argument {number}")
         elif source.path.suffix.lower() in LINES:
             yield from _from_lines(source, skipped)
+        elif source.path.suffix.lower() in LISTS:
+            yield from _from_list(source, skipped)
         else:
             yield from _from_note(source, skipped)
 
 
-def _standard_input() -> Piece:
-    raw = read_at_most(sys.stdin.buffer, LONGEST_LINE, "standard input")
-    return Piece({"text": _decoded(raw, "standard input")}, "standard input")
+def _standard_input() -> Iterator[Piece]:
+    origin = "standard input"
+    text = _decoded(read_at_most(sys.stdin.buffer, LONGEST_LINE, origin), origin)
+    value: object = None
+    if text.lstrip().startswith(("[", "{")):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(text, parse_constant=_no_constant)
+    entries, name = _entries(value)
+    # Any other JSON is a text like any other.
+    if name == "messages" and (not isinstance(value, list) or is_message(entries[0])):
+        yield from _listed(entries, name, origin)
+    else:
+        yield Piece({"text": text}, origin)
 
 
 def _standard_input_lines() -> Iterator[Piece]:
@@ -163,8 +180,53 @@ def _from_lines(source: _File, skipped: Callable[[InputError], None]) -> Iterato
                 item = _item(_decoded(line, origin), origin)
             except InputError as error:
                 skipped(error)
+                continue
+            if isinstance(item.get("messages"), list):
+                yield from _listed(item["messages"], "messages", origin, f"{source.place}:{number}")
+            elif is_message(item):
+                yield Piece({"session": source.place, **item}, origin)
             else:
                 yield Piece(item, origin)
+
+
+def _from_list(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
+    _check_regular(source.path)
+    origin = str(source.path)
+    try:
+        with source.path.open("rb") as file:
+            text = _decoded(read_at_most(file, LONGEST_LINE, origin), origin)
+        entries, name = _entries(_parsed(text, origin))
+    except InputError as error:
+        skipped(error)
+        return
+    if name:
+        yield from _listed(entries, name, origin, source.place)
+    else:
+        skipped(InputError(origin, "expected a list of chat messages or items, or an object with messages"))
+
+
+def _entries(value: object) -> tuple[list[Any], str]:
+    """The messages or items of a JSON value, and which they are; of anything else none and no name."""
+    if isinstance(value, dict):
+        if isinstance(value.get("messages"), list):
+            return value["messages"], "messages"
+        return ([value], "messages" if is_message(value) else "items")
+    if isinstance(value, list):
+        return value, "messages" if any(map(is_message, value)) else "items"
+    return [], ""
+
+
+def _listed(entries: list[Any], name: str, origin: str, session: str = "") -> Iterator[Piece]:
+    for number, entry in enumerate(entries):
+        place = f"{origin}: {name}[{number}]"
+        if isinstance(entry, str):
+            yield Piece({"text": entry}, place)
+        elif not isinstance(entry, dict):
+            raise InputError(place, f"expected an object, got {type(entry).__name__}")
+        elif is_message(entry):
+            yield Piece({**({"session": session} if session else {}), **entry}, place, origin)
+        else:
+            yield Piece(entry, place, origin if name == "messages" else "")
 
 
 def _from_note(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
@@ -182,13 +244,17 @@ def _from_note(source: _File, skipped: Callable[[InputError], None]) -> Iterator
 
 
 def _item(line: str, origin: str) -> dict[str, Any]:
-    try:
-        item = json.loads(line, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise InputError(origin, f"not valid JSON ({error})") from None
+    item = _parsed(line, origin)
     if not isinstance(item, dict):
         raise InputError(origin, f'expected an object such as {{"text": "…"}}, got {type(item).__name__}')
     return item
+
+
+def _parsed(text: str, origin: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(origin, f"not valid JSON ({error})") from None
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:

@@ -69,6 +69,11 @@ class AsyncBank:
         """Of the bank."""
         return self._bank.name
 
+    @property
+    def bank(self) -> Bank | RemoteBank:
+        """The bank whose methods are awaited."""
+        return self._bank
+
     async def _in_pool(self, name: str, *args: Any, **kwargs: Any) -> Any:
         work = functools.partial(getattr(self._bank, name), *args, **kwargs)
         self._origin.check()

@@ -33,6 +33,7 @@ from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
 from simonides.records.keyed_record import KeyedRecord
+from simonides.retain.messages import plain
 from simonides.surfaces.client import records
 from simonides.surfaces.client.problems import error_of
 from simonides.surfaces.operations.table import OPERATIONS
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from simonides.records.receipt import Saved
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
+    from simonides.retain.messages import MessageObject
 
 _LINES = "application/x-ndjson"
 _MOST_ENTRIES = 100_000
@@ -159,6 +161,7 @@ class RemoteBank:
 
     def retain(self, items: Any, **options: Any) -> list[str]:
         """See ``Bank.retain``; of no items nothing is asked."""
+        items = plain(items)
         given = items if isinstance(items, str | Mapping) else list(items)
         if not given and isinstance(given, list):
             return []
@@ -169,7 +172,7 @@ class RemoteBank:
         return list(self._call("retain_document", text=text, document_id=document_id, **options)["ids"])
 
     def retain_conversation(
-        self, turns: Iterable[Mapping[str, Any]], *, session: str, **options: Any
+        self, turns: Iterable[Mapping[str, Any] | MessageObject], *, session: str, **options: Any
     ) -> list[str]:
         """See ``Bank.retain_conversation``."""
         return list(self._call("retain_conversation", turns=list(turns), session=session, **options)["ids"])
@@ -528,4 +531,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         items = [_plain(item) for item in value]
         return sorted(items) if isinstance(value, set | frozenset) else items
-    return value
+    dumped = plain(value)
+    return value if dumped is value else _plain(dumped)

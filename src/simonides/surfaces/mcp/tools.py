@@ -29,8 +29,7 @@ _ITEM: Schema = s.either(
     {
         "type": "object",
         "properties": {"text": s.MEMORY_TEXT},
-        "required": ["text"],
-        "description": "Beside text, any other parameter of this tool, for this item alone.",
+        "description": "text and any other parameter of this tool, for this item alone; or role and content.",
     },
 )
 # The published form of long parameters; what is sent is checked against the whole schema all the same.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simonides.errors import ConflictError, InputError
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.retain.conversations import left_out_of
 from simonides.surfaces.operations.fitting import fitted
 from simonides.surfaces.operations.parameters import given
 
@@ -30,7 +31,7 @@ PAGE_BYTES = 512 * 1024
 
 
 def retain(bank: Bank, request: requests.Retain) -> Answer:
-    return {"ids": bank.retain(**given(request))}
+    return _retained(bank.retain(**given(request)), request.items)
 
 
 def retain_document(bank: Bank, request: requests.RetainDocument) -> Answer:
@@ -38,7 +39,12 @@ def retain_document(bank: Bank, request: requests.RetainDocument) -> Answer:
 
 
 def retain_conversation(bank: Bank, request: requests.RetainConversation) -> Answer:
-    return {"ids": bank.retain_conversation(**given(request))}
+    return _retained(bank.retain_conversation(**given(request)), request.turns)
+
+
+def _retained(ids: list[str], items: object) -> Answer:
+    left_out = left_out_of(items)
+    return {"ids": ids, "left_out": left_out} if left_out else {"ids": ids}
 
 
 def _asked(request: requests.Asked) -> dict[str, Any]:

@@ -44,6 +44,11 @@ def checked(value: object, schema: Schema, place: str) -> Any:
 
 
 def _any_of(value: object, schemas: list[Schema], place: str) -> Any:
+    objects = [schema for schema in schemas if schema.get("type") == "object"]
+    if isinstance(value, Mapping) and len(objects) > 1:
+        # The one whose keys are there is meant; its errors tell most.
+        fits = (each for each in objects if all(name in value for name in each.get("required", ())))
+        return checked(value, next(fits, objects[0]), place)
     problems: list[InputError] = []
     for schema in schemas:
         try:

@@ -85,13 +85,19 @@ def _properties(request: type, *left_out: str) -> dict[str, s.Schema]:
 _ITEM = s.either(
     s.MEMORY_TEXT,
     s.mapped({"text": s.MEMORY_TEXT, **_properties(Described)}, required=("text",)),
+    s.MESSAGE,
+    s.MESSAGE_ITEM,
 )
-_TURN = s.mapped(
-    {
-        "text": s.MEMORY_TEXT,
-        **_properties(Described, *OF_THE_WHOLE),
-    },
-    required=("text",),
+_TURN = s.either(
+    s.mapped(
+        {
+            "text": s.MEMORY_TEXT,
+            **_properties(Described, *OF_THE_WHOLE),
+        },
+        required=("text",),
+    ),
+    s.MESSAGE,
+    s.MESSAGE_ITEM,
 )
 MOST_ITEMS = 10_000
 _PROFILE = s.choice(PROFILES)
@@ -103,7 +109,8 @@ class Retain(Described):
 
     items: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = parameter(
         s.either(*_ITEM["anyOf"], s.listed(_ITEM, most=MOST_ITEMS, least=1)),
-        "A text, an object with text and any other parameter, or a list of these, at least one.",
+        "A text, an object with text and any other parameter, a chat message (role, content), or a list of "
+        "these, at least one.",
     )
     idempotency_key: str | None = parameter(
         s.LABEL, "The same key with the same items gives the first answer and stores nothing.", None
@@ -128,7 +135,8 @@ class RetainConversation(Described):
 
     turns: Sequence[Mapping[str, Any]] = parameter(
         s.listed(_TURN, most=MOST_ITEMS),
-        "Objects with text, such as speaker and event_time, and any other parameter for this turn alone.",
+        "Objects with text, such as speaker and event_time, and any other parameter for this turn alone; or "
+        "chat messages (role, content).",
     )
     session: str = parameter(s.SESSION, "The caller's name for the conversation.")
     window: int | None = parameter(s.whole(0, 20), "Turns on either side that become context.", None)

@@ -146,6 +146,18 @@ _BEHIND = _answer("Evidence", stance=_TEXT, memory=RECORD)
 _TRACE: Schema = {"type": "object", "description": "What each stage did, and how long it took."}
 
 IDS = _answer("Ids", ids=_TEXTS)
+RETAINED = _some(
+    _answer(
+        "Retained",
+        ids=_TEXTS,
+        left_out={
+            "type": "object",
+            "additionalProperties": _COUNT,
+            "description": "What of chat messages was not stored, such as system messages and images.",
+        },
+    ),
+    "left_out",
+)
 RECALL = _some(
     _answer(
         "Recall",

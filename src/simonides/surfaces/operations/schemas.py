@@ -32,6 +32,7 @@ from simonides.records.kind import Kind, Layer
 from simonides.records.query import PRECISIONS
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
 from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, MAX_RELATION_BYTES, MAX_TEXT_BYTES
+from simonides.retain.messages import ROLES as MESSAGE_ROLES
 from simonides.retain.trust import TRUST
 
 if TYPE_CHECKING:
@@ -142,6 +143,21 @@ BUDGET_FUNCTION = choice(BUDGET_FUNCTIONS)
 CHUNK_TOKENS = whole(0, MOST_CHUNK_TOKENS)
 DEADLINE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_DEADLINE_MS}
 PRECISION = choice(PRECISIONS)
+MESSAGE: Schema = {
+    "type": "object",
+    "properties": {
+        "role": {"type": "string", "description": f"One of {', '.join(MESSAGE_ROLES)}."},
+        "content": {"description": "A text, or a list of parts such as {type: text, text: …}."},
+    },
+    "required": ["role"],
+    "description": "A chat message, as OpenAI's and Anthropic's interfaces take and give it.",
+}
+MESSAGE_ITEM: Schema = {
+    "type": "object",
+    "properties": {"type": {"type": "string"}},
+    "required": ["type"],
+    "description": "The same without a role, such as function_call_output.",
+}
 ALIASES: Schema = {
     "type": "object",
     "propertyNames": LABEL,
