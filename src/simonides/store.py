@@ -45,7 +45,7 @@ from simonides.retain.quiet_errors import quiet
 from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
 from simonides.text.analyser import TextAnalyser
-from simonides.text.times.expressions import find_times
+from simonides.text.times.expressions import find_stated_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -190,7 +190,7 @@ def open_store(
         analyser=analyser,
         zone=zone,
         tokens=counter,
-        extractor=RuleExtractor(find_times) if extractor is None else extractor,
+        extractor=RuleExtractor(find_stated_times) if extractor is None else extractor,
         expander=QuestionRules() if expander == "rules" else expander,
         reranker=reranker,
         judge=judge,

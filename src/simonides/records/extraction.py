@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind
 
@@ -64,12 +66,18 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """A time expression where it stands, and the half-open interval it means."""
+    """A time expression where it stands, and the half-open interval it means.
+
+    Attributes:
+        days: the local days on which the interval starts and ends (``None`` at an open end), where the words
+            mean another time on another day ("yesterday", "on Friday"); ``None`` for "in 2023".
+    """
 
     text: str
     start: int
     stop: int
     interval: Interval
+    days: tuple[date | None, date | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
