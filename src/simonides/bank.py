@@ -95,6 +95,7 @@ from simonides.retain.items import read_items
 from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
+from simonides.retain.placing import dated, said_at
 from simonides.retain.quiet_errors import quiet, quiet_errors
 from simonides.retain.readers import all_may_read
 from simonides.retain.screening import Screen, secrets_in
@@ -611,10 +612,10 @@ class Bank:
         now, known = self._now(), self._known_names(drafts)
 
         def extract(draft: Draft) -> Extraction:
-            anchor = draft.occurred.start if draft.occurred else now
-            return self._around.extractor.extract(
-                draft.text, anchor=anchor, zone=self._around.zone, known=known[draft.acl]
+            found = self._around.extractor.extract(
+                draft.text, anchor=said_at(draft, now), zone=self._around.zone, known=known[draft.acl]
             )
+            return dated(draft, found)
 
         ready = prepare(
             drafts,

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import date
+    from typing import TypeAlias
 
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind
+
+    Days: TypeAlias = tuple[date | None, date | None]
+    """The local days on which a time starts and ends; ``None`` at an open end."""
 
 
 class EntityKind(StrEnum):
@@ -77,7 +81,7 @@ class TimeMention:
     start: int
     stop: int
     interval: Interval
-    days: tuple[date | None, date | None] | None = None
+    days: Days | None = None
 
 
 @dataclass(frozen=True, slots=True)
