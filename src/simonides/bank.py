@@ -237,6 +237,7 @@ class Surroundings:
     Attributes:
         clock: tells the time.
         zone: of times that state none.
+        own_zone: whether a bank's own zone goes before it.
         analyser, tokens, extractor, expander: of the store.
         embedder: gives the embedder of a bank (loaded at first use), or ``None`` and why.
         executor: runs channels side by side; ``None`` = one after the other.
@@ -254,6 +255,7 @@ class Surroundings:
 
     clock: Clock
     zone: tzinfo
+    own_zone: bool
     analyser: Analyser
     tokens: TokenCounter
     extractor: Extractor
@@ -479,7 +481,7 @@ class Bank:
             )
         parts = parts_of(items, np.asanyarray(vectors), tokens, embedder.dimension)
         model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
-        prepare_part = Preparing(self._around.analyser, self._around.zone, self._around.redact, model)
+        prepare_part = Preparing(self._around.analyser, self.zone, self._around.redact, model)
         ids: list[str] = []
         for each in batches_of(parts, prepare_part, batch=batch, workers=workers):
             self._warn_of_secrets(each.masked)
@@ -511,7 +513,7 @@ class Bank:
             the same as ``retain``.
         """
         when = shared.get("event_time")
-        date = None if when is None else parse_time(when, "event_time", zone=self._around.zone)
+        date = None if when is None else parse_time(when, "event_time", zone=self.zone)
         # Before it is cut into paragraphs, one of which might hold half a secret.
         screen = Screen(self._around.redact)
         text, title = screen.words(text, "text"), screen.words(title, "title")
@@ -564,7 +566,7 @@ class Bank:
         # An iterator is read here, so that a message about an item does not repeat what it holds.
         items = list(items) if isinstance(items, Iterator) else items
         with quiet_errors(self._around.redact, items):
-            drafts = read_items(items, shared, zone=self._around.zone)
+            drafts = read_items(items, shared, zone=self.zone)
         screen = Screen(self._around.redact)
         drafts = screen.drafts(drafts)
         self._warn_of_secrets(screen.found)
@@ -613,7 +615,7 @@ class Bank:
 
         def extract(draft: Draft) -> Extraction:
             found = self._around.extractor.extract(
-                draft.text, anchor=said_at(draft, now), zone=self._around.zone, known=known[draft.acl]
+                draft.text, anchor=said_at(draft, now), zone=self.zone, known=known[draft.acl]
             )
             return dated(draft, found)
 
@@ -818,7 +820,7 @@ class Bank:
             known = self._names_of(reading, ())
 
         def extract(text: str, anchor: int) -> Extraction:
-            return self._around.extractor.extract(text, anchor=anchor, zone=self._around.zone, known=known)
+            return self._around.extractor.extract(text, anchor=anchor, zone=self.zone, known=known)
 
         while most is None or done < most:
             step = _SETTLED_AT_ONCE if most is None else min(_SETTLED_AT_ONCE, most - done)
@@ -904,7 +906,7 @@ class Bank:
             InputError: *at* lies before the memory began to hold.
         """
         current = self.get(memory)
-        given = None if at is None else parse_time(at, "at", zone=self._around.zone).start
+        given = None if at is None else parse_time(at, "at", zone=self.zone).start
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
@@ -1017,7 +1019,7 @@ class Bank:
             window=window,
             seed=None,
             principal=self.principal,
-            zone=self._around.zone,
+            zone=self.zone,
             types=types,
         )
         last = "" if after is None else clean_text(after, "after", _LONGEST_ID)
@@ -1054,7 +1056,7 @@ class Bank:
             earlier: a moment; a date means its first instant.
             later: the same; by default now.
         """
-        zone, now = self._around.zone, self._now()
+        zone, now = self.zone, self._now()
         first = parse_time(earlier, "earlier", zone=zone).start
         second = None if later is None else parse_time(later, "later", zone=zone).start
         with self._rows.reading() as reading:
@@ -1488,7 +1490,7 @@ class Bank:
         return overridden(load_profile(profile), self._around.settings)[0]
 
     def _read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
-        zone = self._around.zone
+        zone = self.zone
         about = {name: value for name, value in options.items() if name in _SEARCH_DEFAULTS}
         among = {name: value for name, value in options.items() if name not in _SEARCH_DEFAULTS}
         request = read_recall_arguments(query, principal=self.principal, zone=zone, **among)
@@ -1526,7 +1528,7 @@ class Bank:
             random.Random(seed),  # noqa: S311 not for secrets
             reranker,
             learned,
-            zone=self._around.zone,
+            zone=self.zone,
             judge=self._around.judge if judges else None,
             sparse=sparse,
             words=_word_knower(embedder),
@@ -1792,7 +1794,7 @@ class Bank:
         }.items():
             if not isinstance(switch, bool):
                 raise InputError(name, f"expected true or false, got {shown(switch)}")
-        zone = self._around.zone
+        zone = self.zone
         wanted = Selection(
             ids=None if ids is None else tuple(_named_ids(ids)),
             source=_chosen("source", source, "without_source", without=without_source),
@@ -2025,9 +2027,31 @@ class Bank:
         screen = Screen("off" if self._around.redact == "off" else "mask")
 
         def prepared(text: str) -> Prepared:
-            return self._prepare(screen.drafts(read_items([text], {}, zone=self._around.zone)))[0]
+            return self._prepare(screen.drafts(read_items([text], {}, zone=self.zone)))[0]
 
         return Writer(model, self._around.analyser, prepared, self._fit)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of times that state none, and of the days that words such as "yesterday" mean."""
+        own = self._rows.zone if self._around.own_zone else None
+        return self._around.zone if own is None else own
+
+    def set_zone(self, name: str | None) -> None:
+        """Give the bank a zone of its own, kept with it; what is stored keeps the days it was given.
+
+        It holds wherever the bank is opened without naming a zone, before the environment and the system's.
+        Another process that has the bank open goes by it once it opens the bank again.
+
+        Args:
+            name: such as ``"Europe/Berlin"``; ``None`` = none of its own.
+
+        Raises:
+            InputError: there is no such zone, or a principal asks, who is not the owner.
+            UnavailableError: the bank's folder cannot be written.
+        """
+        self._owners_only("set_zone")
+        self._rows.set_zone(name)
 
     @property
     def embedder(self) -> Embedder | None:

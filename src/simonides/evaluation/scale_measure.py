@@ -94,7 +94,9 @@ def measure(folder: Path, profile: str, peer: str = "") -> dict[str, Any]:
     made = load_queries(folder)
     before = resident_mb()
     start_cpu, start_wall = time.process_time(), time.perf_counter()
-    with open_store(folder / STORE, embedder=made.embedder, timer=time.thread_time, create=False) as store:
+    with open_store(
+        folder / STORE, embedder=made.embedder, timer=time.thread_time, create=False, zone=UTC
+    ) as store:
         bank = store.bank(BANK)
         # Opens the index; to count what is in the bank would read all of its rows, which no recall does.
         _ = bank.embedder

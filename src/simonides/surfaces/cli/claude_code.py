@@ -14,7 +14,7 @@ import typer
 
 from simonides.errors import InputError, SimonidesError
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading, open_for_writing
-from simonides.surfaces.cli.options import StoreOption
+from simonides.surfaces.cli.options import StoreOption, ZoneOption
 from simonides.surfaces.cli.output import explained, print_json, say
 
 claude_code = typer.Typer(
@@ -32,6 +32,7 @@ def recall(
         int, typer.Option("--max-tokens", metavar="N", min=1, help="Budget of what is recalled.")
     ] = 1_500,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: _BankOption = "claude-code",
 ) -> None:
     """Recall what fits a prompt (UserPromptSubmit), as context for it; prints nothing where nothing does."""
@@ -41,7 +42,7 @@ def recall(
             return
         from simonides.recall.packing.as_data import pack_as_data
 
-        with open_for_reading(store, bank, embedder=environment_embedder()) as opened:
+        with open_for_reading(store, bank, embedder=environment_embedder(), zone=zone) as opened:
             found = opened.recall(prompt, max_tokens=max_tokens)
             text = pack_as_data(found, opened.count_tokens, max_tokens=max_tokens).text
         if text:
@@ -51,7 +52,7 @@ def recall(
 
 
 @claude_code.command()
-def retain(*, store: StoreOption = None, bank: _BankOption = "claude-code") -> None:
+def retain(*, store: StoreOption = None, zone: ZoneOption = None, bank: _BankOption = "claude-code") -> None:
     """Retain what a session has said so far (Stop); what was retained before is passed over."""
     with _lenient():
         transcript = _event().get("transcript_path")
@@ -62,7 +63,7 @@ def retain(*, store: StoreOption = None, bank: _BankOption = "claude-code") -> N
 
         path = Path(transcript).expanduser()
         named = named_file(path, path.name)
-        with open_for_writing(store, bank) as opened:
+        with open_for_writing(store, bank, zone=zone) as opened:
             for batch in batches(read_file(path, "claude-code", named, lambda _: None), named):
                 opened.import_items([item.item for item in batch])
 

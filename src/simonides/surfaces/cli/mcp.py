@@ -9,13 +9,15 @@ from typing import Annotated
 import typer
 
 from simonides.errors import MissingExtraError
+from simonides.surfaces.cli.configuration import found_value
 from simonides.surfaces.cli.opening import (
     environment_embedder,
     environment_heavy_reranker,
     redaction,
     store_path,
+    zone_choice,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import print_text, say
 
 
@@ -53,13 +55,14 @@ def mcp(
         ),
     ] = None,
     redact: RedactOption = None,
+    zone: ZoneOption = None,
 ) -> None:
     """Serve a store to an MCP client over standard input and output; a client starts this itself.
 
     `simonides serve` has the same door at /mcp, for clients elsewhere.
     """
     if print_config is not None:
-        _print_config(print_config, store, bank, compat, redact, read_only=read_only)
+        _print_config(print_config, store, bank, compat, redact, zone, read_only=read_only)
         return
     try:
         from simonides.surfaces.mcp.compat import tools_for
@@ -88,6 +91,7 @@ def mcp(
         answerer=environment_model(),
         heavy_reranker=environment_heavy_reranker(),
         redact=redaction(redact),
+        **zone_choice(zone),
         warm=True,
     ) as opened:
         opened.bank(bank or "default")
@@ -104,6 +108,7 @@ def _print_config(
     bank: str | None,
     compat: str | None,
     redact: str | None,
+    zone: str | None,
     *,
     read_only: bool,
 ) -> None:
@@ -117,6 +122,9 @@ def _print_config(
     # The client may start it with other variables; off is the default there, too.
     policy = redaction(redact)
     arguments += ["--redact", policy] if policy != "off" else []
+    set_zone = found_value("zone").value if zone is None else zone
+    zone_choice(set_zone)
+    arguments += ["--zone", set_zone] if set_zone else []
     arguments += ["--read-only"] if read_only else []
     where, text = client_config(client, program, arguments)
     print_text(text)

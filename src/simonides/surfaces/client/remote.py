@@ -121,9 +121,9 @@ class RemoteStore:
         """Names of the banks that the token may use, sorted."""
         return list(self._wire.call("list_banks", None, {})["banks"])
 
-    def create_bank(self, name: str) -> RemoteBank:
-        """A bank that is made when it is missing."""
-        self._wire.call("create_bank", None, {"name": name})
+    def create_bank(self, name: str, *, zone: str | None = None) -> RemoteBank:
+        """A bank that is made when it is missing, with *zone* as its own, see ``Bank.set_zone``."""
+        self._wire.call("create_bank", None, {"name": name} if zone is None else {"name": name, "zone": zone})
         return self.bank(name)
 
     def delete_bank(self, name: str) -> None:
@@ -324,6 +324,10 @@ class RemoteBank:
     def pin(self, memory: str, *, pinned: bool = True) -> None:
         """See ``Bank.pin``."""
         self._call("pin" if pinned else "unpin", memory=memory)
+
+    def set_zone(self, name: str | None) -> None:
+        """See ``Bank.set_zone``; needs a token that may make banks."""
+        self._wire.call("create_bank", None, {"name": self.name, "zone": "none" if name is None else name})
 
     def maintain(self, **options: Any) -> MaintenanceReport:
         """See ``Bank.maintain``; no progress is told, and *profile* is a name."""

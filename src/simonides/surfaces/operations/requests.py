@@ -520,3 +520,6 @@ class CreateBank:
     """Make a bank."""
 
     name: str = parameter(s.BANK, "Name of the bank.")
+    zone: str | None = parameter(
+        s.ZONE, "Its own time zone, such as Europe/Berlin; none takes it away.", None
+    )
