@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import logging
 import os
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -84,6 +86,7 @@ from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
 from simonides.records.state import PINNED
+from simonides.records.zone import read_zone
 from simonides.retain.conversations import WINDOW, conversation_items
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
@@ -330,6 +333,7 @@ class Bank:
         object: str | None = None,  # noqa: A002 the field's name in the public contract
         single_valued: bool = False,
         deduplicate: bool = True,
+        zone: tzinfo | str | None = None,
         idempotency_key: str | None = None,
     ) -> list[str]:
         """Store memories durably: one transaction and one embedding pass for the whole batch.
@@ -363,6 +367,7 @@ class Bank:
             deduplicate: an item that says the same as a current memory changes nothing (or adds a proof, when
                 it says it in nearly the same words) and returns that memory's id; a statement may close
                 another. False stores each item as it comes and changes no other memory.
+            zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             idempotency_key: the same key with the same items returns the first answer and stores nothing;
                 every principal has keys of its own.
 
@@ -402,7 +407,8 @@ class Bank:
             "single_valued": single_valued,
             "deduplicate": deduplicate,
         }
-        drafts = self._read(items, shared)
+        bank = self._in(zone)
+        drafts = bank._read(items, shared)  # noqa: SLF001 the same bank
         self._check_allowed(drafts)
         key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
         if key is not None:
@@ -410,7 +416,8 @@ class Bank:
             Screen(self._around.redact).apart(key, "idempotency_key")
         if not drafts:
             return []
-        return self._prepare_and_store(drafts, lambda opened, ready: self._store(opened, ready, key))
+        store = partial(self._store, key=key)
+        return bank._prepare_and_store(drafts, store)  # noqa: SLF001 the same bank
 
     def _prepare_and_store(
         self, drafts: list[Draft], store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]]
@@ -513,7 +520,8 @@ class Bank:
             the same as ``retain``.
         """
         when = shared.get("event_time")
-        date = None if when is None else parse_time(when, "event_time", zone=self.zone)
+        zone = self._in(shared.get("zone")).zone
+        date = None if when is None else parse_time(when, "event_time", zone=zone)
         # Before it is cut into paragraphs, one of which might hold half a secret.
         screen = Screen(self._around.redact)
         text, title = screen.words(text, "text"), screen.words(title, "title")
@@ -1158,6 +1166,7 @@ class Bank:
         deadline_ms: float | None = None,
         precision: str | None = None,
         min_relevance: float | None = None,
+        zone: tzinfo | str | None = None,
         tier: str = "default",
         count_returned: bool = False,
         include_archived: bool = False,
@@ -1199,6 +1208,7 @@ class Bank:
                 balanced (what is likely; the default), or wide (everything up to *limit*: for rerankers of
                 your own and for benchmarks).
             min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
+            zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
                 ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
                 heavy reranker.
@@ -1248,7 +1258,9 @@ class Bank:
             "min_relevance": min_relevance,
             "tier": "default",
         }
-        answer = self._recall(query, profile, count_returned=count_returned, **asked)
+        bank = self._in(zone)
+        counted = {**asked, "count_returned": count_returned}
+        answer = bank._recall(query, profile, **counted)  # noqa: SLF001 the same bank
         return answer if wanted is None else self._answered_later(answer, wanted, query, profile, asked)
 
     def _answered_later(
@@ -1418,7 +1430,7 @@ class Bank:
             ModelError: the model cannot be asked, or broke off.
         """
         clean_count(max_answer_tokens, "max_answer_tokens", 1, _MOST_ANSWER_TOKENS)
-        known = {*_RECALL_DEFAULTS, "profile"} - {"max_tokens"}
+        known = {*_RECALL_DEFAULTS, "profile", "zone"} - {"max_tokens"}
         for name in options:
             if name not in known:
                 raise UnknownNameError(name, name, known)
@@ -1473,9 +1485,11 @@ class Bank:
             NotFoundError: there is no such memory that the principal may read.
             UnknownNameError: an option that ``recall`` does not have.
         """
+        if (zone := options.pop("zone", None)) is not None:
+            return self._in(zone).why_not(memory, query, profile=profile, **options)
         for name in options:
             if name not in _RECALL_DEFAULTS:
-                raise UnknownNameError(name, name, _RECALL_DEFAULTS)
+                raise UnknownNameError(name, name, (*_RECALL_DEFAULTS, "zone"))
         versions = self.history(memory)
         request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
         plan, recording = self._plan(profile), Recording()
@@ -2036,6 +2050,15 @@ class Bank:
         """The zone of times that state none, and of the days that words such as "yesterday" mean."""
         own = self._rows.zone if self._around.own_zone else None
         return self._around.zone if own is None else own
+
+    def _in(self, zone: object) -> Bank:
+        """The same bank for a call that names its own zone; ``None`` = it does not."""
+        if zone is None:
+            return self
+        bank = copy.copy(self)
+        by_zone = replace(self._around, zone=read_zone(zone), own_zone=False)
+        bank._around = by_zone  # noqa: SLF001 a copy of this one
+        return bank
 
     def set_zone(self, name: str | None) -> None:
         """Give the bank a zone of its own, kept with it; what is stored keeps the days it was given.

@@ -76,7 +76,7 @@ def _system_zone() -> tzinfo:
 
 
 def _remedy(name: str) -> str:
-    known = sorted(available_timezones())
+    known = sorted(available_timezones() - {"localtime"})
     if not known:
         return "this machine has no time zone data: install it with pip install tzdata, or name an offset"
     folded = {each.lower(): each for each in known}
