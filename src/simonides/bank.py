@@ -98,7 +98,7 @@ from simonides.retain.items import read_items
 from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
-from simonides.retain.placing import dated, said_at
+from simonides.retain.placing import dated, said_at, without_relative_times
 from simonides.retain.quiet_errors import quiet, quiet_errors
 from simonides.retain.readers import all_may_read
 from simonides.retain.screening import Screen, secrets_in
@@ -614,7 +614,7 @@ class Bank:
                     f"{list(draft.acl)} lacks {self.principal!r}, who stores it; add it, or leave acl out",
                 )
 
-    def _prepare(self, drafts: list[Draft]) -> tuple[Prepared, ...]:
+    def _prepare(self, drafts: list[Draft], *, said_now: bool = True) -> tuple[Prepared, ...]:
         with self._rows.reading() as reading:
             embedder, _ = self._around.embedder(reading.embedder())
             target = reading.following()
@@ -625,7 +625,7 @@ class Bank:
             found = self._around.extractor.extract(
                 draft.text, anchor=said_at(draft, now), zone=self.zone, known=known[draft.acl]
             )
-            return dated(draft, found)
+            return dated(draft, found) if said_now else without_relative_times(found)
 
         ready = prepare(
             drafts,
@@ -2041,7 +2041,8 @@ class Bank:
         screen = Screen("off" if self._around.redact == "off" else "mask")
 
         def prepared(text: str) -> Prepared:
-            return self._prepare(screen.drafts(read_items([text], {}, zone=self.zone)))[0]
+            drafts = screen.drafts(read_items([text], {}, zone=self.zone))
+            return self._prepare(drafts, said_now=False)[0]
 
         return Writer(model, self._around.analyser, prepared, self._fit)
 

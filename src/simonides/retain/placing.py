@@ -78,8 +78,12 @@ def said_at(draft: Draft, now: int) -> int:
 
 def dated(draft: Draft, found: Extraction) -> Extraction:
     """What the text says, without the times that nobody can know: "yesterday", said "in 2019"."""
-    if draft.occurred is None or draft.occurred.precision in _TO_THE_DAY:
-        return found
+    known = draft.occurred is None or draft.occurred.precision in _TO_THE_DAY
+    return found if known else without_relative_times(found)
+
+
+def without_relative_times(found: Extraction) -> Extraction:
+    """What a text says that nobody said at a known time, such as a sum of several memories."""
     return replace(found, times=tuple(time for time in found.times if time.days is None))
 
 
