@@ -243,7 +243,7 @@ class _Sentence:
         if word in {"should", "must", "might", "ought"} and following in {"have", "'ve"}:
             return Tense.OPEN
         if word in _HAVE and self._perfect(at):
-            return Tense.PLAN if following in {"planned", "scheduled", "arranged"} else Tense.REPORT
+            return Tense.PLAN if self._has_planned(at) else Tense.REPORT
         if word in _BE and following.endswith("ing"):
             return Tense.PROMISE
         return Tense.PLAN
@@ -256,6 +256,14 @@ class _Sentence:
         if word == "got":  # I've got a ticket
             return False
         return word in _past_forms() or _ends_in_ed(word) or word in {"come", "run", "become"}
+
+    def _has_planned(self, at: int) -> bool:
+        """Has planned, has agreed to come, has been asked to speak."""
+        participle = self._after(at)
+        if self._word(participle) == "been":
+            participle = self._after(participle)
+        planned = self._word(participle) in {"planned", "scheduled", "arranged"}
+        return planned or self._word(self._after(participle)) == "to"
 
     @staticmethod
     def _reporting(word: str, following: str) -> Tense:
