@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
@@ -527,6 +527,8 @@ def _plain(value: Any) -> Any:
             raise InputError("time", f"{value} has no time in UTC; give an aware datetime") from None
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, tzinfo):
+        return str(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
