@@ -1261,7 +1261,12 @@ class Bank:
         bank = self._in(zone)
         counted = {**asked, "count_returned": count_returned}
         answer = bank._recall(query, profile, **counted)  # noqa: SLF001 the same bank
-        return answer if wanted is None else self._answered_later(answer, wanted, query, profile, asked)
+        if wanted is None:
+            return answer
+        if zone is not None:  # by its name, since another process may work the job off
+            read_zone(str(bank.zone))
+            asked["zone"] = str(bank.zone)
+        return self._answered_later(answer, wanted, query, profile, asked)
 
     def _answered_later(
         self, plain: Recall, helpers: tuple[str, ...], query: str, profile: str | Path, asked: dict[str, Any]
@@ -1322,6 +1327,8 @@ class Bank:
         if kept is None:
             raise NotFoundError(f"no job {job!r}; it was dropped meanwhile")
         request = JobRequest.from_json(kept.request)
+        options = dict(request.options)
+        recalled = self._in(options.pop("zone", None))._recall  # noqa: SLF001 the same bank
         if kept.texts is None:
             texts = ask_helpers(request.query, request.helpers, self._around.answerer)
             # Of two processes that answer one job, both answer from what the first one kept.
@@ -1335,12 +1342,12 @@ class Bank:
             notes.append("async: no helper was asked for and no heavy reranker is set up")
         try:
             better = widened(plan, texts, reranker)
-            answer = self._recall(request.query, request.profile, plan=better, job=job, **request.options)
+            answer = recalled(request.query, request.profile, plan=better, job=job, **options)
         except Exception as error:
             if isinstance(error, StoreError):
                 raise
             notes.append(f"async: {type(error).__name__}: {error}; this is the plain answer")
-            answer = self._recall(request.query, request.profile, plan=plan, job=job, **request.options)
+            answer = recalled(request.query, request.profile, plan=plan, job=job, **options)
         return texts, replace(degraded(answer, *notes), job=job)
 
     def _still_holds(self, answer: Recall) -> bool:

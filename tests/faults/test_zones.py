@@ -115,6 +115,10 @@ def test_every_call_that_reads_times_has_a_zone_of_its_own(opened: Callable[...,
         "ferns", window=("2026-03-04", "2026-03-05"), zone=KIRITIMATI, profile="lexical"
     ).hits
     assert bank.why_not(turn, "ferns", window=window, zone=KIRITIMATI, profile="lexical").returned
+    later = bank.recall("ferns", window=window, zone=KIRITIMATI, profile="lexical", tier="async")
+    job = bank.job(str(later.job), wait_seconds=30)
+    assert job.recall is not None
+    assert {hit.id for hit in job.recall} == {turn, piece}
     for wrong in ("Mars", 2):
         with pytest.raises(InputError, match="zone"):
             bank.recall("ferns", zone=wrong)  # type: ignore[arg-type]

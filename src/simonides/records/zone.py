@@ -2,7 +2,7 @@
 
     given in the call > the bank's own > SIMONIDES_ZONE > simonides.toml (command line only) > the system's
 
-A zone is named as the IANA does (``Europe/Berlin``), ``UTC``, or by an offset (``+14:00``).
+A zone is named as the IANA does (``Europe/Berlin``), ``UTC``, or by an offset (``+14:00``, ``UTC-03:30``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "SIMONIDES_ZONE"
 
-_OFFSET: Final = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
+_OFFSET: Final = re.compile(r"(?:UTC)?([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 _LONGEST_NAME: Final = 60
 
 
