@@ -66,6 +66,7 @@ _PLAN_BASE: Final = word_set("plan base")
 _PARTICLES: Final = word_set("particles")
 _OPINIONS: Final = word_set("opinions")
 _COUNTS: Final = frozenset({"once", "twice", "times"})
+_PLURAL_VERBS: Final = word_set("plural verbs")
 _PLAN_NOUNS: Final = word_set("plan nouns")
 _RECORDS: Final = word_set("records")
 _RECORD_LEADS: Final = word_set("record leads")
@@ -82,7 +83,7 @@ _OWNED: Final = _BE | _HAVE | _NOT_FINITE
 _BEFORE_SUBJECTS: Final = (_NOT_FINITE - {"to"}) | _HAVE
 _IS_AFTER: Final = _SINGULAR | {"that", "there", "here", "what", "when", "where", "let"}
 _NO_VERBS: Final = _CLOSED | _DETERMINERS | _SKIPPED | _LEADS | _PARTICLES
-_LONGEST_S: Final = 3
+_SHORT: Final = 3
 
 
 def fixed_before(tokens: Sequence[Token], start: int, stop: int) -> bool:
@@ -183,9 +184,23 @@ class _Sentence:
         return word in _BOUNDARIES or (not word[:1].isalnum() and word[:1] not in {"'", "-", "–"})
 
     def _nearest(self, first: int, last: int) -> Tense | None:
-        """What the nearest verb before the time tells, else the first one after it."""
-        places = (*range(self.start - 1, first - 1, -1), *range(self.stop, last))
-        return next((told for at in places if (told := self._verb(at, first)) is not None), None)
+        """What the nearest verb before the time tells, else the first one after it.
+
+        A word that may be a noun, too ("long walks", "fed the ducks bread"), is a verb where no other one stands
+        before it, or only one of a relative clause ("the match we watched starts").
+        """
+        doubtful = False
+        for at in (*range(self.start - 1, first - 1, -1), *range(self.stop, last)):
+            told = self._verb(at, first)
+            if told is not None:
+                return Tense.PLAN if doubtful and self._is_relative(at, first) else told
+            doubtful = doubtful or self._is_doubtful(at, first)
+        return Tense.PLAN if doubtful else None
+
+    def _is_relative(self, at: int, first: int) -> bool:
+        """Whether the verb at *at* has a subject of its own within the clause: "the match we watched"."""
+        before = self._before(at)
+        return before > first and self._word(before) in _ANY_SUBJECT | {"that"}
 
     def _before(self, at: int) -> int:
         """The place of the word before, adverbs passed over; -1 = there is none."""
@@ -312,7 +327,7 @@ class _Sentence:
         if not word.isalpha() or word in _NO_VERBS:
             return False
         if self._determines(before) or earlier in _OWNED:
-            return word.endswith("ing") and earlier in _BE
+            return False
         opens = before < first
         if word.endswith("ing") and word not in _base_forms():
             return opens and len(word) > len("bring")
@@ -322,28 +337,33 @@ class _Sentence:
         if self._asked(before):
             return False
         if earlier in _SUBJECTS:
-            return True
+            return earlier != "you" or before == first
         plural = earlier.endswith("s") or earlier in {"people", "parents", "children", "and"}
         if word in _base_forms():
             return plural or self.capital[before] or earlier in _SINGULAR
-        if _third_person(word) in _base_forms():
-            return True
+        base = _third_person(word)
+        return base in _base_forms() and (base not in _PLURAL_VERBS or earlier in _SINGULAR)
+
+    def _is_doubtful(self, at: int, first: int) -> bool:
+        """What may be a verb or a noun: a word with -s after a noun, a word after a plural or "you"."""
+        word, before = self.words[at], self._before(at)
+        if not word.isalpha() or word in _NO_VERBS or before < first or self._determines(before):
+            return False
+        earlier = self._word(before)
+        if earlier in _OWNED or not earlier.isalpha() or self.capital[at]:
+            return False
         alone = before == first and at + 1 == self.start
         starts = alone or self._word(self._before(before)) in _DETERMINERS
-        if plural and starts and not self.capital[at]:
-            return not word.endswith("s")
-        return self._is_third_person(at, word, earlier)
-
-    def _is_third_person(self, at: int, word: str, earlier: str) -> bool:
-        """An unknown word with -s after a noun or "she", before what can follow a verb."""
-        if len(word) <= _LONGEST_S or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-            return False
-        if self.capital[at] or not earlier.isalpha() or earlier in _LEADS:
-            return False
-        if earlier in _CLOSED and earlier not in _SINGULAR:
+        if earlier == "you" or (earlier.endswith("s") and starts and not word.endswith("s")):
+            return True
+        if _third_person(word) in _base_forms():
+            return True
+        if len(word) <= _SHORT or not word.endswith("s") or word.endswith(("ss", "us", "is")):
             return False
         following = self._word(at + 1)
-        return at + 1 == self.start or following in _CLOSED | _DETERMINERS or not following.isalpha()
+        after_noun = earlier in _SINGULAR or (earlier not in _LEADS and earlier not in _CLOSED)
+        goes_on = at + 1 == self.start or following in _CLOSED | _DETERMINERS or not following.isalpha()
+        return after_noun and goes_on
 
     def _repeats(self, first: int, last: int, told: Tense | None) -> bool:
         for at in range(first, last):
@@ -375,7 +395,7 @@ class _Sentence:
 
 
 def _ends_in_ed(word: str) -> bool:
-    return len(word) > _LONGEST_S and word.endswith("ed") and word not in _NO_PAST
+    return len(word) > _SHORT and word.endswith("ed") and word not in _NO_PAST
 
 
 def _third_person(word: str) -> str:
