@@ -186,8 +186,8 @@ class _Sentence:
     def _nearest(self, first: int, last: int) -> Tense | None:
         """What the nearest verb before the time tells, else the first one after it.
 
-        A word that may be a noun, too ("long walks", "fed the ducks bread"), is a verb where no other one stands
-        before it, or only one of a relative clause ("the match we watched starts").
+        A word that may be a noun, too ("long walks", "fed the ducks bread"), is a verb where no other verb
+        stands before it, or only one of a relative clause ("the match we watched starts").
         """
         doubtful = False
         for at in (*range(self.start - 1, first - 1, -1), *range(self.stop, last)):
