@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import logging
 import os
@@ -2063,9 +2062,9 @@ class Bank:
         """The same bank for a call that names its own zone; ``None`` = it does not."""
         if zone is None:
             return self
-        bank = copy.copy(self)
         by_zone = replace(self._around, zone=read_zone(zone), own_zone=False)
-        bank._around = by_zone  # noqa: SLF001 a copy of this one
+        bank = object.__new__(Bank)
+        vars(bank).update({**vars(self), "_around": by_zone})
         return bank
 
     def set_zone(self, name: str | None) -> None:
