@@ -79,6 +79,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("SIMONIDES_OFFLINE", "1")
         patch.setenv("XDG_DATA_HOME", str(home / "data"))
         patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+        patch.setenv("TZ", "UTC")
         for name in (
             "SIMONIDES_STORE",
             "SIMONIDES_BANK",
@@ -88,6 +89,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             "SIMONIDES_KEY",
             "SIMONIDES_KEY_FILE",
             "SIMONIDES_REDACT",
+            "SIMONIDES_ZONE",
             *NAMES,
         ):
             patch.delenv(name, raising=False)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -85,6 +86,7 @@ from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
 from simonides.records.state import PINNED
+from simonides.records.zone import read_zone
 from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
@@ -97,6 +99,7 @@ from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.messages import LOST
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
+from simonides.retain.placing import dated, said_at, without_relative_times
 from simonides.retain.quiet_errors import quiet, quiet_errors
 from simonides.retain.readers import all_may_read
 from simonides.retain.screening import Screen, secrets_in
@@ -239,6 +242,7 @@ class Surroundings:
     Attributes:
         clock: tells the time.
         zone: of times that state none.
+        own_zone: whether a bank's own zone goes before it.
         analyser, tokens, extractor, expander: of the store.
         embedder: gives the embedder of a bank (loaded at first use), or ``None`` and why.
         executor: runs channels side by side; ``None`` = one after the other.
@@ -256,6 +260,7 @@ class Surroundings:
 
     clock: Clock
     zone: tzinfo
+    own_zone: bool
     analyser: Analyser
     tokens: TokenCounter
     extractor: Extractor
@@ -330,6 +335,7 @@ class Bank:
         object: str | None = None,  # noqa: A002 the field's name in the public contract
         single_valued: bool = False,
         deduplicate: bool = True,
+        zone: tzinfo | str | None = None,
         idempotency_key: str | None = None,
     ) -> list[str]:
         """Store memories durably: one transaction and one embedding pass for the whole batch.
@@ -367,6 +373,7 @@ class Bank:
             deduplicate: an item that says the same as a current memory changes nothing (or adds a proof, when
                 it says it in nearly the same words) and returns that memory's id; a statement may close
                 another. False stores each item as it comes and changes no other memory.
+            zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             idempotency_key: the same key with the same items returns the first answer and stores nothing;
                 every principal has keys of its own.
 
@@ -407,7 +414,8 @@ class Bank:
             "single_valued": single_valued,
             "deduplicate": deduplicate,
         }
-        drafts = self._read(items, shared)
+        bank = self._in(zone)
+        drafts = bank._read(items, shared)  # noqa: SLF001 the same bank
         self._check_allowed(drafts)
         key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
         if key is not None:
@@ -415,7 +423,8 @@ class Bank:
             Screen(self._around.redact).apart(key, "idempotency_key")
         if not drafts:
             return []
-        return self._prepare_and_store(drafts, lambda opened, ready: self._store(opened, ready, key))
+        store = partial(self._store, key=key)
+        return bank._prepare_and_store(drafts, store)  # noqa: SLF001 the same bank
 
     def _prepare_and_store(
         self, drafts: list[Draft], store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]]
@@ -486,7 +495,7 @@ class Bank:
             )
         parts = parts_of(items, np.asanyarray(vectors), tokens, embedder.dimension)
         model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
-        prepare_part = Preparing(self._around.analyser, self._around.zone, self._around.redact, model)
+        prepare_part = Preparing(self._around.analyser, self.zone, self._around.redact, model)
         ids: list[str] = []
         for each in batches_of(parts, prepare_part, batch=batch, workers=workers):
             self._warn_of_secrets(each.masked)
@@ -518,7 +527,8 @@ class Bank:
             the same as ``retain``.
         """
         when = shared.get("event_time")
-        date = None if when is None else parse_time(when, "event_time", zone=self._around.zone)
+        zone = self._in(shared.get("zone")).zone
+        date = None if when is None else parse_time(when, "event_time", zone=zone)
         # Before it is cut into paragraphs, one of which might hold half a secret.
         screen = Screen(self._around.redact)
         text, title = screen.words(text, "text"), screen.words(title, "title")
@@ -581,9 +591,9 @@ class Bank:
         with quiet_errors(self._around.redact, items):
             given = with_messages(items, shared)
             drafts = (
-                read_items(items, shared, zone=self._around.zone)
+                read_items(items, shared, zone=self.zone)
                 if given is None
-                else read_items(given.items, shared, zone=self._around.zone, places=given.places)
+                else read_items(given.items, shared, zone=self.zone, places=given.places)
             )
         if given is not None:
             _tell_left_out(given.left_out)
@@ -626,7 +636,7 @@ class Bank:
                     f"{list(draft.acl)} lacks {self.principal!r}, who stores it; add it, or leave acl out",
                 )
 
-    def _prepare(self, drafts: list[Draft]) -> tuple[Prepared, ...]:
+    def _prepare(self, drafts: list[Draft], *, said_now: bool = True) -> tuple[Prepared, ...]:
         with self._rows.reading() as reading:
             embedder, _ = self._around.embedder(reading.embedder())
             target = reading.following()
@@ -634,10 +644,10 @@ class Bank:
         now, known = self._now(), self._known_names(drafts)
 
         def extract(draft: Draft) -> Extraction:
-            anchor = draft.occurred.start if draft.occurred else now
-            return self._around.extractor.extract(
-                draft.text, anchor=anchor, zone=self._around.zone, known=known[draft.acl]
+            found = self._around.extractor.extract(
+                draft.text, anchor=said_at(draft, now), zone=self.zone, known=known[draft.acl]
             )
+            return dated(draft, found) if said_now else without_relative_times(found)
 
         ready = prepare(
             drafts,
@@ -840,7 +850,7 @@ class Bank:
             known = self._names_of(reading, ())
 
         def extract(text: str, anchor: int) -> Extraction:
-            return self._around.extractor.extract(text, anchor=anchor, zone=self._around.zone, known=known)
+            return self._around.extractor.extract(text, anchor=anchor, zone=self.zone, known=known)
 
         while most is None or done < most:
             step = _SETTLED_AT_ONCE if most is None else min(_SETTLED_AT_ONCE, most - done)
@@ -926,7 +936,7 @@ class Bank:
             InputError: *at* lies before the memory began to hold.
         """
         current = self.get(memory)
-        given = None if at is None else parse_time(at, "at", zone=self._around.zone).start
+        given = None if at is None else parse_time(at, "at", zone=self.zone).start
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
@@ -1039,7 +1049,7 @@ class Bank:
             window=window,
             seed=None,
             principal=self.principal,
-            zone=self._around.zone,
+            zone=self.zone,
             types=types,
         )
         last = "" if after is None else clean_text(after, "after", _LONGEST_ID)
@@ -1076,7 +1086,7 @@ class Bank:
             earlier: a moment; a date means its first instant.
             later: the same; by default now.
         """
-        zone, now = self._around.zone, self._now()
+        zone, now = self.zone, self._now()
         first = parse_time(earlier, "earlier", zone=zone).start
         second = None if later is None else parse_time(later, "later", zone=zone).start
         with self._rows.reading() as reading:
@@ -1178,6 +1188,7 @@ class Bank:
         deadline_ms: float | None = None,
         precision: str | None = None,
         min_relevance: float | None = None,
+        zone: tzinfo | str | None = None,
         tier: str = "default",
         count_returned: bool = False,
         include_archived: bool = False,
@@ -1219,6 +1230,7 @@ class Bank:
                 balanced (what is likely; the default), or wide (everything up to *limit*: for rerankers of
                 your own and for benchmarks).
             min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
+            zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
                 ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
                 heavy reranker.
@@ -1268,8 +1280,15 @@ class Bank:
             "min_relevance": min_relevance,
             "tier": "default",
         }
-        answer = self._recall(query, profile, count_returned=count_returned, **asked)
-        return answer if wanted is None else self._answered_later(answer, wanted, query, profile, asked)
+        bank = self._in(zone)
+        counted = {**asked, "count_returned": count_returned}
+        answer = bank._recall(query, profile, **counted)  # noqa: SLF001 the same bank
+        if wanted is None:
+            return answer
+        if zone is not None:  # by its name, since another process may work the job off
+            read_zone(str(bank.zone))
+            asked["zone"] = str(bank.zone)
+        return self._answered_later(answer, wanted, query, profile, asked)
 
     def _answered_later(
         self, plain: Recall, helpers: tuple[str, ...], query: str, profile: str | Path, asked: dict[str, Any]
@@ -1330,6 +1349,8 @@ class Bank:
         if kept is None:
             raise NotFoundError(f"no job {job!r}; it was dropped meanwhile")
         request = JobRequest.from_json(kept.request)
+        options = dict(request.options)
+        recalled = self._in(options.pop("zone", None))._recall  # noqa: SLF001 the same bank
         if kept.texts is None:
             texts = ask_helpers(request.query, request.helpers, self._around.answerer)
             # Of two processes that answer one job, both answer from what the first one kept.
@@ -1343,12 +1364,12 @@ class Bank:
             notes.append("async: no helper was asked for and no heavy reranker is set up")
         try:
             better = widened(plan, texts, reranker)
-            answer = self._recall(request.query, request.profile, plan=better, job=job, **request.options)
+            answer = recalled(request.query, request.profile, plan=better, job=job, **options)
         except Exception as error:
             if isinstance(error, StoreError):
                 raise
             notes.append(f"async: {type(error).__name__}: {error}; this is the plain answer")
-            answer = self._recall(request.query, request.profile, plan=plan, job=job, **request.options)
+            answer = recalled(request.query, request.profile, plan=plan, job=job, **options)
         return texts, replace(degraded(answer, *notes), job=job)
 
     def _still_holds(self, answer: Recall) -> bool:
@@ -1438,7 +1459,7 @@ class Bank:
             ModelError: the model cannot be asked, or broke off.
         """
         clean_count(max_answer_tokens, "max_answer_tokens", 1, _MOST_ANSWER_TOKENS)
-        known = {*_RECALL_DEFAULTS, "profile"} - {"max_tokens"}
+        known = {*_RECALL_DEFAULTS, "profile", "zone"} - {"max_tokens"}
         for name in options:
             if name not in known:
                 raise UnknownNameError(name, name, known)
@@ -1493,9 +1514,11 @@ class Bank:
             NotFoundError: there is no such memory that the principal may read.
             UnknownNameError: an option that ``recall`` does not have.
         """
+        if (zone := options.pop("zone", None)) is not None:
+            return self._in(zone).why_not(memory, query, profile=profile, **options)
         for name in options:
             if name not in _RECALL_DEFAULTS:
-                raise UnknownNameError(name, name, _RECALL_DEFAULTS)
+                raise UnknownNameError(name, name, (*_RECALL_DEFAULTS, "zone"))
         versions = self.history(memory)
         request, search = self._read_options(query, {**_RECALL_DEFAULTS, **options})
         plan, recording = self._plan(profile), Recording()
@@ -1510,7 +1533,7 @@ class Bank:
         return overridden(load_profile(profile), self._around.settings)[0]
 
     def _read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
-        zone = self._around.zone
+        zone = self.zone
         about = {name: value for name, value in options.items() if name in _SEARCH_DEFAULTS}
         among = {name: value for name, value in options.items() if name not in _SEARCH_DEFAULTS}
         request = read_recall_arguments(query, principal=self.principal, zone=zone, **among)
@@ -1548,7 +1571,7 @@ class Bank:
             random.Random(seed),  # noqa: S311 not for secrets
             reranker,
             learned,
-            zone=self._around.zone,
+            zone=self.zone,
             judge=self._around.judge if judges else None,
             sparse=sparse,
             words=_word_knower(embedder),
@@ -1814,7 +1837,7 @@ class Bank:
         }.items():
             if not isinstance(switch, bool):
                 raise InputError(name, f"expected true or false, got {shown(switch)}")
-        zone = self._around.zone
+        zone = self.zone
         wanted = Selection(
             ids=None if ids is None else tuple(_named_ids(ids)),
             source=_chosen("source", source, "without_source", without=without_source),
@@ -2047,9 +2070,41 @@ class Bank:
         screen = Screen("off" if self._around.redact == "off" else "mask")
 
         def prepared(text: str) -> Prepared:
-            return self._prepare(screen.drafts(read_items([text], {}, zone=self._around.zone)))[0]
+            drafts = screen.drafts(read_items([text], {}, zone=self.zone))
+            return self._prepare(drafts, said_now=False)[0]
 
         return Writer(model, self._around.analyser, prepared, self._fit)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of times that state none, and of the days that words such as "yesterday" mean."""
+        own = self._rows.zone if self._around.own_zone else None
+        return self._around.zone if own is None else own
+
+    def _in(self, zone: object) -> Bank:
+        """The same bank for a call that names its own zone; ``None`` = it does not."""
+        if zone is None:
+            return self
+        by_zone = replace(self._around, zone=read_zone(zone), own_zone=False)
+        bank = object.__new__(Bank)
+        vars(bank).update({**vars(self), "_around": by_zone})
+        return bank
+
+    def set_zone(self, name: str | None) -> None:
+        """Give the bank a zone of its own, kept with it; what is stored keeps the days it was given.
+
+        It holds wherever the bank is opened without naming a zone, before the environment and the system's.
+        Another process that has the bank open goes by it once it opens the bank again.
+
+        Args:
+            name: such as ``"Europe/Berlin"``; ``None`` = none of its own.
+
+        Raises:
+            InputError: there is no such zone, or a principal asks, who is not the owner.
+            UnavailableError: the bank's folder cannot be written.
+        """
+        self._owners_only("set_zone")
+        self._rows.set_zone(name)
 
     @property
     def embedder(self) -> Embedder | None:

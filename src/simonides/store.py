@@ -39,13 +39,14 @@ from simonides.profiles.environment import environment_overrides
 from simonides.recall.helping.running import Threads
 from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.records.interval import parse_time
+from simonides.records.zone import default_zone, read_zone
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.quiet_errors import quiet
 from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
 from simonides.text.analyser import TextAnalyser
-from simonides.text.times.expressions import find_times
+from simonides.text.times.expressions import find_stated_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,7 +80,7 @@ def open_store(
     dimension: int | None = None,
     sparse: str | SparseEncoder | None = None,
     language: str = "english",
-    zone: tzinfo = UTC,
+    zone: tzinfo | str | None = None,
     tokens: str | TokenCounter = "approximate",
     extractor: Extractor | None = None,
     expander: Literal["rules"] | Expander | None = "rules",
@@ -112,7 +113,9 @@ def open_store(
             and the channel that needs them is passed over. ``"splade-tiny:32"`` keeps the 32 heaviest terms
             of a text in place of 128: 3 bytes a term. A bank keeps the number it began with.
         language: of stemming and stop-words; ``"none"`` for neither.
-        zone: of times that state none.
+        zone: of times that state none, and of the days that words such as "yesterday" mean: a ``tzinfo`` or a
+            name such as ``"Europe/Berlin"``. ``None`` = each bank's own (``Bank.set_zone``), else the
+            variable ``SIMONIDES_ZONE``, else the system's.
         extractor: finds names, relations and dates in what is retained; default: built-in rules.
         expander: asks the questions that a memory answers, which are searched beside its text: ``"rules"``
             (built-in), your own ``protocols.Expander``, or ``None`` for none.
@@ -131,8 +134,8 @@ def open_store(
         progress: told (stage, done, total or None) while a model is fetched.
         environ: variables ``SIMONIDES_RECALL_BUDGET_…`` and ``SIMONIDES_RERANKER_MAX_CANDIDATES`` that change
             numbers of a profile, ``SIMONIDES_KEY`` or ``SIMONIDES_KEY_FILE`` where no *key* is given, and
-            ``SIMONIDES_REDACT`` where no *redact* is, read now and once; default: ``os.environ``; ``{}`` =
-            none.
+            ``SIMONIDES_REDACT`` where no *redact* is, and ``SIMONIDES_ZONE`` where no *zone* is, read now and
+            once; default: ``os.environ``; ``{}`` = none.
         redact: what becomes of secrets (keys, tokens, passwords in URLs …) in what is written, by whichever
             verb: ``"off"``, ``"mask"`` (a placeholder such as ``[REDACTED:aws_key]`` is stored), or
             ``"refuse"``. With either of the last two no message repeats one. ``None`` = the variable
@@ -171,7 +174,9 @@ def open_store(
     )
     variables = os.environ if environ is None else environ
     policy = read_policy(redact, variables)
-    _check_values(audit_key, zone, channel_threads)
+    _check_values(audit_key, channel_threads)
+    own_zone = zone is None
+    zone = default_zone(variables) if zone is None else read_zone(zone)
     # Before anything is made: a wrong argument changes nothing.
     check_models(embedder, dimension, (reranker, heavy_reranker), sparse)
     analyser = TextAnalyser(language)
@@ -186,8 +191,9 @@ def open_store(
         sparse=sparse,
         analyser=analyser,
         zone=zone,
+        own_zone=own_zone,
         tokens=counter,
-        extractor=RuleExtractor(find_times) if extractor is None else extractor,
+        extractor=RuleExtractor(find_stated_times) if extractor is None else extractor,
         expander=QuestionRules() if expander == "rules" else expander,
         reranker=reranker,
         judge=judge,
@@ -206,13 +212,11 @@ def open_store(
     )
 
 
-def _check_values(audit_key: object, zone: object, channel_threads: object) -> None:
+def _check_values(audit_key: object, channel_threads: object) -> None:
     if audit_key is not None:
         if not isinstance(audit_key, bytes):
             raise InputError("audit_key", f"expected bytes, got {type(audit_key).__name__}")
         Auditor(audit_key)
-    if not isinstance(zone, tzinfo):
-        raise InputError("zone", f"expected a time zone such as zoneinfo.ZoneInfo('UTC'), got {shown(zone)}")
     if type(channel_threads) is not int or not 0 <= channel_threads <= _MOST_CHANNEL_THREADS:
         raise InputError(
             "channel_threads",
@@ -259,6 +263,7 @@ class Store:
         sparse: str | SparseEncoder | None,
         analyser: TextAnalyser,
         zone: tzinfo,
+        own_zone: bool,
         tokens: TokenCounter,
         extractor: Extractor,
         expander: Expander | None,
@@ -285,6 +290,7 @@ class Store:
         self._around = Surroundings(
             clock,
             zone,
+            own_zone,
             analyser,
             tokens,
             extractor,

@@ -99,7 +99,7 @@ def test_a_conversation_is_stored_by_turns(cli: Cli, cli_json: CliJson, tmp_path
 
 def test_banks_are_made_listed_and_deleted(cli: Cli, cli_json: CliJson, store_path: Path) -> None:
     assert cli("list-banks").exit_code == 2
-    assert cli_json("create-bank", "garden") == {"bank": "garden", "created": True}
+    assert cli_json("create-bank", "garden") == {"bank": "garden", "created": True, "zone": "UTC"}
     assert cli_json("create-bank", "garden")["created"] is False
     assert cli("create-bank", "Möbel").exit_code == 0
     assert cli_json("list-banks") == {"banks": ["Möbel", "garden"]}

@@ -281,7 +281,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("backup")["memories"]
     do("export")
     assert do("list_banks")["banks"] == ["diary"]
-    assert do("create_bank", name="second") == {"bank": "second", "created": True}
+    assert do("create_bank", name="second") == {"bank": "second", "created": True, "zone": "UTC"}
     assert do("create_bank", name="second")["created"] is False
     assert do("delete_bank", name="second", confirm="second") == {"deleted": "second"}
     do("create_bank", name="second")

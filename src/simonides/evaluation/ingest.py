@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import resource
 from dataclasses import asdict, dataclass
+from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,7 @@ def run_ingest(
     """
     items = synthetic_items(count + _SINGLES, seed)
     measured: list[_Batch] = []
-    with open_store(store_path, embedder=embedder) as store:
+    with open_store(store_path, embedder=embedder, zone=UTC) as store:
         bank = store.bank("ingest")
         done = 0
         while done < count:

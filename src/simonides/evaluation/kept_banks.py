@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from datetime import UTC
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
@@ -76,7 +77,7 @@ class KeptBanks:
         asked = dataset or self.dataset
         total = len(asked.questions)
         results: list[QuestionResult] = []
-        with open_store(self.folder, embedder=self.embedder, sparse=self.sparse) as store:
+        with open_store(self.folder, embedder=self.embedder, sparse=self.sparse, zone=UTC) as store:
             for corpus, questions in asked.corpora:
                 for result in ask_corpus(
                     store.bank(corpus.name),
@@ -125,7 +126,7 @@ def keep_banks(
         )
     with disk_errors(place, "made"):
         place.mkdir(parents=True, exist_ok=True)
-    with open_store(place / _STORE, embedder=embedder, sparse=sparse) as store:
+    with open_store(place / _STORE, embedder=embedder, sparse=sparse, zone=UTC) as store:
         name = store.embedder.name if store.embedder else None
         sparse_name = store.sparse.name if store.sparse else None
         if file.exists():

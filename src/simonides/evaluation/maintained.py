@@ -197,7 +197,7 @@ class MaintainedRun:
     def _retain(self, base: Path, *, told_again: bool) -> None:
         done, total = 0, sum(len(corpus.items) for corpus, _ in self.dataset.corpora)
         for corpus, _ in self.dataset.corpora:
-            with open_store(base / corpus.name, clock=self._clock, embedder=self.embedder) as store:
+            with open_store(base / corpus.name, clock=self._clock, embedder=self.embedder, zone=UTC) as store:
                 bank = store.bank(corpus.name)
                 self._clock.now = _when(corpus.items[0])
                 for batch in _sessions(corpus, self.window):
@@ -244,7 +244,9 @@ class MaintainedRun:
         """One run the day after, then one a month until the moment; the steps by action."""
         counted: dict[str, int] = {}
         for corpus, _ in self.dataset.corpora:
-            with open_store(place / corpus.name, clock=self._clock, embedder=self.embedder) as store:
+            with open_store(
+                place / corpus.name, clock=self._clock, embedder=self.embedder, zone=UTC
+            ) as store:
                 bank, end = store.bank(corpus.name), _moment(corpus, moment)
                 self._clock.now = _moment(corpus, "the day after")
                 while True:
@@ -260,7 +262,9 @@ class MaintainedRun:
         total = len(self.dataset.questions)
         for corpus, questions in self.dataset.corpora:
             self._clock.now = _moment(corpus, moment)
-            with open_store(place / corpus.name, clock=self._clock, embedder=self.embedder) as store:
+            with open_store(
+                place / corpus.name, clock=self._clock, embedder=self.embedder, zone=UTC
+            ) as store:
                 bank = store.bank(corpus.name)
                 for question in questions:
                     answer = bank.recall(

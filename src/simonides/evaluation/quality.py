@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
@@ -66,7 +67,7 @@ def run_quality(
             f"{store_path} is not an empty folder; give a new one, so that nothing else is found",
         )
     started = timer()
-    with open_store(store_path, embedder=embedder, sparse=sparse) as store:
+    with open_store(store_path, embedder=embedder, sparse=sparse, zone=UTC) as store:
         results = ask_all(chosen, store, profile=profile, window=window, cpu=cpu, progress=progress)
         sparse_name = store.sparse.name if store.sparse else None
         embedder_name = store.embedder.name if store.embedder else None

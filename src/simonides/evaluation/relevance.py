@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
@@ -169,7 +170,7 @@ def run_relevance(
             "profile", f"{profile!r} has no stage 'relevance'; name one that has, such as default"
         )
     questions = all_questions(datasets, TextAnalyser())
-    with open_store(store_path, embedder=embedder) as store:
+    with open_store(store_path, embedder=embedder, zone=UTC) as store:
         keys = _retain(store, datasets, progress)
         homes = {corpus.name: (d.name, corpus.asked_at) for d in datasets for corpus, _ in d.corpora}
         judged = []

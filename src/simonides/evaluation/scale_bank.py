@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, overload
 
@@ -129,7 +130,7 @@ class _Build:
         given = _Given(maker)
         tokens = _Tokens(self.real, bases) if self.tokens else None
         before = usage()
-        with open_store(self.folder / STORE, embedder=replayed(self.real)) as store:
+        with open_store(self.folder / STORE, embedder=replayed(self.real), zone=UTC) as store:
             bank = store.bank(BANK)
             bank.load(given, vectors, tokens=tokens, workers=self.workers, progress=self._loaded)
             intake = _intake(self.count, before, usage(), given, self.folder)

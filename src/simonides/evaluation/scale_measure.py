@@ -47,7 +47,7 @@ from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.storing import LINK, READ, REPEAT, settle
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser
-from simonides.text.times.expressions import find_times
+from simonides.text.times.expressions import find_stated_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +94,9 @@ def measure(folder: Path, profile: str, peer: str = "") -> dict[str, Any]:
     made = load_queries(folder)
     before = resident_mb()
     start_cpu, start_wall = time.process_time(), time.perf_counter()
-    with open_store(folder / STORE, embedder=made.embedder, timer=time.thread_time, create=False) as store:
+    with open_store(
+        folder / STORE, embedder=made.embedder, timer=time.thread_time, create=False, zone=UTC
+    ) as store:
         bank = store.bank(BANK)
         # Opens the index; to count what is in the bank would read all of its rows, which no recall does.
         _ = bank.embedder
@@ -290,7 +292,7 @@ def _beside(folder: Path, made: ScaleQueries, costs: Sequence[_Cost], plan: Plan
 def _settle_rates(store: Path) -> dict[str, float]:
     """How long the queue of the load is, how fast ``settle`` works it off, and what time it would take."""
     rows = EmbeddedBank(store / folder_name(BANK), TextAnalyser(), create=False)
-    extractor = RuleExtractor(find_times)
+    extractor = RuleExtractor(find_stated_times)
     known = KnownNames()
 
     def extract(text: str, anchor: int) -> Extraction:

@@ -68,7 +68,7 @@ def run_view_cost(
         progress: told ("retain", done, count).
     """
     now = [_START]
-    with open_store(store_path, embedder=embedder, clock=lambda: now[0]) as store:
+    with open_store(store_path, embedder=embedder, clock=lambda: now[0], zone=UTC) as store:
         bank = store.bank("view")
         middle, done = _START, 0
         for batch in _batches(count):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simonides.records.extraction import Extraction, Relation
+    from simonides.records.extraction import Days, Extraction, Relation
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind, Layer
     from simonides.records.model_identity import ModelIdentity
@@ -114,6 +114,17 @@ class Prepared:
     def expansion(self) -> str:
         """What the expansion field holds: the caller's words, else the questions."""
         return self.draft.expansion or self.questions
+
+    @property
+    def days(self) -> tuple[Days, ...]:
+        """The days that its words mean by the day on which they are retained: part of what it says.
+
+        None where the caller stated when it was said, since that is compared itself, and none in a document,
+        whose words stay the same ones however often it is read.
+        """
+        if self.draft.document or self.draft.occurred is not None:
+            return ()
+        return tuple(time.days for time in self.extraction.times if time.days is not None)
 
     def gone_over(self, current: str) -> Prepared:
         """The item as a bank stores it whose embedder has the fingerprint *current*.

@@ -7,8 +7,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import date
+    from typing import TypeAlias
+
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind
+
+    Days: TypeAlias = tuple[date | None, date | None]
+    """The local days on which a time starts and ends; ``None`` at an open end."""
 
 
 class EntityKind(StrEnum):
@@ -64,12 +70,18 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """A time expression where it stands, and the half-open interval it means."""
+    """A time expression where it stands, and the half-open interval it means.
+
+    Attributes:
+        days: the local days on which the interval starts and ends (``None`` at an open end), where the words
+            mean another time on another day ("yesterday", "on Friday"); ``None`` for "in 2023".
+    """
 
     text: str
     start: int
     stop: int
     interval: Interval
+    days: Days | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,21 @@
 """Settle what an item did not state: when it holds, what kind it is, how much it weighs.
 
+said at:    the given event time, else the given recorded time, else now; relative words count from there
+occurred:   the given event time, or what a relative word in the text makes of it ("yesterday"); without one,
+            the first date that the text states
 valid_from: the event time if that has passed, else the moment of recording (SPEC, general settlement 1)
-occurred:   the given event time, else the first date that the text states
 kind:       the given one, else what cues say, else semantic; the layer follows it (settlement 5)
 salience:   ½ · cues + ¼ · novelty + ¼ · trust, where novelty = 1 − mean cosine of the 5 nearest (HX-10)
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.transaction import Placement
 from simonides.errors import InputError
-from simonides.records.interval import FOREVER, Interval, Precision
+from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import Kind, Layer
 from simonides.retain.trust import trust_of
 
@@ -25,6 +28,8 @@ _LAYER_OF_KIND = {
     Kind.PROCEDURAL: Layer.PROCEDURAL,
     Kind.CODE: Layer.CODEBASE,
 }
+
+_TO_THE_DAY = frozenset({Precision.INSTANT, Precision.HOUR, Precision.DAY})
 
 
 def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) -> Placement:
@@ -43,12 +48,13 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
     kind = draft.kind or found.kind or Kind.SEMANTIC
     trust = trust_of(draft.role)
     salience = 0.5 * found.salience + 0.25 * novelty + 0.25 * trust
-    valid_from, valid_to = _validity(draft, ingested_at)
+    event = occurred(draft, found)
+    valid_from, valid_to = _validity(draft, event, ingested_at)
     return Placement(
         ingested_at=ingested_at,
         valid_from=valid_from,
         valid_to=valid_to,
-        occurred=occurred(draft, found),
+        occurred=event,
         kind=kind,
         layer=draft.layer or _LAYER_OF_KIND.get(kind, Layer.SEMANTIC),
         salience=round(salience, 6) if draft.salience is None else draft.salience,
@@ -58,18 +64,52 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
     )
 
 
+def said_at(draft: Draft, now: int) -> int:
+    """When an item was said: relative words in its text count from there.
+
+    Args:
+        draft: checked.
+        now: microseconds UTC.
+    """
+    if draft.occurred is not None:
+        return draft.occurred.start
+    return now if draft.recorded_at is None else draft.recorded_at
+
+
+def dated(draft: Draft, found: Extraction) -> Extraction:
+    """What the text says, without the times that nobody can know: "yesterday", said "in 2019"."""
+    known = draft.occurred is None or draft.occurred.precision in _TO_THE_DAY
+    return found if known else without_relative_times(found)
+
+
+def without_relative_times(found: Extraction) -> Extraction:
+    """What a text says that nobody said at a known time, such as a sum of several memories."""
+    return replace(found, times=tuple(time for time in found.times if time.days is None))
+
+
 def occurred(draft: Draft, found: Extraction) -> Interval | None:
-    """When it happened: as given, else the first date that the text states."""
-    return draft.occurred or (found.times[0].interval if found.times else None)
+    """When it happened: what the words say, as far as they count from the given time, else as given.
+
+    A date that the text states in full stands beside the given time, and does not take its place.
+    """
+    given = draft.occurred
+    if given is None:
+        return found.times[0].interval if found.times else None
+    told = next((time.interval for time in found.times if time.days is not None), None)
+    if told is None or told.start <= given.start < told.end or told.start == given.start:
+        return given
+    return told
 
 
-def _validity(draft: Draft, ingested_at: int) -> tuple[Interval, Interval]:
+def _validity(draft: Draft, event: Interval | None, ingested_at: int) -> tuple[Interval, Interval]:
     if draft.valid_from is not None:
         start = draft.valid_from
-    elif draft.occurred is not None and draft.occurred.start <= ingested_at:
-        start = draft.occurred
     else:
-        start = Interval(ingested_at, ingested_at, Precision.INSTANT)
+        recorded = Interval(ingested_at, ingested_at, Precision.INSTANT)
+        # A plan was known when it was told; a report holds from the event on.
+        known = [] if draft.occurred is None or event is None else [event, draft.occurred]
+        passed = (time for time in known if BEGINNING < time.start <= ingested_at)
+        start = min(passed, key=lambda time: time.start, default=recorded)
     end = draft.valid_to or Interval(FOREVER, FOREVER, Precision.INSTANT)
     if end.start <= start.start:
         raise InputError(

@@ -144,7 +144,7 @@ class Storing:
         if not self._unread:
             yield from ((range(position, position + 1), False) for position in range(len(self._items)))
             return
-        self._keys = [item.content_key or content_key(item.draft) for item in self._items]
+        self._keys = [item.content_key or content_key(item.draft, item.days) for item in self._items]
         held = self._transaction.known_keys(self._keys)
         first = 0
         for position, (item, key) in enumerate(zip(self._items, self._keys, strict=True)):
@@ -196,11 +196,11 @@ class Storing:
     def _store(self, position: int, item: Prepared) -> str:
         draft = item.draft
         if draft.deduplicate:
-            same = self._there.get(position) or self._transaction.identical(draft) or self._echoed(draft)
+            same = self._there.get(position) or self._transaction.identical(item) or self._echoed(item)
             if same is not None:
                 return same
         neighbours = [] if self._bulk else self._near.nearest(position, MOST_SEMANTIC)
-        if draft.deduplicate and neighbours:
+        if draft.deduplicate and neighbours and not _tells_more_days(item):
             again = self._said_again(item, neighbours)
             if again is not None:
                 return again
@@ -235,9 +235,9 @@ class Storing:
         found: dict[int, str] = {}
         counts: Counter[bytes] = Counter()
         for position in turns:
-            draft = self._items[position].draft
-            key = content_key(draft)
-            held = self._transaction.same_turns(draft)
+            item = self._items[position]
+            key = content_key(item.draft, item.days)
+            held = self._transaction.same_turns(item)
             if counts[key] < len(held):
                 found[position] = held[counts[key]]
             counts[key] += 1
@@ -250,8 +250,9 @@ class Storing:
         }
         return {position: found[position] for position in sorted(beside)}
 
-    def _echoed(self, draft: Draft) -> str | None:
+    def _echoed(self, item: Prepared) -> str | None:
         """The memory whose text this is, when the engine itself returned it a moment ago."""
+        draft = item.draft
         if draft.document or draft.statement or draft.occurred or draft.valid_from or draft.valid_to:
             return None
         memory = self._returned(draft.text)
@@ -264,6 +265,9 @@ class Storing:
             return None
         if (frame.kind == Kind.QUARANTINE) != (draft.kind == Kind.QUARANTINE):
             return None
+        happened = occurred(draft, item.extraction)
+        if item.days and happened is not None and happened.start != frame.occurred_from:
+            return None  # the same words of another day
         return memory
 
     def _write(self, item: Prepared, place: Placement) -> Stored:
@@ -458,6 +462,12 @@ def close(
 def _is_plain(item: Prepared) -> bool:
     """Whether an item's row follows from the item alone, once it is known to be new."""
     return item.draft.statement is None and item.following is None and not item.sparse
+
+
+def _tells_more_days(item: Prepared) -> bool:
+    """Whether its words name another day than that of its event, which the row alone does not tell."""
+    event = occurred(item.draft, item.extraction)
+    return any(time.days is not None and time.interval != event for time in item.extraction.times)
 
 
 def _may_repeat(draft: Draft) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -373,3 +374,21 @@ def test_a_bank_is_deleted(remote_store: RemoteStore) -> None:
     remote_store.create_bank("second").retain(FACT)
     remote_store.delete_bank("second")
     assert remote_store.banks() == []
+
+
+@pytest.mark.fault("N23")
+def test_a_call_and_a_bank_have_a_zone_of_their_own(either: Any, store: Store) -> None:
+    east = ZoneInfo("Pacific/Kiritimati")
+    (memory,) = either.retain("The lamp broke.", event_time="2026-02-03", zone=east.key)
+    assert either.get(memory).event_time == datetime(2026, 2, 3, tzinfo=east)
+    asked = {"window": ("2026-02-03", "2026-02-04"), "profile": "lexical"}
+    assert [hit.id for hit in either.recall("lamp", zone=east.key, **asked)] == [memory]
+    with pytest.raises(InputError, match="'Mars' is no time zone"):
+        either.recall("lamp", zone="Mars")
+
+    either.set_zone(east.key)
+    assert store.bank("diary").zone == east
+    (other,) = either.retain("The kettle broke.", event_time="2026-02-03")
+    assert either.get(other).event_time == datetime(2026, 2, 3, tzinfo=east)
+    either.set_zone(None)
+    assert str(store.bank("diary").zone) == "UTC"

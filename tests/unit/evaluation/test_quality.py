@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,8 +81,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
 
     @contextmanager
     def open_store(
-        path: Path, *, embedder: object = "auto", sparse: str | None = None
+        path: Path, *, embedder: object = "auto", sparse: str | None = None, zone: object = None
     ) -> Iterator[FakeStore]:
+        assert zone is UTC, "a measurement depends on no zone of its machine"
         store = FakeStore(
             FakeEmbedder() if embedder == "auto" else None, FakeEmbedder(sparse) if sparse else None
         )

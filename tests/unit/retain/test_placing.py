@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -8,7 +9,7 @@ from simonides.errors import InputError
 from simonides.records.extraction import Extraction, TimeMention
 from simonides.records.interval import FOREVER, Interval, Precision, parse_time
 from simonides.records.kind import Kind, Layer
-from simonides.retain.placing import place_item
+from simonides.retain.placing import dated, place_item, said_at, without_relative_times
 from simonides.retain.trust import TRUST
 
 if TYPE_CHECKING:
@@ -63,6 +64,40 @@ def test_a_date_in_the_text_dates_the_event_and_not_the_truth(prepare: Prepare) 
 def test_a_given_event_time_wins_over_a_date_in_the_text(prepare: Prepare) -> None:
     placed = place(prepare, found=Extraction(times=(STATED,)), event_time="2025-05-05")
     assert placed.occurred == parse_time("2025-05-05", "t")
+
+
+EVE = TimeMention("yesterday", 0, 9, parse_time("2025-05-04", "t"), days=(date(2025, 5, 4), date(2025, 5, 5)))
+WEEK = TimeMention(
+    "this week", 0, 9, Interval(parse_time("2025-05-05", "t").start, parse_time("2025-05-12", "t").start, Precision.WEEK),
+    days=(date(2025, 5, 5), date(2025, 5, 12)),
+)  # fmt: skip
+
+
+@pytest.mark.fault("N22")
+def test_words_that_count_from_the_given_time_say_when_it_happened(prepare: Prepare) -> None:
+    placed = place(prepare, found=Extraction(times=(STATED, EVE)), event_time="2025-05-05")
+    assert placed.occurred == EVE.interval
+    assert placed.valid_from == EVE.interval
+
+
+@pytest.mark.fault("N22")
+def test_words_that_hold_the_given_time_are_no_finer(prepare: Prepare) -> None:
+    placed = place(prepare, found=Extraction(times=(WEEK,)), event_time="2025-05-06T10:00Z")
+    assert placed.occurred == placed.valid_from == parse_time("2025-05-06T10:00Z", "t")
+
+
+@pytest.mark.fault("N22")
+def test_when_an_item_was_said(prepare: Prepare) -> None:
+    given = prepare("fuse", event_time="2025-05-05", recorded_at="2025-06-01").draft
+    assert said_at(given, NOW) == parse_time("2025-05-05", "t").start
+    assert (
+        said_at(prepare("fuse", recorded_at="2025-06-01").draft, NOW) == parse_time("2025-06-01", "t").start
+    )
+    assert said_at(prepare("fuse", valid_from="2025").draft, NOW) == NOW
+    found = Extraction(times=(STATED, EVE))
+    assert dated(given, found) == found
+    assert dated(prepare("fuse", event_time="2025").draft, found).times == (STATED,)
+    assert without_relative_times(found).times == (STATED,)
 
 
 @pytest.mark.parametrize(

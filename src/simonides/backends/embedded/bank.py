@@ -58,7 +58,7 @@ from simonides.backends.embedded.forgetting import (
     select,
 )
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
-from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, left_overs, sweep_store
+from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, ZONE, left_overs, sweep_store
 from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
 from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.name_lookup import any_within, read_names_within
@@ -89,7 +89,7 @@ from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.uncollected import uncollected
 from simonides.backends.embedded.verification import VerifyReport, verify
 from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
-from simonides.files import disk_errors, make_empty, make_folder, remove, remove_if_dead
+from simonides.files import disk_errors, make_empty, make_folder, remove, remove_if_dead, write_file
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
 from simonides.index.generation import (
@@ -98,6 +98,7 @@ from simonides.index.generation import (
     replaced_files,
     used_generations,
 )
+from simonides.records.hygiene import read_at_most
 from simonides.records.interval import BEGINNING
 from simonides.records.receipt import (
     COMPLETE,
@@ -110,9 +111,11 @@ from simonides.records.receipt import (
     Receipt,
     Saved,
 )
+from simonides.records.zone import read_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
     from pathlib import Path
     from typing import IO
 
@@ -133,6 +136,8 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _TRIES = 5
+_LARGEST_ZONE = 1_000
+"""Bytes of the file that names the bank's zone."""
 _LOADING_CACHE_KB = 256 * 1024
 RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
 MOST_IMPRESSIONS = 1_000
@@ -337,10 +342,36 @@ class EmbeddedBank:
         try:
             migrate(self._connections)
             self._settle(analyser, new_id)
+            self.zone = self._read_zone()
         except BaseException:
             # A transaction whose end failed, too, would hold the bank until this object is collected.
             self.close()
             raise
+
+    def set_zone(self, name: str | None) -> None:
+        """Keep the bank's own time zone; ``None`` = it has none.
+
+        Raises:
+            InputError: there is no such zone.
+            UnavailableError: the folder cannot be written.
+        """
+        zone = None if name is None else read_zone(name)
+        with disk_errors(self.folder / ZONE):
+            if name is None:
+                (self.folder / ZONE).unlink(missing_ok=True)
+            else:
+                write_file(self.folder / ZONE, f"{name.strip()}\n")
+        self.zone = zone
+
+    def _read_zone(self) -> tzinfo | None:
+        path = self.folder / ZONE
+        with disk_errors(path, "read"):
+            try:
+                with path.open("rb") as stream:
+                    written = read_at_most(stream, _LARGEST_ZONE, str(path)).decode("utf-8", "replace")
+            except FileNotFoundError:
+                return None
+        return read_zone(written.strip(), str(path))
 
     def _settle(self, analyser: Analyser, new_id: Callable[[], str]) -> None:
         with translated(self._connections.path):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from simonides.records.draft import Draft
+    from simonides.records.extraction import Days
 
 IMMUTABLE = (
     "ordinal", "id", "version", "root", "chunk", "kind", "layer", "text", "context", "relation", "expansion",
@@ -44,12 +45,18 @@ def values_digest(values: Sequence[Any], *, embedded: bool) -> bytes:
     return hashlib.blake2b(b"\0".join((_compact(plain).encode(), *blobs)), digest_size=16).digest()
 
 
-def content_key(draft: Draft) -> bytes:
+def content_key(draft: Draft, days: Sequence[Days] = ()) -> bytes:
     """Equal for two items that say the same in every respect, so that retaining one again changes nothing.
 
     The context of a turn is left out: it is made of the turns around it, and the last turn of a conversation
     gets a neighbour when the conversation goes on.
+
+    Args:
+        draft: what is said.
+        days: those that words such as "yesterday" mean, which make the same words another event on another
+            day; without any the key is as it was before they counted.
     """
+    said_of = [[day and day.isoformat() for day in ends] for ends in days]
     body = _plain(
         [
             draft.text, "" if is_turn(draft) else draft.context, draft.relation, draft.kind, draft.layer,
@@ -61,6 +68,7 @@ def content_key(draft: Draft) -> bytes:
             draft.expansion,
             draft.statement
             and (draft.statement.name, draft.statement.subject, draft.statement.object),
+            *([said_of] if said_of else []),
         ]
     )  # fmt: skip
     return hashlib.blake2b(body.encode(), digest_size=16).digest()

@@ -33,11 +33,12 @@ _IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-
 
 MAINTENANCE = "maintenance.lock"
 RERANKER = "reranker.npz"
+ZONE = "zone.txt"
 
 OWNED = (
     "memory.db", "memory.db-wal", "memory.db-shm", recall_jobs.FILE, recall_audit.FILE,
     f"{recall_audit.FILE}-wal", f"{recall_audit.FILE}-shm", KEY_FILE, NEW_KEY_FILE, MAINTENANCE, copies.FILE,
-    RERANKER, "index",
+    RERANKER, ZONE, "index",
 )  # fmt: skip
 """All names that a bank's folder has while nothing is written there."""
 

@@ -194,7 +194,7 @@ class WriteTransaction:
         # Codes that this transaction has looked up or made.
         self._labels: dict[str, int] = {}
         self._label_sets: dict[tuple[str, ...], int] = {}
-        self._keyed: tuple[Draft | None, bytes] = (None, b"")
+        self._keyed: tuple[Prepared | None, bytes] = (None, b"")
         self._at_once: list[tuple[Any, ...]] = []
         # Written at the end, all at once.
         self._changes: list[Change] = []
@@ -361,11 +361,13 @@ class WriteTransaction:
         elif row[0] != encoder.fingerprint:
             raise EmbedderMismatchError(sparse_mismatch(str(row[1]), encoder))
 
-    def identical(self, draft: Draft) -> str | None:
+    def identical(self, item: Prepared) -> str | None:
         """Id of a memory that the bank holds and that says the same in every respect.
 
+        "Today" on another day is another event, and so is every word that means another time by then.
         One in quarantine counts only for what is to be there, too: else what is retained would not be found.
         """
+        draft = item.draft
         # What has ended since is no longer said. What states its own end is, and so is what states its
         # beginning and was superseded: it said no more than that.
         stated_end = draft.valid_to.start if draft.valid_to is not None else FOREVER
@@ -374,7 +376,7 @@ class WriteTransaction:
             "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND state & ?=0"
             " AND (kind=?)=? AND (valid_to>max(?, ingested_at) OR valid_to=? OR (? AND superseded_by<>''))"
             " ORDER BY ordinal LIMIT 1",
-            self._content_key(draft),
+            self._content_key(item),
             FOREVER,
             ARCHIVED | CONSOLIDATED,
             Kind.QUARANTINE.value,
@@ -385,14 +387,14 @@ class WriteTransaction:
         )
         return None if row is None else str(row[0])
 
-    def same_turns(self, draft: Draft) -> list[str]:
+    def same_turns(self, item: Prepared) -> list[str]:
         """Ids of the memories that hold the same turn, oldest first, whatever has ended or archived them."""
         rows = self._all(
             "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND (kind=?)=? ORDER BY ordinal",
-            self._content_key(draft),
+            self._content_key(item),
             FOREVER,
             Kind.QUARANTINE.value,
-            draft.kind == Kind.QUARANTINE,
+            item.draft.kind == Kind.QUARANTINE,
         )
         return [str(row[0]) for row in rows]
 
@@ -401,7 +403,7 @@ class WriteTransaction:
         ordinal = self._meta.next_ordinal
         memory = self._free_id(place.ingested_at, item.draft.text)
         codes = b"" if item.codes is None else item.codes.tobytes()
-        key = self._content_key(item.draft)
+        key = self._content_key(item)
         values = self._values(item, place, ordinal, memory, self._insert_source(item, place), key)
         self._insert_row(dict(zip(IMMUTABLE, values, strict=True)), item.scale, codes)
         self._insert_models(ordinal, item)
@@ -826,10 +828,10 @@ class WriteTransaction:
             code = self._label_sets[names] = label_set_code(self._connection, names)
         return code
 
-    def _content_key(self, draft: Draft) -> bytes:
-        """The key of *draft*, made once for the look at what is there and for the row."""
-        if self._keyed[0] is not draft:
-            self._keyed = draft, content_key(draft)
+    def _content_key(self, item: Prepared) -> bytes:
+        """The key of *item*, made once for the look at what is there and for the row."""
+        if self._keyed[0] is not item:
+            self._keyed = item, content_key(item.draft, item.days)
         return self._keyed[1]
 
     def _free_id(self, ingested: int, text: str) -> str:

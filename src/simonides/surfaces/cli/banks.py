@@ -31,16 +31,31 @@ def list_banks(*, store: StoreOption = None, as_json: JsonOption = False) -> Non
         raise typer.Exit(NEGATIVE)
 
 
-def create_bank(name: _NameArgument, *, store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """Make a bank; one that is there stays as it is."""
+def create_bank(
+    name: _NameArgument,
+    *,
+    zone: Annotated[
+        str | None,
+        typer.Option(
+            "--zone",
+            metavar="ZONE",
+            help="Time zone of the bank's own, such as Europe/Berlin, kept with it; none takes it away.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a bank; one that is there stays as it is, but for a zone that is given."""
     from simonides.store import open_store
 
     with open_store(store_path(store), embedder=environment_embedder(), redact=redaction()) as opened:
-        answer = perform("create_bank", opened, name=name)
+        answer = perform("create_bank", opened, name=name, zone=zone)
     if as_json:
         print_json(answer)
     else:
-        print_text(f"{name} {'is made' if answer['created'] else 'was there already'}")
+        made = "is made" if answer["created"] else "was there already"
+        print_text(f"{name} {made}" + (f"; its zone is {answer['zone']}" if answer["zone"] else ""))
 
 
 def delete_bank(

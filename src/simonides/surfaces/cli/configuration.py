@@ -59,6 +59,7 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("store", str, None, "Folder that holds the banks."),
         Setting("bank", str, "default", "Bank to use."),
         Setting("profile", str, "default", "Profile that ranks."),
+        Setting("zone", str, None, "Time zone of times that state none; none = the system's."),
         Setting("embedder", str, "auto", "The embedder: a name, auto, or none."),
         Setting("heavy_reranker", str, None, "Reranker of recalls that are answered later; a name, or none."),
         Setting("redact", str, "off", "Secrets in what is written: off, mask or refuse.", trusted=True),
@@ -134,9 +135,17 @@ def value_of(key: str) -> Any:
     Raises:
         InputError, UnavailableError: see ``file_values``.
     """
+    return found_value(key).value
+
+
+def found_value(key: str) -> Value:
+    """One setting that no option sets, and where it comes from.
+
+    Raises:
+        InputError, UnavailableError: see ``file_values``.
+    """
     setting = SETTINGS[key]
-    found = _from_environment(setting) or file_values().get(key)
-    return found.value if found else setting.default
+    return _from_environment(setting) or file_values().get(key) or Value(setting, setting.default, "default")
 
 
 def user_value(key: str) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simonides.surfaces.cli.opening import open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import print_json, print_table, printable, say, table, when
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ def diff(
     ] = None,
     *,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Compare what a bank believed at two moments: what ended (-), began (+) and changed (~) between them."""
-    with open_for_reading(store, bank) as opened:
+    with open_for_reading(store, bank, zone=zone) as opened:
         found = opened.diff(earlier, later)
     if as_json:
         print_json(found.to_dict())

@@ -9,7 +9,7 @@ import typer
 from simonides.errors import InputError
 from simonides.records.receipt import PENDING
 from simonides.surfaces.cli.opening import open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, say
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def forget(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; tell what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
@@ -56,7 +57,7 @@ def forget(
     conditional = conditional or without_source or by_owner
     if not ids and not everything and not conditional:
         raise InputError("ID", "is missing; name memories, give a condition such as --source, or --all")
-    with open_for_reading(store, bank) as opened:
+    with open_for_reading(store, bank, zone=zone) as opened:
         ask = partial(
             opened.forget_where,
             ids or None,

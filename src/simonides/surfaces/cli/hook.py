@@ -16,7 +16,7 @@ import typer
 
 from simonides.errors import InputError, NotFoundError, SimonidesError, UnknownNameError
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading, open_for_writing
-from simonides.surfaces.cli.options import RedactOption, StoreOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import explained, print_json, say
 
 _LARGEST_EVENT = 16 * 1024 * 1024
@@ -42,6 +42,7 @@ def hook(
         ),
     ] = None,
     redact: RedactOption = None,
+    zone: ZoneOption = None,
 ) -> None:
     """Brief, recall or retain, as an event of a coding agent asks for; its hooks call this.
 
@@ -60,18 +61,24 @@ def hook(
         used = bank or bank_of(root)
         for action in wanted.does:
             if action in _CONTEXTS:
-                context = _context(action, event, root, store, used, max_tokens)
+                context = _context(action, event, root, store, used, zone, max_tokens)
                 if answer := answer_of(client, name, context):
                     print_json(answer)
             else:
-                _retain(client, action, event, store, used, redact)
+                _retain(client, action, event, store, used, redact, zone)
 
 
 def _context(
-    action: str, event: Mapping[str, Any], root: Path, store: str | None, bank: str, max_tokens: int
+    action: str,
+    event: Mapping[str, Any],
+    root: Path,
+    store: str | None,
+    bank: str,
+    zone: str | None,
+    max_tokens: int,
 ) -> str:
     try:
-        with open_for_reading(store, bank, embedder=environment_embedder()) as opened:
+        with open_for_reading(store, bank, embedder=environment_embedder(), zone=zone) as opened:
             return _CONTEXTS[action](opened, event, root, max_tokens)
     except NotFoundError:
         # Nothing was retained yet.
@@ -102,7 +109,13 @@ _CONTEXTS = {"brief": _brief, "recall": _recall}
 
 
 def _retain(
-    client: str, action: str, event: Mapping[str, Any], store: str | None, bank: str, redact: str | None
+    client: str,
+    action: str,
+    event: Mapping[str, Any],
+    store: str | None,
+    bank: str,
+    redact: str | None,
+    zone: str | None,
 ) -> None:
     from simonides.retain.importing.batches import batches
     from simonides.retain.importing.files import named_file, read_file
@@ -111,7 +124,7 @@ def _retain(
     if action == "turns":
         items = turns_of(client, HOOKS[client][event["hook_event_name"]], event)
         if items:
-            with open_for_writing(store, bank, redact=redact) as opened:
+            with open_for_writing(store, bank, redact=redact, zone=zone) as opened:
                 opened.import_items(items)
         return
     transcript = event.get("transcript_path")
@@ -121,7 +134,7 @@ def _retain(
     named = named_file(path, path.name)
     found = [*batches(read_file(path, client, named, lambda _: None), named)]
     if found:
-        with open_for_writing(store, bank, redact=redact) as opened:
+        with open_for_writing(store, bank, redact=redact, zone=zone) as opened:
             for batch in found:
                 opened.import_items([item.item for item in batch])
 

@@ -19,7 +19,7 @@ import typer
 from simonides.errors import InputError, SimonidesError
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
-from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
 from simonides.surfaces.cli.progress import Report, bars
 from simonides.surfaces.cli.sources import files_below
@@ -90,6 +90,7 @@ def import_(
     ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +113,13 @@ def import_(
             with (
                 bars() as progress,
                 open_for_writing(
-                    store, bank, progress=progress, encodes=encodes, workers=embedding, redact=redact
+                    store,
+                    bank,
+                    progress=progress,
+                    encodes=encodes,
+                    workers=embedding,
+                    redact=redact,
+                    zone=zone,
                 ) as opened,
             ):
                 if vectors is None:

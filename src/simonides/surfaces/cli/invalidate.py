@@ -6,7 +6,7 @@ import typer
 
 from simonides.errors import NotFoundError
 from simonides.surfaces.cli.opening import open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text
 
 
@@ -20,11 +20,12 @@ def invalidate(
         typer.Option("--at", metavar="TIME", help="When it stopped being true.", show_default="now"),
     ] = None,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """End a memory: recall no longer finds it, but for an earlier moment; exit code 1 when not there."""
-    with open_for_reading(store, bank) as opened:
+    with open_for_reading(store, bank, zone=zone) as opened:
         try:
             opened.invalidate(memory_id, at=at)
             memory = opened.get(memory_id)

@@ -17,6 +17,7 @@ from simonides.surfaces.cli.options import (
     TagsOption,
     ToOption,
     TypesOption,
+    ZoneOption,
 )
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, printable, say, table
 
@@ -52,11 +53,12 @@ def list_memories(
     start: FromOption = None,
     end: ToOption = None,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """List what a bank holds, in the order of ids; exit code 1 when there is nothing."""
-    with open_for_reading(store, bank) as opened:
+    with open_for_reading(store, bank, zone=zone) as opened:
         page = perform(
             "list_memories",
             opened,

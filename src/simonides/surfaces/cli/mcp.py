@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from simonides.errors import InputError, MissingExtraError
+from simonides.surfaces.cli.configuration import found_value
 from simonides.surfaces.cli.opening import (
     environment_embedder,
     environment_heavy_reranker,
@@ -14,8 +15,9 @@ from simonides.surfaces.cli.opening import (
     program_path,
     redaction,
     store_path,
+    zone_choice,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption, ZoneOption
 from simonides.surfaces.cli.output import print_text, say
 
 
@@ -60,6 +62,7 @@ def mcp(
         ),
     ] = None,
     redact: RedactOption = None,
+    zone: ZoneOption = None,
 ) -> None:
     """Serve a store to an MCP client over standard input and output; a client starts this itself.
 
@@ -68,7 +71,7 @@ def mcp(
     if print_config is not None:
         options = ["--project"] if project else []
         options += ["--read-only"] if read_only else []
-        _print_config(print_config, store, bank, compat, tools, redact, options)
+        _print_config(print_config, store, bank, compat, tools, redact, zone, options)
         return
     if project and bank is not None:
         raise InputError("--project", "finds the bank by itself; give it or --bank")
@@ -100,6 +103,7 @@ def mcp(
         answerer=environment_model(),
         heavy_reranker=environment_heavy_reranker(),
         redact=redaction(redact),
+        **zone_choice(zone),
         warm=True,
     ) as opened:
         if project:
@@ -122,6 +126,7 @@ def _print_config(
     compat: str | None,
     tools: str | None,
     redact: str | None,
+    zone: str | None,
     options: list[str],
 ) -> None:
     from simonides.surfaces.mcp.client_config import client_config
@@ -133,6 +138,9 @@ def _print_config(
     # The client may start it with other variables; off is the default there, too.
     policy = redaction(redact)
     arguments += ["--redact", policy] if policy != "off" else []
+    set_zone = found_value("zone").value if zone is None else zone
+    zone_choice(set_zone)
+    arguments += ["--zone", set_zone] if set_zone else []
     arguments += options
     where, text = client_config(client, program_path(), arguments)
     print_text(text)

@@ -13,7 +13,7 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, NotFoundError
 
@@ -102,6 +102,24 @@ def redaction(option: str | None = None) -> Policy:
     return read_policy(value_of("redact"), {}, "SIMONIDES_REDACT")
 
 
+def zone_choice(option: str | None = None) -> dict[str, Any]:
+    """What a store is opened with, so that the zone is the option's, the bank's, the setting's, the system's.
+
+    Raises:
+        InputError: there is no such zone; the message says where it was named.
+    """
+    from simonides.records.zone import VARIABLE, read_zone
+    from simonides.surfaces.cli.configuration import found_value
+
+    if option is not None:
+        return {"zone": read_zone(option, "--zone")}
+    found = found_value("zone")
+    if found.value is None:
+        return {}
+    read_zone(found.value, found.origin if found.origin == VARIABLE else f"{found.origin}: zone")
+    return {"environ": {**os.environ, VARIABLE: found.value}}
+
+
 def embedder_choice(name: str) -> str | None:
     """``none`` (in any case) means no model; every other name is taken as it stands."""
     return None if name.lower() == "none" else name
@@ -116,10 +134,11 @@ def open_for_reading(
     progress: Report | None = None,
     later: bool = False,
     redact: str | None = None,
+    zone: str | None = None,
 ) -> Iterator[Bank]:
     """A bank that must exist already; creates no file or folder. *later* = with the models of the async tier.
 
-    *redact* = what becomes of secrets; ``None`` = as it is set.
+    *redact* = what becomes of secrets, *zone* = of times that state none; ``None`` = as it is set.
 
     Raises:
         NotFoundError: there is no such store or bank.
@@ -139,6 +158,7 @@ def open_for_reading(
         redact=redaction(redact),
         answerer=environment_model() if later else None,
         heavy_reranker=environment_heavy_reranker() if later else None,
+        **zone_choice(zone),
     ) as opened:
         names = opened.banks()
         if bank not in names:
@@ -156,11 +176,12 @@ def open_for_writing(
     encodes: bool = True,
     workers: int = 1,
     redact: str | None = None,
+    zone: str | None = None,
 ) -> Iterator[Bank]:
     """A bank that is made when it does not exist; *encodes* = the embedder will be needed.
 
-    With more than one of *workers*, so many processes encode. *redact* = what becomes of secrets; ``None`` =
-    as it is set.
+    With more than one of *workers*, so many processes encode. *redact* = what becomes of secrets, *zone* = of
+    times that state none; ``None`` = as it is set.
     """
     path = store_path(store)
     policy = redaction(redact)
@@ -169,7 +190,12 @@ def open_for_writing(
     with (
         _embedder_of(path, bank, workers if encodes else 1, progress) as embedder,
         open_store(
-            path, embedder=embedder, sparse=environment_sparse(), progress=progress, redact=policy
+            path,
+            embedder=embedder,
+            sparse=environment_sparse(),
+            progress=progress,
+            redact=policy,
+            **zone_choice(zone),
         ) as opened,
     ):
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.

@@ -38,6 +38,16 @@ ToolsOption = Annotated[
         show_default="core; all with --compat",
     ),
 ]
+ZoneOption = Annotated[
+    str | None,
+    typer.Option(
+        "--zone",
+        metavar="ZONE",
+        help="Time zone of times that state none, such as Europe/Berlin.  "
+        "[default: the bank's, SIMONIDES_ZONE, the system's]",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 KindsOption = Annotated[
     list[Kind] | None,

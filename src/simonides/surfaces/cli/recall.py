@@ -9,7 +9,7 @@ import typer
 
 from simonides.records.recall import not_in_memory, percent
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import (
     NEGATIVE,
     print_json,
@@ -63,6 +63,7 @@ def recall(
     ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
@@ -80,6 +81,7 @@ def recall(
             progress=progress,
             later=asked.get("tier") == "async",
             redact=redact,
+            zone=zone,
         ) as opened,
     ):
         answer = opened.recall(

@@ -6,7 +6,7 @@ import typer
 
 from simonides.surfaces.cli.language_model import environment_model
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text, printable, say
 from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.cli.recall_options import takes_recall_options
@@ -21,6 +21,7 @@ def reflect(
         int, typer.Option("--max-answer-tokens", metavar="N", help="Tokens of the answer at most.")
     ] = 1024,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
@@ -37,7 +38,9 @@ def reflect(
 
     with (
         bars() as progress,
-        open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
+        open_for_reading(
+            store, bank, embedder=environment_embedder(), progress=progress, zone=zone
+        ) as opened,
     ):
         answer = opened.reflect(
             query, answerer=model, on_text=show, max_answer_tokens=max_answer_tokens, **asked

@@ -28,6 +28,7 @@ from simonides.surfaces.cli.options import (
     TagsOption,
     ValidFromOption,
     ValidToOption,
+    ZoneOption,
     given,
 )
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
@@ -83,6 +84,7 @@ def retain(
     ] = False,
     redact: RedactOption = None,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +114,7 @@ def retain(
         if first is not None:
             with (
                 bars() as progress,
-                open_for_writing(store, bank, progress=progress, redact=redact) as opened,
+                open_for_writing(store, bank, progress=progress, redact=redact, zone=zone) as opened,
             ):
                 load.run(opened, chain([first], batches), progress)
         elif not load.skipped:

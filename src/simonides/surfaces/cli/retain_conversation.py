@@ -23,6 +23,7 @@ from simonides.surfaces.cli.options import (
     TagsOption,
     ValidFromOption,
     ValidToOption,
+    ZoneOption,
 )
 from simonides.surfaces.cli.output import print_json, print_text, say
 from simonides.surfaces.cli.progress import bars
@@ -69,12 +70,16 @@ def retain_conversation(
     ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Store a conversation by turns; print one id a turn. Turns that are there already stay as they are."""
     read = _turns(turns)
-    with bars() as progress, open_for_writing(store, bank, progress=progress, redact=redact) as opened:
+    with (
+        bars() as progress,
+        open_for_writing(store, bank, progress=progress, redact=redact, zone=zone) as opened,
+    ):
         answer = perform(
             "retain_conversation",
             opened,

@@ -12,8 +12,9 @@ from simonides.surfaces.cli.opening import (
     environment_heavy_reranker,
     redaction,
     store_path,
+    zone_choice,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption, ZoneOption
 from simonides.surfaces.cli.output import print_text
 
 _BACKLOG = 2048
@@ -124,6 +125,7 @@ def serve(
     ] = None,
     tools: ToolsOption = None,
     redact: RedactOption = None,
+    zone: ZoneOption = None,
     store: StoreOption = None,
     bank: Annotated[
         str,
@@ -170,6 +172,7 @@ def serve(
         answerer=environment_model(),
         heavy_reranker=environment_heavy_reranker(),
         redact=redaction(redact),
+        **zone_choice(zone),
         warm=True,
     ) as opened:
         # Opened now, so that the first request finds it warm; made where it is missing.

@@ -1,15 +1,15 @@
 """`simonides when`: the time expressions of a text, and what they mean at a given moment."""
 
-import difflib
-from datetime import UTC, datetime, tzinfo
+import os
+from datetime import datetime, tzinfo
 from typing import Annotated, Any
 
 import typer
 
-from simonides.errors import InputError
 from simonides.records.extraction import TimeMention
-from simonides.records.hygiene import shown
 from simonides.records.interval import from_micros, local_time, parse_time
+from simonides.records.zone import default_zone
+from simonides.surfaces.cli.opening import zone_choice
 from simonides.surfaces.cli.options import JsonOption
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, printable, table
 
@@ -21,8 +21,16 @@ def when(
         str | None, typer.Option("--at", metavar="TIME", help="When it was said.", show_default="now")
     ] = None,
     tz: Annotated[
-        str, typer.Option("--tz", metavar="ZONE", help="Time zone, such as Europe/Berlin; reckons the days.")
-    ] = "UTC",
+        str | None,
+        typer.Option(
+            "--zone",
+            "--tz",
+            metavar="ZONE",
+            help="Time zone, such as Europe/Berlin; reckons the days.  "
+            "[default: SIMONIDES_ZONE, the system's]",
+            show_default=False,
+        ),
+    ] = None,
     southern: Annotated[bool, typer.Option("--southern", help="Seasons of the southern hemisphere.")] = False,
     language: Annotated[
         list[str] | None,
@@ -39,7 +47,8 @@ def when(
     # The rules of the grammar are built when it is imported.
     from simonides.text.times.expressions import find_times, parse_time_expression
 
-    zone = _zone(tz)
+    chosen = zone_choice(tz)
+    zone = chosen["zone"] if "zone" in chosen else default_zone(chosen.get("environ", os.environ))
     options: dict[str, Any] = {
         "anchor": _moment(at, zone), "zone": zone, "southern": southern, "languages": language or ()
     }  # fmt: skip
@@ -61,20 +70,6 @@ def _moment(at: str | None, zone: tzinfo) -> datetime:
     moment = from_micros(parse_time(at, "--at", zone=zone).start)
     assert moment is not None
     return moment
-
-
-def _zone(name: str) -> tzinfo:
-    from zoneinfo import ZoneInfo, available_timezones
-
-    if name.upper() == "UTC":  # known without time zone data
-        return UTC
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        pass
-    close = difflib.get_close_matches(name[:_LONGEST_NAME], sorted(available_timezones()), n=1)
-    hint = f"did you mean {close[0]}?" if close else "names are like Europe/Berlin"
-    raise InputError("--tz", f"{shown(name)} is no time zone; {hint}")
 
 
 def _row(mention: TimeMention, zone: tzinfo) -> dict[str, Any]:
@@ -103,6 +98,3 @@ def _print_table(found: list[dict[str, Any]]) -> None:
     for row in found:
         lines.add_row(printable(row["text"]), row["start"] or "-", row["end"] or "-", row["precision"])
     print_table(lines)
-
-
-_LONGEST_NAME = 60

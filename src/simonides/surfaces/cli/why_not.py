@@ -6,7 +6,7 @@ import typer
 
 from simonides.errors import NotFoundError
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_table, print_text, table
 from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.cli.recall_options import takes_recall_options
@@ -21,13 +21,16 @@ def why_not(
     *,
     asked: dict[str, Any],
     store: StoreOption = None,
+    zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Say which stage lost a memory, by how much, and what would keep it."""
     with (
         bars() as progress,
-        open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
+        open_for_reading(
+            store, bank, embedder=environment_embedder(), progress=progress, zone=zone
+        ) as opened,
     ):
         try:
             answer = opened.why_not(memory_id, query, **asked)

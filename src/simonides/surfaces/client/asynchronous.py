@@ -112,6 +112,7 @@ class AsyncBank:
     settle = _awaited(Bank.settle)
     brief = _awaited(Bank.brief)
     pin = _awaited(Bank.pin)
+    set_zone = _awaited(Bank.set_zone)
     maintain = _awaited(Bank.maintain)
     moves = _awaited(Bank.moves)
     undo_move = _awaited(Bank.undo_move)

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
@@ -123,9 +123,9 @@ class RemoteStore:
         """Names of the banks that the token may use, sorted."""
         return list(self._wire.call("list_banks", None, {})["banks"])
 
-    def create_bank(self, name: str) -> RemoteBank:
-        """A bank that is made when it is missing."""
-        self._wire.call("create_bank", None, {"name": name})
+    def create_bank(self, name: str, *, zone: str | None = None) -> RemoteBank:
+        """A bank that is made when it is missing, with *zone* as its own, see ``Bank.set_zone``."""
+        self._wire.call("create_bank", None, {"name": name} if zone is None else {"name": name, "zone": zone})
         return self.bank(name)
 
     def delete_bank(self, name: str) -> None:
@@ -328,6 +328,10 @@ class RemoteBank:
         """See ``Bank.pin``."""
         self._call("pin" if pinned else "unpin", memory=memory)
 
+    def set_zone(self, name: str | None) -> None:
+        """See ``Bank.set_zone``; needs a token that may make banks."""
+        self._wire.call("create_bank", None, {"name": self.name, "zone": "none" if name is None else name})
+
     def maintain(self, **options: Any) -> MaintenanceReport:
         """See ``Bank.maintain``; no progress is told, and *profile* is a name."""
         return records.maintenance_of(self._call("maintain", **options))
@@ -526,6 +530,8 @@ def _plain(value: Any) -> Any:
             raise InputError("time", f"{value} has no time in UTC; give an aware datetime") from None
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, tzinfo):
+        return str(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -75,7 +75,9 @@ def run_demo(
     with ExitStack() as stack:
         with bars() as progress:
             store = stack.enter_context(
-                open_store(store_path, clock=after_the_journal, embedder=embedder, progress=progress)
+                open_store(
+                    store_path, clock=after_the_journal, embedder=embedder, progress=progress, zone=UTC
+                )
             )
             bank = store.bank(BANK)
             journal = read_journal()

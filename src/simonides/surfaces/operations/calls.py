@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simonides.errors import ConflictError, InputError
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.records.zone import read_zone
 from simonides.retain.conversations import left_out_of
 from simonides.surfaces.operations.fitting import fitted
 from simonides.surfaces.operations.parameters import given
@@ -305,9 +306,15 @@ def list_banks(store: Store, request: requests.Nothing) -> Answer:  # noqa: ARG0
 
 
 def create_bank(store: Store, request: requests.CreateBank) -> Answer:
+    taken_away = request.zone is not None and request.zone.strip().lower() == "none"
+    if request.zone is not None and not taken_away:
+        read_zone(request.zone)  # before anything is made
     created = request.name not in store.banks()
-    store.bank(request.name).stats()
-    return {"bank": request.name, "created": created}
+    bank = store.bank(request.name)
+    bank.stats()
+    if request.zone is not None:
+        bank.set_zone(None if taken_away else request.zone)
+    return {"bank": request.name, "created": created, "zone": str(bank.zone)}
 
 
 def delete_bank(store: Store, request: requests.DeleteBank) -> Answer:

@@ -112,6 +112,7 @@ class Retain(Described):
         "A text, an object with text and any other parameter, a chat message (role, content), or a list of "
         "these, at least one.",
     )
+    zone: str | None = parameter(s.ZONE, "Time zone of this call, such as Europe/Berlin.", None)
     idempotency_key: str | None = parameter(
         s.LABEL, "The same key with the same items gives the first answer and stores nothing.", None
     )
@@ -124,6 +125,7 @@ class RetainDocument(Described):
     text: str = parameter(s.DOCUMENT_TEXT, "Markdown or plain text.")
     document_id: str = parameter(s.DOCUMENT_ID, "The caller's name; the same again replaces the document.")
     title: str | None = parameter(s.PATH, "Of the document.", None)
+    zone: str | None = parameter(s.ZONE, "Time zone of this call, such as Europe/Berlin.", None)
     idempotency_key: str | None = parameter(
         s.LABEL, "The same key with the same text gives the first answer and stores nothing.", None
     )
@@ -140,6 +142,7 @@ class RetainConversation(Described):
     )
     session: str = parameter(s.SESSION, "The caller's name for the conversation.")
     window: int | None = parameter(s.whole(0, 20), "Turns on either side that become context.", None)
+    zone: str | None = parameter(s.ZONE, "Time zone of this call, such as Europe/Berlin.", None)
     idempotency_key: str | None = parameter(
         s.LABEL, "The same key with the same turns gives the first answer and stores nothing.", None
     )
@@ -200,6 +203,7 @@ class Asked(Among):
         s.PRECISION, "high, balanced (the default), or wide: how much of what may be relevant.", None
     )
     min_relevance: float | None = parameter(s.SHARE, "The least relevance of a hit.", None)
+    zone: str | None = parameter(s.ZONE, "Time zone of this call, such as Europe/Berlin.", None)
     tier: str = parameter(s.choice(("default",)), "No language model is asked in a recall.", "default")
 
 
@@ -528,3 +532,6 @@ class CreateBank:
     """Make a bank."""
 
     name: str = parameter(s.BANK, "Name of the bank.")
+    zone: str | None = parameter(
+        s.ZONE, "Its own time zone, such as Europe/Berlin; none takes it away.", None
+    )

@@ -505,7 +505,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "create_bank",
-            "Make a bank; one that is there stays as it is.",
+            "Make a bank; one that is there stays as it is, but for a zone that is given.",
             requests.CreateBank,
             results.BANK,
             Verb.ADMIN,

@@ -1,9 +1,9 @@
 """Rules for single days.
 
 A date without a year (``8 May``) means the latest such day until today, a weekday without more (``on
-Friday``) the latest before today; looking forward, the first from today on. ``Last Friday`` is the latest
-before today, ``this Friday`` the one of this week, ``next Friday`` the one of next week, ``this coming
-Friday`` the first after today.
+Friday``) the latest before today; looking forward, the first date from today on and the first weekday after
+today. ``Last Friday`` is the latest before today, ``this Friday`` the one of this week, ``next Friday`` the
+one of next week, ``this coming Friday`` the first after today.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from simonides.text.times.guards import (
     all_of,
     no_day_before,
     no_number_after,
+    no_part,
     not_a_count,
     undetermined,
     unnamed,
     untitled,
 )
-from simonides.text.times.meaning import Meaning, Now, day_away, derived, fixed
+from simonides.text.times.meaning import Meaning, Now, coming, day_away, derived, fixed
 from simonides.text.times.periods import STEPS, place_in
 
 if TYPE_CHECKING:
@@ -66,13 +67,13 @@ def bare_day(month: int, day: int) -> Meaning:
 
 
 def before_today(weekday: int) -> Meaning:
-    """The latest such weekday before today; looking forward, the first from today on."""
+    """The latest such weekday before today; looking forward, the first after today: it is never today."""
 
     def at(now: Now) -> Period:
         return single(now.today - ((now.today.weekday() - weekday - 1) % 7 + 1) * _DAY)
 
     def onward(now: Now) -> Period:
-        return single(now.today + (weekday - now.today.weekday()) % 7 * _DAY)
+        return single(now.today + ((weekday - now.today.weekday() - 1) % 7 + 1) * _DAY)
 
     return Meaning(at, onward)
 
@@ -95,9 +96,7 @@ def _stepped_weekday(which: str, weekday: int) -> Meaning:
         case "last" | "past":
             return last_weekday(weekday)
         case "coming":
-            return Meaning(
-                lambda now: single(now.today + ((weekday - now.today.weekday() - 1) % 7 + 1) * _DAY)
-            )
+            return coming(before_today(weekday))
         case _:
             return weekday_of_week(weekday, STEPS[which])
 
@@ -130,8 +129,8 @@ RULES: Final = (
     Rule("day", "today", lambda: away(0), untitled),
     Rule("day", "yesterday", lambda: away(-1)),
     Rule("day", "tomorrow", lambda: away(1)),
-    Rule("day", "<last|this|next> <WEEKDAY>", _stepped_weekday, undetermined),
-    Rule("day", "<last|next> <SHORTDAY>", _stepped_weekday, undetermined),
+    Rule("day", "<last|this|next> <WEEKDAY>", _stepped_weekday, all_of(undetermined, no_part)),
+    Rule("day", "<last|next> <SHORTDAY>", _stepped_weekday, all_of(undetermined, no_part)),
     Rule("day", "this <past|coming> <WEEKDAY>", _stepped_weekday),
     Rule("day", "<WEEKDAY> of? <last|this|next> week",
          lambda weekday, which: weekday_of_week(weekday, STEPS[which])),

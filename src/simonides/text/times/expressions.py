@@ -3,27 +3,32 @@
 A hand-made grammar of English (``ranges`` is its top), read from left to right: the longest expression from
 a word on wins, and found ones do not overlap. The moment and the zone are handed in; nothing here reads a
 clock. What the rules do not understand, or what the words around speak against (``guards``), is no time: a
-missed one costs less than a wrong one. Where a sentence speaks of the future before a name without a year,
-the name is looked for ahead ("we will meet on Friday").
+missed one costs less than a wrong one.
+
+A name without a year ("on Friday") is the latest one, or the next one where the sentence speaks of the future
+before it ("we will meet on Friday"): so ``find_times`` reads questions. ``find_stated_times`` reads what is
+told: in a plan the name lies ahead, in a report behind, and where neither is sure it is no time (``tense``).
 
 Cost: linear; about 1 s CPU per megabyte of English, ten times that where every few words are a time.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from simonides.errors import InputError
 from simonides.records.extraction import TimeMention
 from simonides.records.hygiene import shown
+from simonides.records.interval import local_time, to_micros
 from simonides.text.times import days, moments, offsets, periods, ranges
-from simonides.text.times.calendar import instant, local
+from simonides.text.times.calendar import Unit, instant, local, shift
 from simonides.text.times.fallback import find_dates
 from simonides.text.times.grammar import Grammar, Parser
 from simonides.text.times.guards import once, promised
 from simonides.text.times.lexer import lex
 from simonides.text.times.meaning import Now, span
+from simonides.text.times.tense import Tense, tense_of
 from simonides.text.times.words import vocabulary
 
 if TYPE_CHECKING:
@@ -39,6 +44,9 @@ _VOCABULARY: Final = vocabulary(GRAMMAR.words)
 
 _DAY_MICROS: Final = 25 * 3_600_000_000
 """As long as a day can be."""
+
+_FAR_YEARS: Final = 31
+"""So far away every name, unit and count that leans on now means another time."""
 
 
 def find_times(
@@ -69,10 +77,35 @@ def find_times(
         MissingExtraError: *languages* are given and dateparser is not installed.
     """
     now = _now(anchor, zone, southern=southern)
-    found = _english(text, now)
+    found = _english(text, now, stated=False)
     if not languages:
         return found
     return _longest([*found, *find_dates(text, languages=languages, zone=zone)])
+
+
+def find_stated_times(
+    text: str, *, anchor: datetime, zone: tzinfo, southern: bool = False
+) -> tuple[TimeMention, ...]:
+    """The times at which what *text* tells happens, in order, without overlaps.
+
+    Like ``find_times``, but by the tense of each sentence: a name without a year ("on Friday", "3 June",
+    "in May") is the next one in a plan and the latest one in a report; in a habit ("every", "always") and
+    where the tense is open it is no time. A time of day without a day ("eats at noon") is one only in a
+    report, if it has passed today, and after words of the future.
+
+    Args:
+        text: see ``find_times``.
+        anchor: see ``find_times``.
+        zone: see ``find_times``.
+        southern: see ``find_times``.
+
+    Returns:
+        see ``find_times``.
+
+    Raises:
+        InputError: see ``find_times``.
+    """
+    return _english(text, _now(anchor, zone, southern=southern), stated=True)
 
 
 def parse_time_expression(
@@ -112,7 +145,7 @@ def parse_time_expression(
         if match is not None and match.stop > words[-1]:
             interval = _resolved(match.value, now, None, ahead=False)
             if interval is not None:
-                return _mention(text, tokens[words[0] : match.stop], interval)
+                return _mention(text, tokens[words[0] : match.stop], interval, match.value, now)
     found = find_dates(text, languages=languages, zone=zone) if languages else ()
     bare = text[tokens[words[0]].start : tokens[words[-1]].stop]
     return next((mention for mention in found if mention.text == bare), None)
@@ -129,7 +162,7 @@ def _longest(mentions: Sequence[TimeMention]) -> tuple[TimeMention, ...]:
     return tuple(kept)
 
 
-def _english(text: str, now: Now) -> tuple[TimeMention, ...]:
+def _english(text: str, now: Now, *, stated: bool) -> tuple[TimeMention, ...]:
     tokens = lex(text, _VOCABULARY)
     parser = Parser(GRAMMAR, tokens)
     found: list[TimeMention] = []
@@ -138,22 +171,44 @@ def _english(text: str, now: Now) -> tuple[TimeMention, ...]:
     while at < len(tokens):
         if "STOP" in tokens[at].tags:
             spoken_of = None
-        match = _match(parser, tokens, at)
-        interval = match and _resolved(match.value, now, spoken_of, ahead=promised(tokens, at, match.stop))
-        if match is None or interval is None:
+        match = _match(parser, tokens, at, "told" if stated else "expression")
+        if match is None:
             at += 1
             continue
-        found.append(_mention(text, tokens[at : match.stop], interval))
+        if stated:
+            interval = _stated(match.value, now, spoken_of, tokens, at, match.stop)
+        else:
+            interval = _resolved(match.value, now, spoken_of, ahead=promised(tokens, at, match.stop))
+        if interval is not None:
+            found.append(_mention(text, tokens[at : match.stop], interval, match.value, now))
+        # What turned out to be no time is passed over whole: no part of it is one.
         spoken_of = interval
         at = match.stop
     return tuple(found)
 
 
-def _match(parser: Parser, tokens: Sequence[Token], at: int) -> Match | None:
+def _stated(
+    meaning: Meaning, now: Now, spoken_of: Interval | None, tokens: Sequence[Token], start: int, stop: int
+) -> Interval | None:
+    """What a statement means by a time: by its tense, where the words themselves leave that open."""
+    alone = meaning.follows and spoken_of is None
+    if meaning.onward is None and not alone:
+        return _resolved(meaning, now, spoken_of, ahead=False)
+    tense = tense_of(tokens, start, stop)
+    if tense in {Tense.HABIT, Tense.OPEN} or (alone and tense is Tense.PLAN):
+        return None
+    found = _resolved(meaning, now, spoken_of, ahead=tense is not Tense.REPORT)
+    if found is None or not alone:
+        return found
+    passed = found.start <= to_micros(now.moment)
+    return found if passed == (tense is Tense.REPORT) else None
+
+
+def _match(parser: Parser, tokens: Sequence[Token], at: int, name: str) -> Match | None:
     """An expression from there on, unless a dash ties it to something else or it is told of each one."""
     if tokens[at].glued:
         return None
-    match = parser.search("expression", at)
+    match = parser.search(name, at)
     if match is None or tokens[match.stop].glued or not once(tokens, at, match.stop):
         return None
     return match
@@ -171,9 +226,28 @@ def _resolved(meaning: Meaning, now: Now, spoken_of: Interval | None, *, ahead: 
         return None
 
 
-def _mention(text: str, tokens: Sequence[Token], interval: Interval) -> TimeMention:
+def _mention(
+    text: str, tokens: Sequence[Token], interval: Interval, meaning: Meaning, now: Now
+) -> TimeMention:
     start, stop = tokens[0].start, tokens[-1].stop
-    return TimeMention(text[start:stop], start, stop, interval)
+    return TimeMention(
+        text[start:stop], start, stop, interval, _days(interval, now) if _depends(meaning, now) else None
+    )
+
+
+def _depends(meaning: Meaning, now: Now) -> bool:
+    """Whether the words mean another time when they are said at another time."""
+    if meaning.follows or meaning.onward is not None:
+        return True
+    years = -_FAR_YEARS if now.moment.year > _FAR_YEARS else _FAR_YEARS
+    far = now.on(shift(now.today, years, Unit.YEAR) + timedelta(days=1))
+    return _resolved(meaning, now, None, ahead=False) != _resolved(meaning, far, None, ahead=False)
+
+
+def _days(interval: Interval, now: Now) -> tuple[date | None, date | None]:
+    """The local days on which it starts and ends; ``None`` for an open end."""
+    first, last = (local_time(moment, now.zone) for moment in (interval.start, interval.end))
+    return first.date() if first else None, last.date() if last else None
 
 
 def _now(anchor: object, zone: object, *, southern: bool) -> Now:

@@ -79,8 +79,13 @@ def no_number_after(tokens: Tokens, _start: int, stop: int) -> bool:
 
 
 def no_day_before(tokens: Tokens, start: int, _stop: int) -> bool:
-    """No day that found no place stands before its month: not "8 May 23", "31 April 2024"."""
-    return start == 0 or tokens[start - 1].tags.keys().isdisjoint({"NUMBER", "NTH"})
+    """No day that found no place stands before its month: not "8 May 23", "31 April 2024", "3/5 May 2026"."""
+    if start == 0:
+        return True
+    before = tokens[start - 1]
+    return before.tags.keys().isdisjoint({"NUMBER", "NTH"}) and not (
+        before.text[:1].isdigit() and not before.tags
+    )
 
 
 def not_a_count(tokens: Tokens, start: int, stop: int) -> bool:
@@ -118,7 +123,7 @@ def stands_alone(tokens: Tokens, _start: int, stop: int) -> bool:
 
 
 def no_part(tokens: Tokens, _start: int, stop: int) -> bool:
-    """Not "the past week of"."""
+    """Not "the past week of", nor "last Monday of the month", which comes again."""
     return _word(tokens, stop) != "of"
 
 
@@ -158,6 +163,11 @@ def no_other_fall(tokens: Tokens, start: int, stop: int) -> bool:
 def no_range(tokens: Tokens, _start: int, stop: int) -> bool:
     """Not the left side of what was no range after all: "from 1914 to 1918 files"."""
     return _word(tokens, stop) not in {"to", "until", "till", "through"} and "DASH" not in tokens[stop].tags
+
+
+def two_digits(tokens: Tokens, start: int, stop: int) -> bool:
+    """The end of "2026-05-03 to 05" is written as in a date, and counts nothing."""
+    return len(tokens[stop - 1].text) == len("05") and not_a_count(tokens, start, stop)
 
 
 def no_word_after(tokens: Tokens, _start: int, stop: int) -> bool:
@@ -207,7 +217,8 @@ def _sentence_before(tokens: Tokens, start: int) -> list[str]:
     for at in range(start - 1, max(-1, start - 1 - _LOOK_BACK), -1):
         if "STOP" in tokens[at].tags:
             break
-        words.append(_word(tokens, at))
+        word = _word(tokens, at)
+        words.append("will" if word == "won" and _word(tokens, at + 1) == "'t" else word)
     return words
 
 

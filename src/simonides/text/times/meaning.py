@@ -102,8 +102,12 @@ def joined(left: Meaning, right: Meaning) -> Meaning:
     """From *left* until *right*, both included.
 
     A side without a year takes the one that makes the range follow from the other side: the latest not after
-    the right side, or the first not before the left one. Two of them: the right one is the latest.
+    the right side, or the first not before the left one. Two of them: the right one is the latest, or looking
+    forward the first that is not over.
     """
+
+    def between_them(start: When, stop: When, now: Now) -> Interval:
+        return between(span(start, now.zone).start, closing(span(stop, now.zone)), precision=Precision.RANGE)
 
     def at(now: Now) -> When:
         if right.onward is not None and left.onward is None:
@@ -112,9 +116,25 @@ def joined(left: Meaning, right: Meaning) -> Meaning:
         else:
             stop = right.at(now)
             start = left.at(now if left.onward is None else now.on(first_day(stop, now.zone)))
+        return between_them(start, stop, now)
+
+    def onward(now: Now) -> When:
+        stop = coming(right).at(now)
+        return between_them(left.at(now.on(first_day(stop, now.zone))), stop, now)
+
+    bare = left.onward is not None and right.onward is not None
+    return Meaning(at, onward if bare else None, follows=left.follows or right.follows)
+
+
+def joined_ahead(left: Meaning, right: Meaning) -> Meaning:
+    """``joined``, but looking forward from the first *left* on: "from Monday to Thursday"."""
+
+    def onward(now: Now) -> When:
+        start = coming(left).at(now)
+        stop = coming(right).at(now.on(first_day(start, now.zone)))
         return between(span(start, now.zone).start, closing(span(stop, now.zone)), precision=Precision.RANGE)
 
-    return Meaning(at, follows=left.follows or right.follows)
+    return Meaning(joined(left, right).at, onward)
 
 
 def day_away(now: Now, count: int) -> Period:

@@ -42,6 +42,7 @@ from simonides.text.times.meaning import Meaning, Now, coming, day_away, derived
 from simonides.text.times.periods import STEPS, season_of, stepped, weekend_away
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import date
 
 
@@ -94,7 +95,7 @@ def from_now(amount: Amount, direction: int) -> Meaning:
 def from_day(amount: Amount, word: str, reference: Meaning) -> Meaning:
     """So long before or after the days of *reference*."""
     direction = -1 if word == "before" else 1
-    return Meaning(lambda now: _away(now.on(_edge(reference, now, direction)), amount, direction))
+    return _counted(reference, direction, lambda day, now: _away(now.on(day), amount, direction))
 
 
 def exact_day(amount: Amount, direction: int, reference: Meaning) -> Meaning:
@@ -137,28 +138,21 @@ def beside(unit: Unit, word: str, reference: Meaning) -> Meaning:
 def weekend_beside(count: int, word: str, reference: Meaning) -> Meaning:
     """The weekend so many before or after a time; the first is in the week before, or the first to follow."""
 
-    def at(now: Now) -> Period:
+    def away_from(day: date, _: Now) -> Period:
         if word == "before":
-            return weekend(shift(_edge(reference, now, -1), -count, Unit.WEEK))
-        day = _edge(reference, now, 1)
+            return weekend(shift(day, -count, Unit.WEEK))
         to_come = weekend(day).first > day
         return weekend(shift(day, count - 1 if to_come else count, Unit.WEEK))
 
-    return Meaning(at)
+    return _counted(reference, -1 if word == "before" else 1, away_from)
 
 
 def weekday_beside(weekday: int, word: str, reference: Meaning) -> Meaning:
     """The nearest such weekday before or after a time."""
     finder = before_today(weekday)
-
-    def at(now: Now) -> Period | Interval:
-        day = _edge(reference, now, -1 if word == "before" else 1)
-        if word == "before":
-            return finder.at(now.on(day))
-        assert finder.onward is not None
-        return finder.onward(now.on(shift(day, 1, Unit.DAY)))
-
-    return Meaning(at)
+    if word == "before":
+        return _counted(reference, -1, lambda day, now: finder.at(now.on(day)))
+    return _counted(reference, 1, lambda day, now: coming(finder).at(now.on(day)))
 
 
 def seasons_ago(count: Count, which: int) -> Meaning:
@@ -206,9 +200,19 @@ def _unit_away(now: Now, count: int, unit: Unit) -> Period | Interval:
     return holding(shift(now.today, count, unit), unit)
 
 
-def _edge(reference: Meaning, now: Now, direction: int) -> date:
-    """The first day of *reference*, or its last one when looking forward."""
-    when = reference.at(now)
+def _counted(
+    reference: Meaning, direction: int, away_from: Callable[[date, Now], Period | Interval]
+) -> Meaning:
+    """Counted from the first day of *reference*, or from its last one when looking forward."""
+
+    def counted(resolve: Callable[[Now], Period | Interval]) -> Callable[[Now], Period | Interval]:
+        return lambda now: away_from(_edge(resolve(now), now, direction), now)
+
+    return Meaning(counted(reference.at), None if reference.onward is None else counted(reference.onward))
+
+
+def _edge(when: Period | Interval, now: Now, direction: int) -> date:
+    """The first day of *when*, or its last one when looking forward."""
     if isinstance(when, Period) and direction > 0:
         return shift(when.following, -1, Unit.DAY)
     return first_day(when, now.zone)

@@ -182,11 +182,13 @@ def _half_of(place: int, of: Meaning) -> Meaning:
 
 
 def _the_latest_weekend() -> Meaning:
+    """The latest that has started; looking forward, this week's."""
+
     def at(now: Now) -> Period:
         this = weekend(now.today)
         return this if this.first <= now.today else weekend(shift(now.today, -1, Unit.WEEK))
 
-    return Meaning(at)
+    return Meaning(at, lambda now: weekend(now.today))
 
 
 # fmt: off

@@ -1,5 +1,6 @@
-"""Rules for ranges, open ends and the words that lead into a time; a text is searched for ``expression``.
+"""Rules for ranges, open ends and the words that lead into a time.
 
+A question is searched for ``expression``, what is told for ``told``.
 Both ends of a range belong to it. ``Since`` starts with its time and has no end, ``after`` starts when its
 time is over; ``until`` and ``by`` end with theirs and have no start, ``before`` ends when its time begins.
 """
@@ -26,12 +27,14 @@ from simonides.text.times.guards import (
     once_on_a_weekday,
     owns_nothing,
     stands_alone,
+    two_digits,
     uncounted,
     unnamed,
 )
-from simonides.text.times.meaning import Meaning, closing, coming, derived, fixed, joined, span
+from simonides.text.times.meaning import Meaning, closing, coming, derived, fixed, joined, joined_ahead, span
 from simonides.text.times.moments import at_clock
 from simonides.text.times.periods import part
+from simonides.text.times.tense import fixed_before, opens_clause, recorded_before, sure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +44,12 @@ if TYPE_CHECKING:
 
 
 def since(meaning: Meaning) -> Meaning:
-    """From its start, without end."""
+    """From its start, without end; it has started, whatever the sentence speaks of."""
+    return _open(Meaning(meaning.at, follows=meaning.follows), lambda found: (found.start, FOREVER))
+
+
+def onward(meaning: Meaning) -> Meaning:
+    """From its start on, without end."""
     return _open(meaning, lambda found: (found.start, FOREVER))
 
 
@@ -69,11 +77,12 @@ def _open(meaning: Meaning, ends: Callable[[Interval], tuple[int, int]]) -> Mean
 
 
 def _days_of_month(first: int, last: int, month: int, year: Year | None = None) -> Meaning:
-    if first >= last:
-        raise ValueError("days in no order")
-    date(2000, month, last)  # a leap year has them all
+    date(2000, month, max(first, last))  # a leap year has them all
 
     def until_last(start: date) -> Period:
+        # Refused only here, so that no part of "5 to 3 May" is read for itself.
+        if first >= last:
+            raise ValueError("days in no order")
         return Period(start, shift(start.replace(day=last), 1, Unit.DAY), Precision.RANGE)
 
     if year is None:
@@ -85,6 +94,31 @@ def _years(first: int, last: int) -> Meaning:
     if first >= last:
         raise ValueError("years in no order")
     return fixed(Period(date(first, 1, 1), date(last + 1, 1, 1), Precision.RANGE))
+
+
+def _until_day(first: date, last: int) -> Meaning:
+    """2026-05-03 to 05."""
+    return Meaning(lambda _: _in_order(first, shift(first.replace(day=last), 1, Unit.DAY)))
+
+
+def _until_month(first: date, last: int) -> Meaning:
+    """2026-05 to 07."""
+    return Meaning(lambda _: _in_order(first, shift(first.replace(month=last), 1, Unit.MONTH)))
+
+
+def _in_order(first: date, following: date) -> Period:
+    if first >= following:
+        raise ValueError("in no order")
+    return Period(first, following, Precision.RANGE)
+
+
+def _habit(*_: Meaning) -> Meaning:
+    """From Monday to Friday: no time, and no part of it is one."""
+
+    def at(_: Now) -> Period:
+        raise ValueError("a habit")
+
+    return Meaning(at)
 
 
 def _days_of_month_rules(lead: str, to: str) -> Iterator[Rule]:
@@ -157,8 +191,8 @@ RULES: Final = (
     Rule("expression", "since {bound}", since),
     Rule("expression", "since {bareyear}", since),
     Rule("expression", "since {lowmonth}", since),
-    Rule("expression", "from {endpoint} onward|onwards", since),
-    Rule("expression", "from {endpoint} on", since, no_word_after),
+    Rule("expression", "from {endpoint} onward|onwards", onward),
+    Rule("expression", "from {endpoint} on", onward, no_word_after),
     Rule("expression", "after {bound}", after),
     Rule("expression", "before {bound}", before),
     Rule("expression", "prior to {bound}", before),
@@ -179,8 +213,19 @@ RULES: Final = (
     Rule("expression", "in|during|over|throughout {baremonth} DASH|to|through {baremonth}", joined),
 
     Rule("expression", "in|during|from|between the? years? <YEAR> DASH <YEAR>", _years, uncounted),
+    Rule("expression", f"from|between? <DATE> {_TO}|and <DAYOFMONTH>", _until_day, two_digits),
+    Rule("expression", f"from|between? <ISOMONTH> {_TO}|and <DAYOFMONTH>", _until_month, two_digits),
     *_days_of_month_rules("between the?", "and the?"),
     *_days_of_month_rules("from? the?", f"{_TO} the?"),
+
+    # What is a time only in what is told, where the tense says which one it is.
+    *choice("told", "expression"),
+    Rule("told", "for|to {bareweekday}", same, fixed_before),
+    Rule("told", "from {bareweekday}", same, recorded_before),
+    Rule("told", "due {bareweekday}", same),
+    Rule("told", f"from|between {{bareweekday}} {_TO}|and {{bareweekday}}", joined_ahead, sure),
+    Rule("told", f"from|between {{bareweekday}} {_TO}|and {{bareweekday}}", _habit),
+    Rule("told", "{bareweekday}", same, opens_clause),
 
     # What is a time only where it is the whole text.
     *choice("alone", "baremonth", "bareweekday", "barequarter"),
