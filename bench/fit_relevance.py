@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 TARGET = Path(chance.__file__).parent / chance.FILE
 ELSEWHERE_WEIGHT = 0.15
-"""Of a question that was asked of another bank, and of small talk: there are thousands, and they are easy."""
+"""Of a question that was asked of another bank, of small talk, and of two questions in one: there are
+thousands, and they are easy."""
 
 STRANGE, LONG = 60, 12
 """How many questions of other banks are asked of each; how many long ones of either kind."""
@@ -134,16 +135,17 @@ class Asker:
         keys: Keys | None = None,
         gold: Collection[str] = (),
         either: Collection[str] = (),
+        weight: float = 1.0,
     ) -> None:
-        """Ask *query*; without *keys* it was not made for *bank*, which holds no answer."""
+        """Ask *query*; without *keys* it was not made for *bank*, which holds no answer, and weighs little."""
         self.seen.clear()
         bank.recall(query, limit=HEAD, max_tokens=None)
         for signals, ids in self.seen:
             held = [(keys or {}).get(each) for each in ids]
             right = np.array([each in gold for each in held])
             fine = np.array([each in either for each in held])
-            weight = ELSEWHERE_WEIGHT if keys is None else 1.0
-            self.judged.append(Judged(bank.name, fold, signals, right, fine, bool(gold), weight))
+            mine = ELSEWHERE_WEIGHT if keys is None else weight
+            self.judged.append(Judged(bank.name, fold, signals, right, fine, bool(gold), mine))
 
     def refine(self, stage: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
         """What ``Relevance.refine`` does, and keep the signals of the first hits."""
@@ -243,7 +245,7 @@ def _ask_small(
     own = [each for each in questions if each.answerable][::DOUBLED_EVERY]
     for one, other in zip(own[::2], own[1::2], strict=False):
         gold, fine = {*one.gold, *other.gold}, {*one.acceptable, *other.acceptable}
-        asker.ask(bank, f"{one.text} {other.text}", bank.name, keys, gold, fine)
+        asker.ask(bank, f"{one.text} {other.text}", bank.name, keys, gold, fine, ELSEWHERE_WEIGHT)
     for text in strange:
         asker.ask(bank, text, bank.name)
 
@@ -318,13 +320,12 @@ def samples_of(judged: Sequence[Judged]) -> dict[str, Samples]:
     }
 
 
-def fit(samples: Samples, ridge: float, *, products: bool) -> ChanceModel:
+def fit(samples: Samples, ridge: float) -> ChanceModel:
     """A logistic regression by Newton's method; the ridge holds every slope but the intercept.
 
     Args:
         samples: what to fit.
         ridge: of the slopes, above 0.
-        products: whether there are slopes of products; with words alone they learn what is usual in the data.
     """
     names = tuple(samples.signals)
     rows = np.stack([samples.signals[name] for name in names], axis=1)
@@ -338,7 +339,7 @@ def fit(samples: Samples, ridge: float, *, products: bool) -> ChanceModel:
     spread = np.sqrt(share @ (pairs - centre) ** 2) + 1e-9
     design = np.hstack([z, (pairs - centre) / spread, np.ones((len(z), 1))])
     slopes = np.zeros(design.shape[1])
-    holds = np.diag([*[ridge] * len(names), *[ridge if products else 1e9] * len(first), 1e-6])
+    holds = np.diag([*[ridge] * (len(names) + len(first)), 1e-6])
     for _ in range(60):
         chances = 1.0 / (1.0 + np.exp(-np.clip(design @ slopes, -30.0, 30.0)))
         gradient = design.T @ (samples.weights * (samples.labels - chances)) - holds @ slopes
@@ -353,17 +354,13 @@ def fit(samples: Samples, ridge: float, *, products: bool) -> ChanceModel:
     return ChanceModel(names, mean, scale, slopes[: len(names)], matrix, float(intercept))
 
 
-def _has_vectors(judged: Sequence[Judged]) -> bool:
-    return all(each.signals.has_vectors for each in judged)
-
-
 def checks(judged: Sequence[Judged]) -> Iterator[str]:
     """Lines of a report: chances of each row by a model that did not see its fold."""
     for name, samples in samples_of(judged).items():
         chances = np.zeros(len(samples.labels))
         for fold in np.unique(samples.folds):
             mine = samples.folds == fold
-            model = fit(samples.only(~mine), RIDGE[name], products=_has_vectors(judged))
+            model = fit(samples.only(~mine), RIDGE[name])
             chances[mine] = model.chances(samples.only(mine).signals)
         for part in ("facts", "short", "chat", "musique", ""):
             mine = np.char.startswith(samples.folds, part) & (samples.weights == 1.0)
@@ -397,10 +394,7 @@ def fit_all(data: Path, embedders: Mapping[str, str | None]) -> str:
     for name, embedder in embedders.items():
         judged = collect(data, embedder)
         fitted_on[name] = manifest(judged)
-        models[name] = {
-            k: fit(samples, RIDGE[k], products=_has_vectors(judged)).to_dict()
-            for k, samples in samples_of(judged).items()
-        }
+        models[name] = {k: fit(samples, RIDGE[k]).to_dict() for k, samples in samples_of(judged).items()}
     return json.dumps({"fitted_on": fitted_on, "models": models}, separators=(",", ":")) + "\n"
 
 

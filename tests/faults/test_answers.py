@@ -388,6 +388,7 @@ def test_a_few_words_bring_the_right_fact_into_the_context(few: Bank, query: str
 
     assert answer.hits[0].text == FEW[wanted]
     assert FEW[wanted] in answer.context
+    assert len(answer.context.splitlines()) <= 3
     assert not answer.no_match
 
 

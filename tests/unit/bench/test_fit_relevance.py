@@ -155,7 +155,7 @@ def test_a_fit_finds_the_odds_that_the_labels_were_drawn_from() -> None:
     true = 1.0 / (1.0 + np.exp(-odds))
     labels = (draw.random(20_000) < true).astype(np.float64)
     samples = Samples(signals, labels, np.ones(20_000), np.full(20_000, "x"))
-    found = fit(samples, 1.0, products=True).chances(signals)
+    found = fit(samples, 1.0).chances(signals)
     assert float(np.abs(found - true).mean()) < 0.02
 
 
@@ -168,7 +168,7 @@ def test_what_weighs_nothing_changes_no_fit() -> None:
         {"a": np.append(signals["a"], 99.0)}, np.append(labels, 0.0), np.append(samples.weights, 0.0),
         np.append(samples.folds, "x"),
     )  # fmt: skip
-    assert fit(wrong, 1.0, products=True).to_dict() == fit(samples, 1.0, products=True).to_dict()
+    assert fit(wrong, 1.0).to_dict() == fit(samples, 1.0).to_dict()
 
 
 def test_the_shipped_file_is_small_and_says_what_it_was_fitted_on() -> None:
