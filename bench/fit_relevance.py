@@ -137,7 +137,7 @@ class Asker:
         either: Collection[str] = (),
         weight: float = 1.0,
     ) -> None:
-        """Ask *query*; without *keys* it was not made for *bank*, which holds no answer, and weighs little."""
+        """Ask *query*; without *keys* it was made for another bank: it has no answer, and weighs little."""
         self.seen.clear()
         bank.recall(query, limit=HEAD, max_tokens=None)
         for signals, ids in self.seen:
