@@ -94,7 +94,10 @@ class Judged:
     given: Mapping[str, Given]
 
     def at_least(self, relevance: float) -> Given:
-        """What a wide recall for ten hits gives with this ``min_relevance``."""
+        """What a wide recall for ten hits gives with this ``min_relevance``.
+
+        Tokens are one too many where it leaves out the best hit, the only one without a line break.
+        """
         hits = [] if self.no_match else [hit for hit in self.hits if hit.relevance >= relevance][:HEAD]
         return Given(tuple(hit.key for hit in hits), sum(hit.tokens for hit in hits))
 

@@ -191,3 +191,9 @@ def test_the_shipped_file_was_not_fitted_on_locomo() -> None:
     ]
     prefixes = ("facts-", "short-", "chat-", "musique")
     assert [bank for bank in banks if not bank.startswith(prefixes) or "conv-" in bank] == []
+
+
+def test_odds_of_any_size_are_a_chance() -> None:
+    model = ChanceModel(("x",), np.zeros(1), np.ones(1), np.full(1, 1e6), np.zeros((1, 1)), 0.0)
+
+    assert model.chances({"x": np.array([-3.0, 0.0, 3.0])}).tolist() == [0.0, 0.5, 1.0]
