@@ -139,3 +139,7 @@ def _load_others(bank: Bank, real: RealVectors, count: int) -> None:
 
     bases = np.concatenate([each for _, each in grown])
     bank.load(items(), np.concatenate([each for each, _ in grown]), tokens=GrownTokens(real, bases))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
