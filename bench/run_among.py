@@ -100,10 +100,11 @@ def measure(data: Path, keep: Path, count: int, show: int = 0) -> dict[str, floa
                 f"{answer.confidence:.2f} {question.text!r} told {told} gold {question.gold} {texts}",
                 file=sys.stderr,
             )
-    return {"others": count, **_outcome(asked)}
+    return {"others": count, **outcome(asked)}
 
 
-def _outcome(asked: Sequence[tuple[Question, list[str], Any]]) -> dict[str, float]:
+def outcome(asked: Sequence[tuple[Question, list[str], Any]]) -> dict[str, float]:
+    """Means over questions, each with the keys of what was told, and the answer."""
     answerable = [each for each in asked if each[0].answerable]
     precision, recall = [], []
     for question, told, _ in answerable:
