@@ -134,8 +134,8 @@ def test_what_is_collected(data: Path) -> None:
     assert sum(part["questions"] for part in counts.values()) == len(judged)
     assert 4 <= counts["facts"]["questions"] <= 4 + len(GREETINGS) + 2 * (STRANGE + 2 * LONG)
     texts = sum(map(len, off_topic_questions().values()))
-    own = len(load_musique(data / "musique").questions)
-    assert own <= counts["musique"]["questions"] <= own + texts + 3 * STRANGE
+    asked = len(load_musique(data / "musique").questions)
+    assert asked <= counts["musique"]["questions"] <= asked + texts + 3 * STRANGE
 
 
 def test_the_report_names_every_data_set(data: Path) -> None:
