@@ -2,8 +2,9 @@
 
     python bench/fit_relevance.py --data ../shared/data [--check]
 
-Data: the facts and chats of ``everyday``, ``shortbanks`` and MuSiQue, each in banks of its own; questions of
-one bank asked of two others, and greetings, as questions without an answer. LoCoMo is never read: its licence
+Data: the facts and chats of ``everyday``, ``shortbanks`` and MuSiQue, each in banks of its own, retained as
+``bench relevance`` does. Questions without an answer: those of other banks, alone and two in one, long ones
+that share a word with the bank, and greetings. LoCoMo is never read: its licence
 does not allow it. With ``--check``, nothing is written, and each bank (each fifth of MuSiQue's questions) is
 judged by models that did not see it: calibration error and the area under the curve are printed.
 Same data, same file: clock, identities and draws are fixed.
@@ -17,10 +18,8 @@ import json
 import random
 import tempfile
 import uuid
-from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -28,7 +27,7 @@ from unittest.mock import patch
 import numpy as np
 
 import simonides
-from simonides.evaluation.asking import as_mapping, retain_corpus
+from simonides.evaluation.asking import NOW, SteadyClock, as_mapping, retain_as_lived
 from simonides.evaluation.everyday import load_chats, load_facts, load_short_banks
 from simonides.evaluation.musique import load_musique
 from simonides.evaluation.relevance import area_under_curve, bins_of, calibration_error
@@ -37,21 +36,28 @@ from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.recall.refining import chance
 from simonides.recall.refining.chance import LIMIT, ChanceModel
 from simonides.recall.refining.relevance import HEAD, WORDS, Relevance, Signals, collect_signals
+from simonides.text.analyser import TextAnalyser
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.evaluation.dataset import Corpus, Dataset, Question
+    from simonides.evaluation.dataset import Corpus, Question
     from simonides.protocols import Refined
     from simonides.store import Store
 
 TARGET = Path(chance.__file__).parent / chance.FILE
-NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 ELSEWHERE_WEIGHT = 0.15
-"""Of a question that was asked of another bank, and of small talk: there are thousands, and they are easy."""
+"""Of a question that was asked of another bank, of small talk, and of two questions in one: there are
+thousands, and they are easy."""
+
+STRANGE, LONG = 60, 12
+"""How many questions of other banks are asked of each; how many long ones of either kind."""
+
+DOUBLED_EVERY = 4
+"""Of every so many questions of a bank, one is asked in one breath with another."""
 
 TINY_EVERY = 5
 """Of every so many questions of a short bank one is also asked of a bank of one to three memories."""
@@ -65,18 +71,6 @@ GREETINGS = (
     "write a poem about rain", "translate this into French", "what is 17 times 23?", "are you there?", "stop",
     "never mind", "help", "cool, thanks", "good night", "let's start", "summarise this text",
 )  # fmt: skip
-
-
-@dataclass
-class Clock:
-    """Stands where it is put, and goes on by a millisecond with each look."""
-
-    now: datetime = NOW
-
-    def __call__(self) -> datetime:
-        """The next moment."""
-        self.now += timedelta(milliseconds=1)
-        return self.now
 
 
 @dataclass
@@ -119,8 +113,10 @@ class Judged:
     weight: float = 1.0
 
 
-Keys = dict[str, set[str]]
-"""By a memory's id, the keys of its items."""
+Keys = Mapping[str, str]
+"""By a memory's id, the key of its item."""
+
+Pair = tuple["Corpus", Sequence["Question"]]
 
 
 @dataclass
@@ -139,16 +135,17 @@ class Asker:
         keys: Keys | None = None,
         gold: Collection[str] = (),
         either: Collection[str] = (),
+        weight: float = 1.0,
     ) -> None:
-        """Ask *query*; without *keys* it was not made for *bank*, which holds no answer."""
+        """Ask *query*; without *keys* it was made for another bank: it has no answer, and weighs little."""
         self.seen.clear()
         bank.recall(query, limit=HEAD, max_tokens=None)
         for signals, ids in self.seen:
-            held = [(keys or {}).get(each, set()) for each in ids]
-            right = np.array([not each.isdisjoint(gold) for each in held])
-            fine = np.array([not each.isdisjoint(either) for each in held])
-            weight = ELSEWHERE_WEIGHT if keys is None else 1.0
-            self.judged.append(Judged(bank.name, fold, signals, right, fine, bool(gold), weight))
+            held = [(keys or {}).get(each) for each in ids]
+            right = np.array([each in gold for each in held])
+            fine = np.array([each in either for each in held])
+            mine = ELSEWHERE_WEIGHT if keys is None else weight
+            self.judged.append(Judged(bank.name, fold, signals, right, fine, bool(gold), mine))
 
     def refine(self, stage: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
         """What ``Relevance.refine`` does, and keep the signals of the first hits."""
@@ -165,7 +162,7 @@ _REFINE = Relevance.refine
 
 def collect(data: Path, embedder: str | None) -> list[Judged]:
     """Every question with what the stage saw."""
-    asker, clock = Asker(Identities()), Clock()
+    asker, clock = Asker(Identities()), SteadyClock()
 
     def watched(stage: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
         return asker.refine(stage, view, query, pool, tools)
@@ -177,80 +174,106 @@ def collect(data: Path, embedder: str | None) -> list[Judged]:
         simonides.open(folder, embedder=embedder, clock=clock) as store,
     ):
         everyday = data / "everyday"
-        _ask_facts(asker, store, [load_facts(everyday), load_short_banks(data / "shortbanks")])
-        _ask_chats(asker, store, load_chats(everyday), clock)
-        _ask_musique(asker, store, load_musique(data / "musique"))
+        small = [load_facts(everyday), load_short_banks(data / "shortbanks"), load_chats(everyday)]
+        pairs = [pair for dataset in small for pair in dataset.corpora]
+        [musique] = load_musique(data / "musique").corpora
+        strange = _Strange(pairs, musique, random.Random(7))
+        for corpus, questions in pairs:
+            bank = asker.identities.bank(store, corpus.name)
+            keys = _retained(bank, corpus, clock)
+            _ask_small(asker, bank, questions, keys, strange.of(corpus))
+            if corpus.asked_at is None:
+                clock.now = NOW
+                _ask_tiny_banks(asker, store, corpus, questions, strange)
+        _ask_musique(asker, asker.identities.bank(store, "musique"), musique, strange, clock)
     return asker.judged
 
 
-def _ask_facts(asker: Asker, store: Store, datasets: Sequence[Dataset]) -> None:
-    pairs = [pair for dataset in datasets for pair in dataset.corpora]
-    keys: dict[str, Keys] = {}
-    for corpus, _ in pairs:
-        ids = asker.identities.bank(store, corpus.name).retain(
-            [as_mapping(item, item.context) for item in corpus.items]
-        )
-        keys[corpus.name] = _named(ids, [item.key for item in corpus.items])
-    draw = random.Random(7)
-    for corpus, questions in pairs:
-        name = corpus.name
-        others = [each for each in keys if each != name]
-        for asked in questions:
-            asker.ask(store.bank(name), asked.text, name, keys[name], asked.gold, asked.acceptable)
-            if asked.answerable:
-                for other in draw.sample(others, min(2, len(others))):
-                    asker.ask(store.bank(other), asked.text, other)
-        for greeting in GREETINGS:
-            asker.ask(store.bank(name), greeting, name)
-        _ask_tiny_banks(asker, store, corpus, questions, pairs, draw)
+def _retained(bank: Bank, corpus: Corpus, clock: SteadyClock) -> Keys:
+    return {id_: key for part in retain_as_lived(bank, corpus, clock) for id_, key in part.items()}
+
+
+class _Strange:
+    """Draws questions that a bank holds no answer to, because they were made for another one.
+
+    Attributes:
+        draw: of everything.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], musique: Pair, draw: random.Random) -> None:
+        analyser = TextAnalyser()
+        self.draw = draw
+        self._asked = [(corpus, _answerable(questions)) for corpus, questions in pairs]
+        self._long = [(text, set(analyser.query_terms(text))) for text in _answerable(musique[1])]
+        self._words = {
+            corpus.name: {term for item in corpus.items for term in analyser.terms(item.text)}
+            for corpus, _ in pairs
+        }
+
+    def some(self, corpus: Corpus, count: int) -> list[str]:
+        """*count* questions of other banks; no chat is asked those of a chat, whose people are alike."""
+        texts = [
+            text
+            for other, asked in self._asked
+            if other.name != corpus.name and not (corpus.asked_at and other.asked_at)
+            for text in asked
+        ]
+        return self.draw.sample(texts, min(count, len(texts)))
+
+    def long(self, corpus: Corpus, count: int) -> list[str]:
+        """*count* questions of MuSiQue that share a word with the bank, and as many doubled ones."""
+        near = [text for text, terms in self._long if terms & self._words[corpus.name]]
+        found = self.draw.sample(near, min(count, len(near)))
+        doubled = self.some(corpus, 2 * count)
+        return [*found, *map(" ".join, zip(doubled[::2], doubled[1::2], strict=False))]
+
+    def of(self, corpus: Corpus) -> list[str]:
+        """All that is asked of a small bank of everyday facts or a chat."""
+        return [*self.some(corpus, STRANGE), *self.long(corpus, LONG), *GREETINGS]
+
+
+def _answerable(questions: Sequence[Question]) -> list[str]:
+    return [each.text for each in questions if each.answerable]
+
+
+def _ask_small(
+    asker: Asker, bank: Bank, questions: Sequence[Question], keys: Keys, strange: Sequence[str]
+) -> None:
+    for asked in questions:
+        asker.ask(bank, asked.text, bank.name, keys, asked.gold, asked.acceptable)
+    # Two questions in one, so that a long question is not one without an answer.
+    own = [each for each in questions if each.answerable][::DOUBLED_EVERY]
+    for one, other in zip(own[::2], own[1::2], strict=False):
+        gold, fine = {*one.gold, *other.gold}, {*one.acceptable, *other.acceptable}
+        asker.ask(bank, f"{one.text} {other.text}", bank.name, keys, gold, fine, ELSEWHERE_WEIGHT)
+    for text in strange:
+        asker.ask(bank, text, bank.name)
 
 
 def _ask_tiny_banks(
-    asker: Asker,
-    store: Store,
-    corpus: Corpus,
-    questions: Sequence[Question],
-    pairs: Sequence[tuple[Corpus, Sequence[Question]]],
-    draw: random.Random,
+    asker: Asker, store: Store, corpus: Corpus, questions: Sequence[Question], strange: _Strange
 ) -> None:
-    """Banks of one to three memories, one of which answers; two questions of other banks asked of each."""
-    others = [asked for other, asked in pairs if other is not corpus]
-    strange = [each.text for asked in others for each in asked if each.answerable]
+    """Banks of one to three memories, one of which answers; four questions of other banks asked of each."""
+    draw = strange.draw
     for place, asked in enumerate([each for each in questions if len(each.gold) == 1][::TINY_EVERY]):
         right = [item for item in corpus.items if item.key in asked.gold]
         rest = [item for item in corpus.items if item.key not in (*asked.gold, *asked.acceptable)]
         items = [*draw.sample(rest, min(len(rest), draw.randrange(3))), *right]
         bank = asker.identities.bank(store, f"{corpus.name}-tiny-{place}")
-        ids = bank.retain([as_mapping(item, item.context) for item in items])
-        asker.ask(bank, asked.text, corpus.name, _named(ids, [item.key for item in items]), asked.gold)
-        for text in draw.sample(strange, min(2, len(strange))):
+        ids = bank.retain([as_mapping(item, item.context) for item in items], deduplicate=False)
+        keys = dict(zip(ids, (item.key for item in items), strict=True))
+        asker.ask(bank, asked.text, corpus.name, keys, asked.gold)
+        for text in (*strange.some(corpus, 2), *strange.long(corpus, 1)):
             asker.ask(bank, text, corpus.name)
 
 
-def _ask_chats(asker: Asker, store: Store, chats: Dataset, clock: Clock) -> None:
-    for corpus, questions in chats.corpora:
-        bank, keys = asker.identities.bank(store, corpus.name), Keys()
-        for session, group in groupby(corpus.items, key=lambda item: item.session):
-            items = list(group)
-            clock.now = items[-1].event_time or NOW
-            turns = [
-                {"speaker": i.speaker, "role": i.speaker, "text": i.text, "event_time": i.event_time}
-                for i in items
-            ]
-            keys |= _named(bank.retain_conversation(turns, session=session), [item.key for item in items])
-        clock.now = corpus.asked_at or NOW
-        for asked in questions:
-            asker.ask(bank, asked.text, corpus.name, keys, asked.gold, asked.acceptable)
-    clock.now = NOW
-
-
-def _ask_musique(asker: Asker, store: Store, musique: Dataset) -> None:
-    [(corpus, questions)] = musique.corpora
-    bank, keys = asker.identities.bank(store, corpus.name), Keys()
-    for part in retain_corpus(bank, corpus, 2):
-        keys |= {id_: {key} for id_, key in part.items()}
+def _ask_musique(asker: Asker, bank: Bank, musique: Pair, strange: _Strange, clock: SteadyClock) -> None:
+    corpus, questions = musique
+    keys = _retained(bank, corpus, clock)
     for asked in questions:
         asker.ask(bank, asked.text, _fifth(asked.text), keys, asked.gold)
+    for text in strange.some(corpus, 3 * STRANGE):
+        asker.ask(bank, text, _fifth(text))
     for texts in off_topic_questions().values():
         for text in texts:
             asker.ask(bank, text, _fifth(text), {})
@@ -258,13 +281,6 @@ def _ask_musique(asker: Asker, store: Store, musique: Dataset) -> None:
 
 def _fifth(text: str) -> str:
     return f"musique-{hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 5}"
-
-
-def _named(ids: Sequence[str], names: Sequence[str]) -> Keys:
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for id_, name in zip(ids, names, strict=True):
-        found[id_].add(name)
-    return found
 
 
 @dataclass(frozen=True)
@@ -304,13 +320,12 @@ def samples_of(judged: Sequence[Judged]) -> dict[str, Samples]:
     }
 
 
-def fit(samples: Samples, ridge: float, *, products: bool) -> ChanceModel:
+def fit(samples: Samples, ridge: float) -> ChanceModel:
     """A logistic regression by Newton's method; the ridge holds every slope but the intercept.
 
     Args:
         samples: what to fit.
         ridge: of the slopes, above 0.
-        products: whether there are slopes of products; with words alone they learn what is usual in the data.
     """
     names = tuple(samples.signals)
     rows = np.stack([samples.signals[name] for name in names], axis=1)
@@ -324,7 +339,7 @@ def fit(samples: Samples, ridge: float, *, products: bool) -> ChanceModel:
     spread = np.sqrt(share @ (pairs - centre) ** 2) + 1e-9
     design = np.hstack([z, (pairs - centre) / spread, np.ones((len(z), 1))])
     slopes = np.zeros(design.shape[1])
-    holds = np.diag([*[ridge] * len(names), *[ridge if products else 1e9] * len(first), 1e-6])
+    holds = np.diag([*[ridge] * (len(names) + len(first)), 1e-6])
     for _ in range(60):
         chances = 1.0 / (1.0 + np.exp(-np.clip(design @ slopes, -30.0, 30.0)))
         gradient = design.T @ (samples.weights * (samples.labels - chances)) - holds @ slopes
@@ -339,17 +354,13 @@ def fit(samples: Samples, ridge: float, *, products: bool) -> ChanceModel:
     return ChanceModel(names, mean, scale, slopes[: len(names)], matrix, float(intercept))
 
 
-def _has_vectors(judged: Sequence[Judged]) -> bool:
-    return all(each.signals.has_vectors for each in judged)
-
-
 def checks(judged: Sequence[Judged]) -> Iterator[str]:
     """Lines of a report: chances of each row by a model that did not see its fold."""
     for name, samples in samples_of(judged).items():
         chances = np.zeros(len(samples.labels))
         for fold in np.unique(samples.folds):
             mine = samples.folds == fold
-            model = fit(samples.only(~mine), RIDGE[name], products=_has_vectors(judged))
+            model = fit(samples.only(~mine), RIDGE[name])
             chances[mine] = model.chances(samples.only(mine).signals)
         for part in ("facts", "short", "chat", "musique", ""):
             mine = np.char.startswith(samples.folds, part) & (samples.weights == 1.0)
@@ -383,10 +394,7 @@ def fit_all(data: Path, embedders: Mapping[str, str | None]) -> str:
     for name, embedder in embedders.items():
         judged = collect(data, embedder)
         fitted_on[name] = manifest(judged)
-        models[name] = {
-            k: fit(samples, RIDGE[k], products=_has_vectors(judged)).to_dict()
-            for k, samples in samples_of(judged).items()
-        }
+        models[name] = {k: fit(samples, RIDGE[k]).to_dict() for k, samples in samples_of(judged).items()}
     return json.dumps({"fitted_on": fitted_on, "models": models}, separators=(",", ":")) + "\n"
 
 

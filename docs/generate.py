@@ -35,7 +35,11 @@ TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
         "lasting": maintenance.lasting,
         "year": maintenance.year,
     },
-    "guide/relevance.md": {"measured": relevance.relevance},
+    "guide/relevance.md": {
+        "measured": relevance.relevance,
+        "saved": relevance.saved,
+        "among": relevance.among,
+    },
     "guide/scale.md": {
         "scale": scale.scale,
         "codes": scale.codes,

@@ -33,6 +33,39 @@ def relevance(results: Path) -> str:
     return "\n".join([*lines, "", measured_on((page, *words))])
 
 
+def saved(results: Path) -> str:
+    """By data set, what each precision puts into the context of a question that has an answer."""
+    (page,) = all_pages(results, "relevance.json")
+    lines = [
+        "| data set | `precision` | tokens a question | saved | recall | precision | hits |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for part, levels in page["result"]["precision"].items():
+        whole = levels["wide"]["answerable"]["tokens"]
+        for level in ("wide", "balanced", "high"):
+            row = levels[level]["answerable"]
+            share = f"{1 - row['tokens'] / whole:.0%}" if whole and level != "wide" else ""
+            cells = [f"{row['tokens']:.0f}", share]
+            cells += [_cell(each, row[each]) for each in ("recall", "precision", "hits")]
+            lines.append(f"| {NAMES.get(part, part)} | `{level}` | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", measured_on((page,))])
+
+
+def among(results: Path) -> str:
+    """What is told in banks of 40 facts among many other memories."""
+    (page,) = all_pages(results, "among.json")
+    lines = [
+        "| others | refused | precision | recall | hits | near miss as a match | off topic as a match |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in page["result"]:
+        cells = [f"{row['others']:,}", *(f"{row[each]:.1%}" for each in ("refused", "precision", "recall"))]
+        cells += [f"{row['hits']:.1f}"]
+        cells += [f"{row[each]:.1%}" for each in ("near-miss as a match", "off-topic as a match")]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", measured_on((page,))])
+
+
 def _calibration(both: tuple[dict[str, Any], dict[str, Any] | None]) -> list[str]:
     lines = [
         "| data set | questions | error of relevance | of confidence | by words: relevance | confidence |",

@@ -388,7 +388,46 @@ def test_a_few_words_bring_the_right_fact_into_the_context(few: Bank, query: str
 
     assert answer.hits[0].text == FEW[wanted]
     assert FEW[wanted] in answer.context
+    assert len(answer.context.splitlines()) <= 3
     assert not answer.no_match
+
+
+# The first minute: a handful of facts, and questions such as quick starts ask.
+HANDFUL = (
+    "Odile lives in Antwerp and works as a bookbinder.",
+    "She is vegetarian and allergic to hazelnuts.",
+    "Her dog Pepper is a three-year-old beagle.",
+    "Odile prefers trains to planes and has a rail pass.",
+    "The workshop meeting moved from Monday to Thursday at ten.",
+)
+FIRST_MINUTE = (
+    ("Where does Odile live?", 0),
+    ("What is Odile's job?", 0),
+    ("what does she do for a living", 0),
+    ("What can't she eat?", 1),
+    ("any allergies?", 1),
+    ("dietary restrictions", 1),
+    ("What's the name of her pet?", 2),
+    ("how old is Pepper", 2),
+    ("How does Odile like to travel?", 3),
+    ("travel preferences", 3),
+    ("When is the workshop meeting?", 4),
+    ("meeting day", 4),
+)
+
+
+@pytest.mark.model
+@pytest.mark.fault("N1")
+def test_the_first_minute(tmp_path: Path, clock: FrozenClock, default_embedder: Embedder) -> None:
+    with simonides.open(tmp_path / "first", clock=clock, embedder=default_embedder, environ={}) as store:
+        bank = store.bank("assistant")
+        bank.retain(list(HANDFUL))
+        answers = [(bank.recall(query), HANDFUL[wanted]) for query, wanted in FIRST_MINUTE]
+
+    assert sum(answer.hits[0].text == wanted for answer, wanted in answers) >= 11
+    assert all(answer.context for answer, _ in answers)
+    lines = [len(answer.context.splitlines()) for answer, _ in answers]
+    assert sum(lines) / len(lines) <= 3
 
 
 @pytest.mark.model
@@ -399,7 +438,7 @@ def test_one_fact_that_answers_is_one_hit_with_a_probability(few: Bank) -> None:
     assert texts(answer) == [FEW[2]]
     assert answer.confidence is not None
     assert answer.hits[0].relevance is not None
-    assert 0.8 < answer.hits[0].relevance <= answer.confidence <= 1
+    assert 0.7 < answer.hits[0].relevance <= answer.confidence <= 1
     wide = few.recall("When does the trash go out?", precision="wide", limit=10)
     assert len(wide) == 10
     assert all(0 <= (hit.relevance or 0.0) < 0.2 for hit in wide.hits[1:])

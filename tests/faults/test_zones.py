@@ -250,7 +250,8 @@ def test_the_hooks_and_the_config_of_mcp_go_by_the_setting(
         "message": {"role": "user", "content": "Watered the ferns yesterday."},
     }  # fmt: skip
     transcript.write_text(json.dumps(line) + "\n")
-    cli("claude-code", "retain", stdin=json.dumps({"session_id": "s", "transcript_path": str(transcript)}))
+    event = {"hook_event_name": "Stop", "session_id": "s", "transcript_path": str(transcript)}
+    cli("hook", "claude-code", "--bank", "claude-code", stdin=json.dumps(event))
     (memory,) = json.loads(cli("list-memories", "--bank", "claude-code", "--json"))["memories"]
     # Said at 00:40 of 3 March there, so yesterday began at 10:00 UTC of 1 March.
     assert memory["event_time"].startswith("2026-03-01T10:00")

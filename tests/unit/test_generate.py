@@ -105,7 +105,7 @@ def test_the_page_on_relevance_shows_calibration_and_what_is_given(
             "fitted_on": ["short"],
             "calibration": {"relevance": parts, "confidence": parts},
             "auc": {"all": 0.9, "adversarial": None},
-            "precision": {"all": {"high": outcome}},
+            "precision": {"all": dict.fromkeys(("high", "balanced", "wide"), outcome)},
             "min_relevance": [{"min_relevance": 0.3, **outcome}],
         }
         page = {"run": {"date": "2026-03-01", "commit": "0123456789abcdef"}, "result": result}
@@ -120,6 +120,8 @@ def test_the_page_on_relevance_shows_calibration_and_what_is_given(
     assert "| adversarial | 9 | – | – |" in text
     assert '| `precision="high"` | answerable | 0.500 | 0.877 | 2.5 | 31.3 | 5.0% |' in text
     assert "| `min_relevance=0.3`, wide | adversarial |  |  | 2.5 | 31.3 | 5.0% |" in text
+    assert "| all | `wide` | 31 |  | 0.877 | 0.500 | 2.5 |" in text
+    assert "| all | `high` | 31 | 0% | 0.877 | 0.500 | 2.5 |" in text
     assert "Measured on 2026-03-01 at 0123456789ab" in text
     assert text.endswith("after\n")
 

@@ -7,17 +7,20 @@ as not found.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simonides.evaluation.report import QuestionResult
 from simonides.records.source import LONGEST_NEIGHBOUR
+from simonides.retain.conversations import WINDOW
 from simonides.retain.window import context_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from simonides.bank import Bank
     from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
 
     # Called with the phase ("retain" or "recall"), how many are done, and how many there are in all.
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 DEPTH = 20
 BATCH_ITEMS = 256
+NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
+"""When corpora are retained and asked that say nothing of it."""
 
 
 class AskedHit(Protocol):
@@ -113,6 +118,47 @@ def retain_corpus(bank: AskedBank, corpus: Corpus, window: int) -> Iterator[dict
         around = contexts[start : start + BATCH_ITEMS]
         ids = bank.retain([*map(as_mapping, batch, around)], deduplicate=False)
         yield dict(zip(ids, (item.key for item in batch), strict=True))
+
+
+@dataclass
+class SteadyClock:
+    """Stands where it is put, and goes on by a millisecond with each look.
+
+    Attributes:
+        now: the last moment that it told.
+    """
+
+    now: datetime = NOW
+
+    def __call__(self) -> datetime:
+        """The next moment."""
+        self.now += timedelta(milliseconds=1)
+        return self.now
+
+
+def retain_as_lived(bank: Bank, corpus: Corpus, clock: SteadyClock) -> Iterator[dict[str, str]]:
+    """Retain a corpus as its user would, and put *clock*, the bank's own, where its questions are asked.
+
+    A corpus that says when it is asked is a chat: retained session by session, each when it ends, turns with
+    their speakers. Any other is retained at ``NOW``.
+
+    Returns:
+        part by part, the key of each memory's item by the memory's id.
+    """
+    clock.now = NOW
+    if corpus.asked_at is None:
+        yield from retain_corpus(bank, corpus, WINDOW)
+        return
+    for session, group in groupby(corpus.items, key=lambda item: item.session):
+        items = list(group)
+        clock.now = items[-1].event_time or NOW
+        turns = [
+            {"speaker": i.speaker, "role": i.speaker, "text": i.text, "event_time": i.event_time}
+            for i in items
+        ]
+        ids = bank.retain_conversation(turns, session=session, deduplicate=False)
+        yield dict(zip(ids, (item.key for item in items), strict=True))
+    clock.now = corpus.asked_at
 
 
 def ask_corpus(

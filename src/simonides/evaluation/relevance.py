@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.evaluation.asking import retain_corpus
+from simonides.evaluation.asking import NOW, SteadyClock, retain_as_lived
 from simonides.evaluation.unanswerable import ADVERSARIAL, all_questions
 from simonides.profiles.loader import load_profile
 from simonides.recall.pipeline import judges_relevance
 from simonides.recall.refining import chance
 from simonides.recall.refining.relevance import HEAD, REST
 from simonides.records.query import PRECISIONS
-from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser
 
@@ -55,10 +54,10 @@ THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What one recall handed out; nothing where it said that nothing answers.
+    """What stands in the context of one recall; nothing where it said that nothing answers.
 
     Attributes:
-        keys: of the hits, best first.
+        keys: of the hits there, best first.
         tokens: of the context.
     """
 
@@ -96,7 +95,10 @@ class Judged:
     given: Mapping[str, Given]
 
     def at_least(self, relevance: float) -> Given:
-        """What a wide recall for ten hits gives with this ``min_relevance``."""
+        """What a wide recall for ten hits gives with this ``min_relevance``.
+
+        Tokens are one too many where it leaves out the best hit, the only one without a line break.
+        """
         hits = [] if self.no_match else [hit for hit in self.hits if hit.relevance >= relevance][:HEAD]
         return Given(tuple(hit.key for hit in hits), sum(hit.tokens for hit in hits))
 
@@ -170,13 +172,15 @@ def run_relevance(
             "profile", f"{profile!r} has no stage 'relevance'; name one that has, such as default"
         )
     questions = all_questions(datasets, TextAnalyser())
-    with open_store(store_path, embedder=embedder, zone=UTC) as store:
-        keys = _retain(store, datasets, progress)
+    clock = SteadyClock()
+    with open_store(store_path, embedder=embedder, clock=clock, zone=UTC) as store:
+        keys = _retain(store, datasets, clock, progress)
         homes = {corpus.name: (d.name, corpus.asked_at) for d in datasets for corpus, _ in d.corpora}
         judged = []
         for asked in questions:
             dataset, asked_at = homes[asked.corpus]
-            options = {"profile": profile, "question_date": asked_at, "max_tokens": None}
+            clock.now = asked_at or NOW
+            options = {"profile": profile, "max_tokens": None}
             judged.append(_judge(store, asked, dataset, keys[asked.corpus], options))
             if progress:
                 progress("recall", len(judged), len(questions))
@@ -185,14 +189,14 @@ def run_relevance(
 
 
 def _retain(
-    store: Store, datasets: Sequence[Dataset], progress: Progress | None
+    store: Store, datasets: Sequence[Dataset], clock: SteadyClock, progress: Progress | None
 ) -> dict[str, dict[str, str]]:
     """By corpus, the item's key of each memory's id."""
     corpora = [corpus for dataset in datasets for corpus, _ in dataset.corpora]
     total, done = sum(len(corpus.items) for corpus in corpora), 0
     keys: dict[str, dict[str, str]] = {corpus.name: {} for corpus in corpora}
     for corpus in corpora:
-        for part in retain_corpus(store.bank(corpus.name), corpus, WINDOW):
+        for part in retain_as_lived(store.bank(corpus.name), corpus, clock):
             keys[corpus.name] |= part
             done += len(part)
             if progress:
@@ -206,8 +210,7 @@ def _judge(
     bank: Bank = store.bank(asked.corpus)
 
     def given(answer: Recall) -> Given:
-        hits = () if answer.no_match else answer.hits
-        return Given(tuple(keys[hit.id] for hit in hits), bank.count_tokens(answer.context))
+        return Given(tuple(keys[hit.id] for hit in answer.told), bank.count_tokens(answer.context))
 
     wide = bank.recall(asked.text, limit=REST, precision="wide", **options)
     answers = {level: bank.recall(asked.text, limit=HEAD, precision=level, **options) for level in PRECISIONS}

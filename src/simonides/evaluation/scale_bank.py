@@ -128,7 +128,7 @@ class _Build:
         maker = TextMaker(self.count, self.seed)
         vectors, bases = self._grow()
         given = _Given(maker)
-        tokens = _Tokens(self.real, bases) if self.tokens else None
+        tokens = GrownTokens(self.real, bases) if self.tokens else None
         before = usage()
         with open_store(self.folder / STORE, embedder=replayed(self.real), zone=UTC) as store:
             bank = store.bank(BANK)
@@ -191,7 +191,7 @@ class _Given:
             yield from block.items
 
 
-class _Tokens(Sequence["NDArray[np.float32]"]):
+class GrownTokens(Sequence["NDArray[np.float32]"]):
     """Token vectors of each row: those of the text that its vector was grown from."""
 
     def __init__(self, real: RealVectors, bases: NDArray[np.int64]) -> None:

@@ -81,7 +81,8 @@ class ChanceModel:
         z = np.clip((rows - self.mean) / self.scale, -LIMIT, LIMIT)
         # One row at a time, so that a hit's chance does not depend on how many hits there are.
         odds = np.array([self.intercept + row @ self.weights + row @ self.products @ row for row in z])
-        chances: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-odds))
+        # Beyond these odds every chance is 0 or 1 after rounding; without a bound the power overflows.
+        chances: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0)))
         return chances.round(6)
 
 
