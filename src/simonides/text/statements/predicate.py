@@ -1,0 +1,501 @@
+"""Subject and verb of a clause, and what the clause says besides: what changed, what coexists, what ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from simonides.text.statements.english import verb_bases, words
+from simonides.text.statements.phrases import fold_subject, fold_value, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simonides.text.statements.clauses import Clause, Word
+
+_BE = frozenset({"is", "are", "am", "was", "were", "be", "been", "being", "got", "gets"})
+_HAVE = frozenset({"has", "have", "had"})
+_MODALS = words("auxiliaries") - _BE - _HAVE - {"do", "does", "did"}
+_PAST = frozenset({"was", "were", "had", "did"})
+_PLANNED = frozenset(
+    {"move", "relocate", "leave", "start", "join", "switch", "migrate", "quit", "stop", "marry"}
+)
+"""In the progressive these tell of a plan: "is moving to"."""
+
+_ANY_MORE = (("any", "more"), ("anymore",), ("any", "longer"))
+_BACK = frozenset({"back", "again"})
+_AT_LEAST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the clauses before say.
+
+    Attributes:
+        speaker: who "I" is; empty = nobody.
+        subject: of the clause before; empty = none.
+        marker: what the text began with.
+        left: a clause before told that something was left or ended.
+    """
+
+    speaker: str
+    subject: str = ""
+    marker: str = ""
+    left: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A clause, taken apart.
+
+    Attributes:
+        subjects: folded; several where two are joined.
+        subject_words: as they stand.
+        definite: it names one thing: a name, a pronoun, or with *the* or an owner.
+        verb: base form; ``be`` for a mere copula.
+        passive: a form of *be* with a participle.
+        past: it tells what was or happened, not what is.
+        ended: it is so no more.
+        negated: it is not so.
+        rest: words behind the verb, without markers.
+        marker: what says that something changed.
+        coexists: it is said to stand beside others.
+        old: the value that it is said to replace, folded.
+        qualifier: what stood before the subject and narrows it.
+        context: of the clauses before.
+    """
+
+    subjects: tuple[str, ...]
+    subject_words: tuple[Word, ...]
+    definite: bool
+    verb: str
+    passive: bool
+    past: bool
+    ended: bool
+    negated: bool
+    rest: tuple[Word, ...]
+    marker: str
+    coexists: bool
+    old: str
+    qualifier: str
+    context: Context
+
+    @property
+    def subject(self) -> str:
+        return self.subjects[0]
+
+
+def read_predicate(clause: Clause, context: Context) -> Predicate | None:
+    """Take a clause apart; ``None`` where it states nothing surely."""
+    lows = [word.low for word in clause]
+    if "?" in lows or _is_unsure(clause):
+        return None
+    start, qualifier, leading = _lead(clause)
+    found = _verb_at(clause, start)
+    if found is None:
+        return None
+    at, subject_words = found
+    group = _verb_group(clause, at)
+    if group is None:
+        return None
+    verb, passive, past, negated, ended, behind, marker, coexists = group
+    if subject_words and subject_words[0].low in {"new"}:
+        marker = "new"
+    subjects = _subjects(subject_words, context)
+    if subjects is None:
+        return None
+    definite = _is_definite(subject_words)
+    rest = clause[behind:]
+    rest, told = _markers(rest)
+    return Predicate(
+        subjects,
+        subject_words,
+        definite,
+        verb,
+        passive,
+        past,
+        ended or told.ended and negated,
+        negated,
+        rest,
+        context.marker or leading or told.marker or marker,
+        coexists or told.coexists or any(w.low in words("coexist") for w in subject_words),
+        told.old,
+        qualifier,
+        context,
+    )
+
+
+def _is_unsure(clause: Clause) -> bool:
+    unsure = words("unsure")
+    for place, word in enumerate(clause):
+        low = word.low
+        if low not in unsure:
+            continue
+        following = clause[place + 1].low if place + 1 < len(clause) else ""
+        before = clause[place - 1].low if place else ""
+        if low in {"want", "wants"} and following != "to":
+            continue
+        if low in {"planned", "plan", "plans"} and (
+            before in _BE or before in words("determiners") or before.endswith("'s")
+        ):
+            continue
+        return True
+    return any(word.low == "may" and word.raw == "may" for word in clause)
+
+
+def _lead(clause: Clause) -> tuple[int, str, str]:
+    """Where the subject starts, what narrows the clause before it, and what says there that it changed."""
+    lows = [word.low for word in clause]
+    place = 0
+    qualifier = marker = ""
+    skipped = words("corrections") | words("adverbs") | {",", ":", "ok", "okay", "well", "hey", "hi", "and", "but",
+                                                         "so", "yes", "no", "please", "note", "fyi", "today", "yesterday",
+                                                         "then", "anymore", "instead"}  # fmt: skip
+    for _ in range(6):
+        before = place
+        while place < len(lows) and lows[place] in skipped:
+            marker = "now" if lows[place] in words("change") else marker
+            place += 1
+        for opener in (("from", "now", "on"), ("as", "of"), ("these", "days"), ("by", "the", "way")):
+            if tuple(lows[place : place + len(opener)]) == opener:
+                marker = "now" if opener[0] in {"from", "as", "these"} else marker
+                place += len(opener)
+        if place < len(lows) and lows[place] in {
+            "in",
+            "on",
+            "since",
+            "from",
+            "at",
+            "during",
+            "for",
+            "starting",
+        }:
+            end = place + 1
+            while (
+                end < len(lows)
+                and end - place < 6
+                and (_is_dated(lows[end]) or lows[end] in words("determiners"))
+            ):
+                end += 1
+            if end > place + 1:
+                phrase = lows[place:end]
+                if _recurs(phrase):
+                    qualifier = " ".join(low for low in phrase[1:] if low not in words("determiners"))
+                place = end
+        elif (
+            place < len(lows) and _is_dated(lows[place]) and place + 1 < len(lows) and lows[place + 1] == ","
+        ):
+            place += 2
+        if place == before:
+            break
+    return place, qualifier, marker
+
+
+def _is_dated(low: str) -> bool:
+    return (
+        low in words("months")
+        or low in words("days")
+        or low.rstrip("s") in words("weekdays")
+        or low[:1].isdigit()
+        or low
+        in {
+            "next",
+            "last",
+            "this",
+            "week",
+            "month",
+            "year",
+            "weekend",
+            "weekends",
+            "weekdays",
+            "now",
+            "on",
+            "of",
+            "morning",
+            "evening",
+            "afternoon",
+            "first",
+        }  # fmt: skip
+    )
+
+
+def _recurs(phrase: Sequence[str]) -> bool:
+    return phrase[0] in {"during", "for"} or any(
+        low in words("temporary") or (low.endswith("s") and low[:-1] in words("weekdays")) for low in phrase
+    )
+
+
+def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
+    """Where the verb stands, and the words of the subject."""
+    auxiliaries, verbs, adverbs = words("auxiliaries"), verb_bases(), words("adverbs")
+    determiners = words("determiners")
+    for place in range(start, min(len(clause), start + 12)):
+        word = clause[place]
+        low = word.low
+        if word.quoted or not (low in auxiliaries or low in verbs):
+            continue
+        if place == start:
+            # No subject: "Moved to Oslo in May." A base form is an order, and what ends in -ing a noun.
+            if low.endswith("ing"):
+                continue
+            if word.raw[0].islower() or (verbs.get(low) != low and low.endswith(("ed", "t"))):
+                return place, ()
+            return None
+        before = clause[place - 1].low
+        if low not in auxiliaries:
+            # "my plans", "the new price", "Ana's works": a noun.
+            if before in determiners - {"that", "this", "these", "those", "her"} or before in words(
+                "adjectives"
+            ):
+                continue
+            if before.endswith("'s") or before in words("prepositions"):
+                continue
+            plain = verbs[low] == low and low not in {"put", "set", "quit", "broke", "left"}
+            if plain and not _takes_base(clause[start:place]):
+                continue
+            if low.endswith("ing") or (low in verbs and word.raw[0].isupper()):
+                continue
+            if any(later.low in auxiliaries for later in clause[place + 1 : place + 3]) and low.endswith("s"):
+                continue
+        elif low in {"will", "may"} and word.raw[0].isupper():
+            continue
+        end = place
+        while end > start and clause[end - 1].low in adverbs | {"no", "longer", "not", "never", "also", ","}:
+            end -= 1
+        return place, clause[start:end]
+    return None
+
+
+def _takes_base(subject: Sequence[Word]) -> bool:
+    """Whether the verb of a subject is in the base form: *I*, *we*, *they*, a plural, two that are joined."""
+    lows = [
+        word.low for word in subject if word.low not in words("adverbs") and word.low not in {"no", "longer"}
+    ]
+    if not lows:
+        return False
+    if "and" in lows or lows[-1] in {"i", "we", "they", "you"}:
+        return True
+    return lows[-1].endswith("s") and not lows[-1].endswith(("ss", "'s", "us"))
+
+
+def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool, int, str, bool] | None:
+    """Verb, passive, past, negated, ended, where the rest starts, marker, coexists."""
+    verbs, adverbs = verb_bases(), words("adverbs")
+    passive = past = negated = ended = coexists = perfect = progressive = False
+    marker = ""
+    # Adverbs stand before the verb, too: "I no longer use".
+    back = place
+    while back and clause[back - 1].low in adverbs | {"no", "longer", "not", "never", "also"}:
+        back -= 1
+    end = min(len(clause), place + 9)
+    be = have = False
+    position = back
+    while position < end:
+        low = clause[position].low
+        if low == "no" and position + 1 < end and clause[position + 1].low == "longer":
+            negated = ended = True
+            position += 2
+            continue
+        if low == "not" and be and any(word.low == "but" for word in clause[position + 2 :]):
+            break
+        if low in {"not", "never"}:
+            negated = True
+        elif low in words("coexist"):
+            coexists = True
+        elif low in words("change"):
+            marker = "now"
+        elif low == "again":
+            marker = "back"
+        elif low in adverbs:
+            pass
+        elif low in _MODALS:
+            if low == "will":
+                marker = marker or "will"
+            elif not (low in {"can", "could"}):
+                return None
+        elif low in _BE and not (low in {"got", "gets"} and not _participle(clause, position + 1)):
+            be = True
+            past = past or low in _PAST
+        elif low in _HAVE and not have and not be:
+            follows = _participle(clause, position + 1)
+            if not follows and not _been(clause, position + 1):
+                return "have", False, low == "had", negated, ended, position + 1, marker, coexists
+            have = perfect = True
+        elif low in {"do", "does", "did"} and (position + 1 < end):
+            past = past or low == "did"
+        elif low in verbs:
+            base = verbs[low]
+            if low == "used" and position + 1 < end and clause[position + 1].low == "to":
+                ended = True
+                position += 2
+                continue
+            progressive = be and low.endswith("ing")
+            if be and not progressive and base == low and low not in {"set", "put", "cut", "run", "become"}:
+                # "is home", "is work": a noun.
+                return "be", False, past and not perfect, negated, ended, position, marker, coexists
+            passive = be and not progressive
+            if not passive and not be and not have and base != low and not low.endswith(("s", "ing")):
+                past = True
+            if base == "go" and progressive and position + 1 < end and clause[position + 1].low == "to":
+                return None
+            if progressive and base in _PLANNED:
+                return None
+            if marker == "will":
+                marker = "" if base not in {"be"} else marker
+                if not (passive or base in {"take", "start", "begin", "happen", "meet", "open", "close", "land",
+                                            "arrive", "leave", "depart", "cost"}):  # fmt: skip
+                    return None
+            return base, passive, past and not perfect, negated, ended, position + 1, marker, coexists
+        else:
+            break
+        position += 1
+    if be:
+        if marker == "will":
+            marker = ""
+        return "be", False, past, negated, ended, position, marker, coexists
+    return None
+
+
+def _participle(clause: Clause, place: int) -> bool:
+    """Whether a participle follows, adverbs between."""
+    verbs = verb_bases()
+    skipped = words("adverbs") | {"not", "never", "also", "been", "no", "longer"}
+    while place < len(clause) and clause[place].low in skipped:
+        place += 1
+    if place >= len(clause):
+        return False
+    low = clause[place].low
+    return (
+        low in verbs
+        and (verbs[low] != low or low in {"put", "set", "quit", "become", "run", "cut"})
+        and not (low.endswith("ing") or (low.endswith("s") and not low.endswith("ss")))
+    )
+
+
+def _been(clause: Clause, place: int) -> bool:
+    while place < len(clause) and clause[place].low in words("adverbs") | {"not"}:
+        place += 1
+    return place < len(clause) and clause[place].low in {"been", "got"}
+
+
+def _subjects(found: tuple[Word, ...], context: Context) -> tuple[str, ...] | None:
+    lows = [word.low for word in found]
+    if "," in lows:
+        found = found[: lows.index(",")]
+        lows = [word.low for word in found]
+    if not found:
+        subject = context.subject or context.speaker
+        return (subject,) if subject else None
+    if lows[0] in words("prepositions"):
+        return None
+    if "and" in lows[1:-1] and not {"of", "for"} & set(lows):
+        place = lows.index("and")
+        parts = [
+            fold_subject(part, context.speaker, context.subject)
+            for part in (found[:place], found[place + 1 :])
+        ]
+        if any(part is None for part in parts):
+            return None
+        return tuple(part for part in parts if part)
+    if any(low in words("former") for low in lows) and len(lows) > 1:
+        return None
+    one = fold_subject(found, context.speaker, context.subject)
+    return None if one is None else (one,)
+
+
+def _is_definite(found: Sequence[Word]) -> bool:
+    if not found:
+        return True
+    first = found[0]
+    if first.low in {"a", "an", "some", "any"}:
+        return False
+    if first.low in words("determiners") or first.low in words("pronouns") or first.low in {"i", "we"}:
+        return True
+    return (
+        any(word.low.endswith(("'s", "s'")) for word in found)
+        or any(word.raw[0].isupper() for word in found[1:])
+        or (len(found) == 1 and first.raw[0].isupper())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    marker: str = ""
+    coexists: bool = False
+    ended: bool = False
+    old: str = ""
+
+
+def _markers(rest: tuple[Word, ...]) -> tuple[tuple[Word, ...], _Told]:
+    """What stands behind the verb without the words that say what became of it, and what they say."""
+    told = _Told()
+    lows = [word.low for word in rest]
+    # "not B12 but D12", "not at 8:15 but at 8:51".
+    if lows[:1] == ["not"] and "but" in lows:
+        place = lows.index("but")
+        old = _value(rest[1:place])
+        rest, told = rest[place + 1 :], replace(told, old=old, marker="correction")
+        lows = [word.low for word in rest]
+    for phrase in (("instead", "of"), ("rather", "than"), ("not",)):
+        place = _find(lows, phrase)
+        if place >= 1 and place + len(phrase) < len(lows):
+            behind = rest[place + len(phrase) :]
+            cut = place - 1 if lows[place - 1] == "," else place
+            if phrase != ("not",) or lows[place - 1] == ",":
+                told = replace(told, old=_value(behind), marker=told.marker or "correction")
+                rest, lows = rest[:cut], lows[:cut]
+    for phrase in _ANY_MORE:
+        place = _find(lows, phrase)
+        if place >= 0:
+            told = replace(told, ended=True)
+            rest = rest[:place] + rest[place + len(phrase) :]
+            lows = [word.low for word in rest]
+    for phrase, marker in (
+        (("from", "now", "on"), "now"), (("from", "today"), "now"), (("as", "of", "today"), "now"),
+        (("these", "days"), "now"), (("as", "well"), "also"), (("this", "time"), "now"), (("for", "now"), ""),
+    ):  # fmt: skip
+        place = _find(lows, phrase)
+        if place >= 0:
+            if marker == "also":
+                told = replace(told, coexists=True)
+            else:
+                told = replace(told, marker=told.marker or marker)
+            rest = rest[:place] + rest[place + len(phrase) :]
+            lows = [word.low for word in rest]
+    kept = []
+    for word in rest:
+        low = word.low
+        if low in words("change"):
+            told = replace(told, marker=told.marker or "now")
+        elif low in _BACK and not word.quoted:
+            told = replace(told, marker=told.marker or "back")
+        elif low in {"also", "too", "additionally"}:
+            told = replace(told, coexists=True)
+        elif low in words("adverbs") and not word.quoted:
+            continue
+        else:
+            if low in {"another", "second", "additional"} and len(rest) > 1:
+                told = replace(told, coexists=told.coexists or low != "second")
+            kept.append(word)
+    while kept and kept[-1].low in {",", ".", ":", "and"}:
+        kept.pop()
+    while kept and kept[0].low in {",", ":"}:
+        kept.pop(0)
+    return tuple(kept), told
+
+
+def _find(lows: Sequence[str], phrase: Sequence[str]) -> int:
+    size = len(phrase)
+    for place in range(len(lows) - size + 1):
+        if tuple(lows[place : place + size]) == tuple(phrase):
+            return place
+    return -1
+
+
+def _value(found: Sequence[Word]) -> str:
+    bare = list(found)
+    while bare and bare[0].low in words("prepositions"):
+        bare.pop(0)
+    cut = [place for place, word in enumerate(bare) if word.low in words("stoppers") or word.low == ","]
+    bare = bare[: cut[0]] if cut and cut[0] else bare
+    return fold_value(bare, kind_of(bare))

@@ -1,0 +1,125 @@
+"""What a text states: clause by clause, without a model.
+
+    text ─► words ─► clauses ─► subject and verb ─► what the verb says of the subject
+
+English. A question, a wish, a plan, a condition, a hedge and a report state nothing; neither does a text of
+more than ``LONGEST`` characters, which says more than one thing. Linear; about 50 µs for a sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from simonides.text.normalise import fold_case, fold_characters
+from simonides.text.speech import label_of
+from simonides.text.statements.clauses import LONGEST, cut, read_words
+from simonides.text.statements.english import kept_forms, words
+from simonides.text.statements.phrases import USER, fold_subject, split_attribute
+from simonides.text.statements.predicate import Context, read_predicate
+from simonides.text.statements.rules import phrase, state
+from simonides.text.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from simonides.text.statements.clauses import Clause, Word
+
+_OWNERS = frozenset({"user", "human", "me", "i", "owner"})
+_NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
+_FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
+_LONGEST_LABEL = 6
+
+
+@lru_cache(maxsize=4096)
+def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, ...]:
+    """The statements of a text, in order.
+
+    Args:
+        text: of a memory; any string. A label of its speaker at its start is read, too.
+        speaker: who says it; ``None`` or a word for the user is the user, a word for the assistant nobody.
+    """
+    if len(text) > LONGEST or not text.strip():
+        return ()
+    found = read_words(text)
+    first = _fold_speaker(speaker)
+    label = label_of(text)
+    marker = ""
+    if label:
+        size = len(label.split()) + 1
+        folded = fold_case(fold_characters(label))
+        body = {word.low for word in found[size:]}
+        if folded in _OWNERS | _NOBODY or (
+            folded not in words("corrections") and body & _FIRST_PERSON and folded != "note"
+        ):
+            first, found = _fold_speaker(folded), found[size:]
+    statements: list[Statement] = []
+    context = Context(first, marker=marker)
+    for clause in cut(found):
+        clause, told = _without_opening(clause)
+        if told:
+            context = replace(context, marker=told)
+        labelled = _labelled(clause, context)
+        if labelled is not None:
+            statements.append(labelled)
+            continue
+        predicate = read_predicate(clause, context)
+        if predicate is None:
+            continue
+        said = tuple(state(predicate))
+        statements += said
+        subject = predicate.subject if len(predicate.subjects) == 1 else context.subject
+        left = context.left or any(one.ended for one in said)
+        context = replace(context, subject=subject, left=left)
+    return tuple(dict.fromkeys(statements))
+
+
+def _fold_speaker(speaker: str | None) -> str:
+    folded = fold_case(fold_characters(speaker or "")).strip()
+    if not folded or folded in _OWNERS:
+        return USER
+    return "" if folded in _NOBODY else folded
+
+
+def _without_opening(clause: Clause) -> tuple[Clause, str]:
+    """A clause without what says that it corrects something, and the marker of that."""
+    lows = [word.low for word in clause]
+    place, told = 0, ""
+    for _ in range(4):
+        if place < len(lows) and lows[place] in words("corrections"):
+            told, place = "correction", place + 1
+        elif lows[place : place + 2] in (["i", "was"], ["i", "am"]) and set(lows[place + 2 : place + 4]) & {
+            "mistaken",
+            "wrong",
+        }:
+            told, place = "correction", place + 3
+        elif (
+            lows[place : place + 2] in (["i", "got"], ["i", "had"]) and "wrong" in lows[place + 2 : place + 5]
+        ):
+            told, place = "correction", lows.index("wrong", place) + 1
+        elif place < len(lows) and lows[place] in {",", ":"} and place:
+            place += 1
+        else:
+            break
+    return clause[place:], told
+
+
+def _labelled(clause: Clause, context: Context) -> Statement | None:
+    """*Debug server: localhost:7001*, *New passphrase of the disk: "seven otters"*."""
+    lows = [word.low for word in clause]
+    if ":" not in lows:
+        return None
+    place = lows.index(":")
+    if not 0 < place <= _LONGEST_LABEL or place + 1 >= len(lows):
+        return None
+    if any(low in words("auxiliaries") for low in lows[:place]) or lows[0] in words("corrections"):
+        return None
+    thing = fold_subject(clause[:place], context.speaker)
+    value = phrase(clause[place + 1 :])
+    if thing is None or not value.found:
+        return None
+    subject, attribute = split_attribute(thing)
+    typed = value.kind in {"time", "date", "money", "number", "version", "code", "address"}
+    single = typed or bool(attribute)
+    marker = "new" if lows[0] == "new" else context.marker
+    return Statement(subject, attribute or "be", value.value, single, marker=marker, kind=value.kind,
+                     qualifier=value.qualifier, sure=single)  # fmt: skip
