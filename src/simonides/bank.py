@@ -2203,7 +2203,7 @@ class Bank:
             changed = recent_changes(reading, view, self._may_read)
         told = [*current, *(memory for pair in changed for memory in pair)]
         self._tell("brief", reading, [memory.id for memory in told], task)
-        relevant = tuple((hit.memory, found.mark) for hit in found.told)
+        relevant = tuple((hit.memory, found.mark_of(hit)) for hit in found.told)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
 
     def samples(self) -> Samples:

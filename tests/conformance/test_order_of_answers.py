@@ -132,3 +132,75 @@ def test_a_bank_of_another_index_format_is_read_anew(
         answer = store.bank("chat").recall(QUESTION)
         assert [hit.id for hit in answer] == [hit.id for hit in before]
         assert answer.hits[0].text == FACT
+
+
+UPDATES = [f"The gate code is {number}." for number in range(4101, 4121)]
+PAIRS = (
+    ("Odalys Brenn lives in Norrhav.", "Odalys Brenn lives in Quillmouth.", "Where does Odalys Brenn live?"),
+    ("My phone number is 555-0177.", "My phone number is 555-0166.", "What is my phone number?"),
+    ("The preview runs on port 7411.", "The preview runs on port 7412.", "Which port does the preview use?"),
+    ("The rent is 810 euros.", "The rent is 840 euros.", "How high is the rent?"),
+    ("I work at Tarn & Fell.", "I work at Brightwater.", "Where do I work?"),
+    ("The review is on Tuesday.", "The review is on Thursday.", "When is the review?"),
+    ("Our project uses Lumen 3.1.", "Our project uses Lumen 3.2.", "Which Lumen version do we use?"),
+    ("My favourite tea is oolong.", "My favourite tea is sencha.", "What is my favourite tea?"),
+    ("The wifi password is fern-otter-4.", "The wifi password is moss-heron-9.", "wifi password"),
+    ("Tove's cat is called Juno.", "Tove's cat is called Pixel.", "What is Tove's cat called?"),
+)
+
+
+@pytest.mark.fault("N4")
+def test_after_twenty_updates_the_newest_leads(chat: Bank, clock: FrozenClock) -> None:
+    for number, update in enumerate(UPDATES, 1):
+        clock.advance(days=10)
+        chat.retain(update)
+        answer = chat.recall("What is the gate code?")
+        said = [hit.text for hit in answer if hit.text in UPDATES]
+        assert answer.hits[0].text == update
+        assert said == sorted(said, reverse=True)
+        told = [line for line in answer.context.splitlines() if "gate code" in line]
+        assert all("(earlier, " in line for line in told[1:]), told
+        assert "earlier" not in told[0]
+        assert len(said) <= number
+
+
+@pytest.mark.fault("N4")
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("first", "second", "query"), PAIRS)
+def test_of_two_values_the_newer_leads_whichever_it_is(
+    chat: Bank, clock: FrozenClock, first: str, second: str, query: str, turned: bool
+) -> None:
+    older, newer = (second, first) if turned else (first, second)
+    chat.retain(older)
+    clock.advance(days=30)
+    chat.retain(newer)
+    texts = [hit.text for hit in chat.recall(query, precision="wide")]
+    assert texts[0] == newer
+    assert older not in texts or texts.index(older) == 1
+
+
+@pytest.mark.fault("N4")
+def test_values_that_were_brought_in_backwards_go_by_when_they_were_true(chat: Bank) -> None:
+    older, newer, query = PAIRS[0]
+    chat.retain(newer, event_time="2026-02-01")
+    chat.retain(older, event_time="2025-02-01")
+    assert chat.recall(query).hits[0].text == newer
+    assert chat.recall(query, as_of="2025-06-01").hits[0].text == older
+    assert "earlier" not in chat.recall(query, as_of="2025-06-01").context
+
+
+@pytest.mark.fault("N4")
+def test_a_value_that_others_may_not_read_changes_nothing_for_them(
+    tmp_path: Path, clock: FrozenClock
+) -> None:
+    older, newer, query = PAIRS[1]
+    with simonides.open(tmp_path / "s", clock=clock, embedder=None, environ={}) as store:
+        store.bank("b").retain([older, *OTHERS])
+        alone = store.bank("b", principal="tove").recall(query).to_dict(trace=False)
+        clock.advance(days=1)
+        store.bank("b").retain(newer, acl=["ada"])
+        clock.advance(days=-1)
+        ada, tove = (store.bank("b", principal=name).recall(query) for name in ("ada", "tove"))
+        assert [hit.text for hit in ada][:1] == [newer]
+        assert [hit.to_dict()["signals"] for hit in tove] == [hit["signals"] for hit in alone["hits"]]
+        assert tove.context == alone["context"]

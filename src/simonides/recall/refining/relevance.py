@@ -39,6 +39,7 @@ from simonides.recall.coverage import covered, held_terms
 from simonides.recall.refining.answers_first import REPEATED
 from simonides.recall.refining.chance import chance_models
 from simonides.recall.refining.late_interaction import SIGNAL as MAX_SIM
+from simonides.recall.refining.newer_first import SIGNAL as NEWER
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Judgement
 from simonides.records.utterance import ANSWER_NOTHING
@@ -62,7 +63,7 @@ WORDS = "words"
 HEAD, REST = 10, 100
 """How many of the pool are judged together, and how many tell what is usual in it; so in fitting, too."""
 
-_SAY_THE_SAME = frozenset({REPEATED})
+_SAY_THE_SAME = frozenset({REPEATED, NEWER})
 """Signals of what was moved before a row of the same matter, directly behind it."""
 
 
