@@ -3,8 +3,8 @@
     a row states another value than an older row    (``text.statements``)
         ⇒ it comes directly before that row, if it came behind it, and the older row is marked ``earlier``
     a row says that something changed ("moved", "instead", "now"), and is about the same as an older row:
-    they share a word of the query, if the older one has any, and two words and a quarter of the words of the
-    shorter one, or one word where both say when
+    they share a word of the query, if the older one has any, and a name, if both have any; and two words and
+    a quarter of the words of the shorter one, or one word where both say when
         ⇒ the same, but nothing is marked: what changed is not sure
 
 Where a change is sure when it is written, the older statement ends, and no recall of today sees it. Of all
@@ -46,8 +46,8 @@ SIGNAL = "newer_first"
 
 SAYS_SO = Change("it says that something changed", sure=False)
 _SAYS_SO = re.compile(
-    r"\b(?:moved?|changed|switched|swapped|upgraded|downgraded|updated|renamed|replaced|rescheduled|postponed"
-    r"|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|instead|no longer|any ?more|from now on"
+    r"\b(?:moved?|changed|switched|swapped|upgraded|downgraded|updated|renamed|replaced|rescheduled"
+    r"|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|instead|no longer|any ?more|from now on"
     r"|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
     re.IGNORECASE,
 )
@@ -56,6 +56,10 @@ _SAYS_WHEN = re.compile(
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|january|february|march|april|may|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
+)
+# What may be a name: a word inside a sentence, or after a title.
+_INSIDE = re.compile(
+    r"(?:(?<=[\w,;:] )|(?<=M[rs]\. )|(?<=Dr\. )|(?<=Mrs\. )|(?<=Prof\. ))(?!(?:M[rs]|Dr|Mrs|Prof)\.)\w+"
 )
 _SHARED_WORDS, _SHARE = 2, 1 / 4
 
@@ -108,6 +112,7 @@ class _Row:
         trust: of who says it.
         statements: what it states.
         words: its terms but for stop-words.
+        names: in it, those of days and months left out.
         says_so, says_when: whether it says that something changed, and a day or a time.
     """
 
@@ -116,6 +121,7 @@ class _Row:
     trust: float
     statements: tuple[Statement, ...]
     words: frozenset[str]
+    names: frozenset[str]
     says_so: bool
     says_when: bool
 
@@ -137,6 +143,11 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
                 memory.trust,
                 read_statements(text, memory.speaker or None),
                 frozenset(analyser.query_terms(text)),
+                frozenset(
+                    word
+                    for word in _INSIDE.findall(text)
+                    if word[0].isupper() and len(word) > 1 and not _SAYS_WHEN.match(word)
+                ),
                 bool(_SAYS_SO.search(text)),
                 bool(_SAYS_WHEN.search(text)),
             )
@@ -164,7 +175,7 @@ def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:
 
 def _about_the_same(old: _Row, new: _Row, asked: frozenset[str]) -> bool:
     shared = old.words & new.words
-    if old.words & asked and not shared & asked:
+    if (old.words & asked and not shared & asked) or (old.names and new.names and not old.names & new.names):
         return False
     if shared and old.says_when and new.says_when:
         return True
