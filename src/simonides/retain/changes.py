@@ -5,8 +5,8 @@
                               what is near by meaning, ten at most
                            ─► each is compared with the text (``text.statements.comparing``)
 
-Only a sure change counts. Compared are memories of one project whose tags do not contradict, outside the
-document that the new one belongs to.
+Only a sure change counts. Compared are memories of one project whose tags do not contradict; the statements
+of one document stand beside each other, because it may tell a history, and it is replaced as a whole.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def find_rivals(
         ordinals = dict.fromkeys(_candidates(transaction, said, near))
         for held in transaction.held(ordinal for ordinal in ordinals if ordinal not in found):
             rule = _changes(held, draft, said, place) if _comparable(held, draft) else ""
-            if rule:
+            if rule and not any(
+                transaction.speaks_of_another(held.ordinal, entities[fold_name(one.subject)])
+                for one in said
+                if fold_name(one.subject) in entities
+            ):
                 found[held.ordinal] = Rival(held, rule)
-    return [
-        rival
-        for rival in found.values()
-        if rival.held.id not in beside and not (draft.document and rival.held.document == draft.document)
-    ]
+    return [rival for rival in found.values() if rival.held.id not in beside]
 
 
 def restated(transaction: WriteTransaction, draft: Draft) -> list[int]:

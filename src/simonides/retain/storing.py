@@ -115,6 +115,7 @@ class Storing:
         self._near = Neighbourhood(
             transaction.snapshot, () if self._bulk else items, transaction.next_instant()
         )
+        self._first = transaction.meta.next_ordinal
         self._facts: dict[int, _Fact] = {}
         self._later: dict[str, list[int]] = {task: [] for task in TASKS}
         self._keys: list[bytes] = []
@@ -265,6 +266,7 @@ class Storing:
             stated,
             draft.acl,
             of_one_object=said.subject if said and said.single_valued else "",
+            told_from=self._first,
         )
         rivals: list[Rival] = []
         if draft.deduplicate and place.kind is not Kind.QUARANTINE:

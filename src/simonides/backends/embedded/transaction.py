@@ -911,6 +911,21 @@ class WriteTransaction:
         )
         return [self.entity(int(number)) for (number,) in rows]
 
+    def known_before(self, entity: int, ordinal: int) -> bool:
+        """Whether a row before *ordinal* mentions an entity."""
+        return self._one("SELECT 1 FROM mentions WHERE entity=? AND ordinal<? LIMIT 1", entity, ordinal) is not None
+
+    def speaks_of_another(self, ordinal: int, entity: int) -> bool:
+        """Whether a row mentions a bearer of an entity's name, but not the entity itself."""
+        whole, folded = self.entity(entity).whole, self.entity(entity).folded
+        bearers = self._all(
+            f"SELECT e.number FROM mentions n JOIN entities e ON e.number = n.entity AND {sound('entities', 'e')}"
+            " WHERE n.ordinal=? AND e.folded=?",
+            ordinal,
+            folded,
+        )
+        return bool(bearers) and all(self.canonical(int(number)) != whole for (number,) in bearers)
+
     def canonical(self, entity: int) -> int:
         """What *entity* counts as, following merges that were not undone."""
 
