@@ -2108,7 +2108,10 @@ class Bank:
         return abandon(self._rows, self._now())
 
     def moves(self, memory: str | None = None) -> list[Move]:
-        """What maintenance did to one memory, or to all, oldest first, with reasons; the owner's only."""
+        """What maintenance and newer memories did to one memory, or to all, with reasons; the owner's only.
+
+        The oldest first. ``close`` = a newer memory ended it, by the rule in ``reason``.
+        """
         self._owners_only("moves")
         if memory is not None:
             self.get(memory)
@@ -2119,7 +2122,10 @@ class Bank:
             return found
 
     def undo_move(self, number: int) -> None:
-        """Take back a promotion or an archiving; maintenance does not make it again. The owner's only.
+        """Take back a promotion, an archiving, or that a newer memory ended one. The owner's only.
+
+        Maintenance does not make its move again. An ended memory holds again as if the newer one had not
+        come; both then stand beside each other.
 
         Raises:
             NotFoundError: there is no such move, it was undone, or the memory has moved on since.

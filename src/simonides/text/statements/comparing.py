@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from simonides.text.statements.english import words
 from simonides.text.statements.phrases import USER, same_value
-from simonides.text.statements.reading import read_statements
+from simonides.text.statements.reading import read_statements, says_one_thing
 from simonides.text.statements.statement import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simonides.text.statements.statement import Statement
 
 _SCHEDULED = frozenset(
@@ -44,10 +46,25 @@ def compare_statements(
     if not after:
         return None
     before = read_statements(earlier, earlier_speaker)
+    return compare_texts(before, after, alone=says_one_thing(earlier))
+
+
+def compare_texts(
+    before: Sequence[Statement], after: Sequence[Statement], *, alone: bool
+) -> Change | None:
+    """The same of what two texts state.
+
+    Args:
+        before: of the earlier text.
+        after: of the later one.
+        alone: the earlier text says nothing else; what says more is never surely over.
+    """
     found: Change | None = None
     for new in after:
         for old in before:
             change = compare(old, new)
+            if change is not None and change.sure and not alone:
+                change = Change(change.rule, sure=False)
             if change is not None and (found is None or change.sure):
                 found = change
             if found is not None and found.sure:

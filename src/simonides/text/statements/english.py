@@ -45,6 +45,19 @@ def verb_bases() -> Mapping[str, str]:
     return found
 
 
+def base_of(form: str) -> str:
+    """The base of a verb: of the list, or by its ending."""
+    known = verb_bases().get(form)
+    if known is not None:
+        return known
+    for ending, instead in (("ies", "y"), ("ied", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x")):
+        if form.endswith(ending):
+            return form[: -len(ending)] + instead
+    if form.endswith("ed"):
+        return form[:-2]
+    return form[:-1] if form.endswith("s") and not form.endswith("ss") else form
+
+
 def _regular(base: str, *, past: bool) -> list[str]:
     if base.endswith("y") and base[-2] not in _VOWELS:
         third, root = f"{base[:-1]}ies", f"{base[:-1]}i"

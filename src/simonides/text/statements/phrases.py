@@ -112,6 +112,8 @@ def favourite(subject: str) -> tuple[str, str] | None:
 
 def kind_of(found: Sequence[Word]) -> str:
     """What sort of value a phrase is."""
+    while found and found[0].low in {"a", "an", "the"}:
+        found = found[1:]
     if not found:
         return "words"
     lows = [word.low for word in found]
@@ -138,7 +140,7 @@ def kind_of(found: Sequence[Word]) -> str:
         return "address"
     if len(lows) == 1 and _VERSION.fullmatch(lows[0]):
         return "version"
-    if _NUMBER.fullmatch(lows[0]) or lows[0] in words("numbers"):
+    if _NUMBER.fullmatch(lows[0]) or _counts(lows[0]):
         return "number"
     if len(lows) == 1 and _CODE.fullmatch(lows[0]):
         return "code"
@@ -150,6 +152,11 @@ def kind_of(found: Sequence[Word]) -> str:
     if content and all(word.raw[0].isupper() for word in content):
         return "name"
     return "words"
+
+
+def _counts(low: str) -> bool:
+    tens, _, ones = low.partition("-")
+    return low in words("numbers") or (tens in words("tens") and (not ones or ones in words("numbers")))
 
 
 def _has_number(lows: Sequence[str]) -> bool:

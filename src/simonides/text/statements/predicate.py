@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simonides.text.statements.english import verb_bases, words
+from simonides.text.statements.english import base_of, verb_bases, words
 from simonides.text.statements.phrases import fold_subject, fold_value, kind_of
 
 if TYPE_CHECKING:
@@ -23,8 +23,18 @@ _PLANNED = frozenset(
 """In the progressive these tell of a plan: "is moving to"."""
 
 _ANY_MORE = (("any", "more"), ("anymore",), ("any", "longer"))
+_SKIPPED = words("corrections") | words("adverbs") | {
+    ",", ":", "ok", "okay", "well", "hey", "hi", "and", "but", "so", "yes", "no", "please", "note", "fyi",
+    "today", "yesterday", "then", "anymore", "instead",
+}  # fmt: skip
+_OPENERS = (("from", "now", "on"), ("as", "of"), ("these", "days"), ("by", "the", "way"))
+_STARTERS = frozenset({"the", "my", "our", "a", "an", "user", "this"})
 _BACK = frozenset({"back", "again"})
-_AT_LEAST = 2
+_BEFORE_VERB = words("adverbs") | {"no", "longer", "not", "never", "also", ","}
+_DETERMINED = (words("determiners") - {"that", "this", "these", "those", "her"}) | words("adjectives")
+_SMALL = words("determiners") | words("prepositions") | words("stoppers") | {"and", "or", "but", "not", "than", "less"}
+_GROUNDS = frozenset({"since", "with", "after", "because", "due", "thanks", "from", "following"})
+_NARROWS = frozenset({"in", "on", "at", "for", "during", "under", "by", "until", "while", "before", "as", "within"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,47 +158,74 @@ def _lead(clause: Clause) -> tuple[int, str, str]:
     lows = [word.low for word in clause]
     place = 0
     qualifier = marker = ""
-    skipped = words("corrections") | words("adverbs") | {",", ":", "ok", "okay", "well", "hey", "hi", "and", "but",
-                                                         "so", "yes", "no", "please", "note", "fyi", "today", "yesterday",
-                                                         "then", "anymore", "instead"}  # fmt: skip
     for _ in range(6):
         before = place
-        while place < len(lows) and lows[place] in skipped:
+        while place < len(lows) and lows[place] in _SKIPPED:
             marker = "now" if lows[place] in words("change") else marker
             place += 1
-        for opener in (("from", "now", "on"), ("as", "of"), ("these", "days"), ("by", "the", "way")):
+        for opener in _OPENERS:
             if tuple(lows[place : place + len(opener)]) == opener:
                 marker = "now" if opener[0] in {"from", "as", "these"} else marker
                 place += len(opener)
-        if place < len(lows) and lows[place] in {
-            "in",
-            "on",
-            "since",
-            "from",
-            "at",
-            "during",
-            "for",
-            "starting",
-        }:
-            end = place + 1
-            while (
-                end < len(lows)
-                and end - place < 6
-                and (_is_dated(lows[end]) or lows[end] in words("determiners"))
-            ):
-                end += 1
-            if end > place + 1:
-                phrase = lows[place:end]
-                if _recurs(phrase):
-                    qualifier = " ".join(low for low in phrase[1:] if low not in words("determiners"))
-                place = end
-        elif (
-            place < len(lows) and _is_dated(lows[place]) and place + 1 < len(lows) and lows[place + 1] == ","
-        ):
+        if place >= len(lows):
+            break
+        dated = _dated_until(lows, place)
+        second = 0 if dated else _second_phrase(clause, place)
+        if dated:
+            if _recurs(lows[place:dated]):
+                qualifier = _plain_words(lows[place + 1 : dated])
+            place = dated
+        elif second and lows[place] in _GROUNDS:
+            marker = marker or "now"
+            place = second
+        elif second and lows[place] in _NARROWS:
+            qualifier = _plain_words(lows[place:second])
+            place = second
+        elif _is_dated(lows[place]) and place + 1 < len(lows) and lows[place + 1] == ",":
             place += 2
+        elif lows[place][:-1] in words("weekdays") and place + 1 < len(lows):
+            # "Mondays we serve soup."
+            qualifier, place = lows[place], place + 1
         if place == before:
             break
     return place, qualifier, marker
+
+
+def _plain_words(lows: Sequence[str]) -> str:
+    return " ".join(low for low in lows if low not in words("determiners") and low != ",")
+
+
+def _dated_until(lows: Sequence[str], place: int) -> int:
+    """Where a leading time ends: *in May*, *since last week*; 0 = there is none."""
+    if lows[place] not in {"in", "on", "since", "from", "at", "during", "for", "starting"}:
+        return 0
+    end = place + 1
+    while end < len(lows) and end - place < 6 and (_is_dated(lows[end]) or lows[end] in words("determiners")):
+        end += 1
+    while end > place and lows[end - 1] in words("determiners") - {"this", "that"}:
+        end -= 1
+    if end > place + 1 and end < len(lows) and lows[end] == ",":
+        end += 1
+    return end if end > place + 1 else 0
+
+
+def _second_phrase(clause: Clause, place: int) -> int:
+    """Where the subject begins behind a leading phrase: *since the frost patch | the driver*; 0 = nowhere."""
+    limit = min(len(clause) - 1, place + 10)
+    for position in range(place + 1, limit):
+        low = clause[position].low
+        if low == ",":
+            return position + 1
+        if position < place + 2:
+            continue
+        if low in words("auxiliaries"):
+            return 0
+        if low in {"i", "we", "he", "she", "they", "it"} or low in _STARTERS:
+            return 0 if clause[position - 1].low in words("prepositions") else position
+        named = clause[position].raw[0].isupper() and clause[position - 1].raw.islower()
+        if named and clause[position - 1].low not in _SMALL:
+            return position
+    return 0
 
 
 def _is_dated(low: str) -> bool:
@@ -259,10 +296,37 @@ def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
                 continue
         elif low in {"will", "may"} and word.raw[0].isupper():
             continue
-        end = place
-        while end > start and clause[end - 1].low in adverbs | {"no", "longer", "not", "never", "also", ","}:
-            end -= 1
-        return place, clause[start:end]
+        return place, clause[start : _subject_end(clause, start, place)]
+    return _guessed_verb(clause, start)
+
+
+def _subject_end(clause: Clause, start: int, place: int) -> int:
+    while place > start and clause[place - 1].low in _BEFORE_VERB:
+        place -= 1
+    return place
+
+
+def _guessed_verb(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
+    """The same where the verb is none of the list: by its place and its ending."""
+    if start >= len(clause):
+        return None
+    plural = clause[start].low in {"i", "we", "they", "you"}
+    for place in range(start + 1, min(len(clause), start + 8)):
+        word, before = clause[place], clause[place - 1].low
+        low = word.low
+        if low in _BEFORE_VERB and low != ",":
+            continue
+        if word.quoted or not low.isalpha() or not word.raw.islower() or low in _SMALL:
+            if plural:
+                return None
+            continue
+        if plural:
+            return place, clause[start : _subject_end(clause, start, place)]
+        if before in _DETERMINED or before.endswith("'s") or before in words("prepositions"):
+            continue
+        third = low.endswith("s") and not low.endswith(("ss", "us", "is")) and place + 1 < len(clause)
+        if third or (low.endswith("ed") and len(low) > 4):
+            return place, clause[start : _subject_end(clause, start, place)]
     return None
 
 
@@ -309,7 +373,9 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
         elif low in adverbs:
             pass
         elif low in _MODALS:
-            if low == "will":
+            if low == "will" and position + 1 < end and clause[position + 1].low == "not":
+                negated = ended = True
+            elif low == "will":
                 marker = marker or "will"
             elif not (low in {"can", "could"}):
                 return None
@@ -323,14 +389,14 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
             have = perfect = True
         elif low in {"do", "does", "did"} and (position + 1 < end):
             past = past or low == "did"
-        elif low in verbs:
-            base = verbs[low]
+        elif low in verbs or position == place:
+            base = base_of(low)
             if low == "used" and position + 1 < end and clause[position + 1].low == "to":
                 ended = True
                 position += 2
                 continue
             progressive = be and low.endswith("ing")
-            if be and not progressive and base == low and low not in {"set", "put", "cut", "run", "become"}:
+            if be and not progressive and base == low and low in verbs and low not in {"set", "put", "cut", "run", "become"}:
                 # "is home", "is work": a noun.
                 return "be", False, past and not perfect, negated, ended, position, marker, coexists
             passive = be and not progressive

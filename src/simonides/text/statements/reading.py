@@ -28,6 +28,8 @@ _OWNERS = frozenset({"user", "human", "me", "i", "owner"})
 _NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
 _FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
 _LONGEST_LABEL = 6
+_FEW_WORDS = 2
+_LONGEST_ALONE = 160
 
 
 @lru_cache(maxsize=4096)
@@ -71,6 +73,14 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         left = context.left or any(one.ended for one in said)
         context = replace(context, subject=subject, left=left)
     return tuple(dict.fromkeys(statements))
+
+
+@lru_cache(maxsize=4096)
+def says_one_thing(text: str) -> bool:
+    """Whether a text is one short clause about one attribute, so that nothing else is lost with it."""
+    clauses = [clause for clause in cut(read_words(text)) if len(clause) > _FEW_WORDS]
+    stated = {one.attribute for one in read_statements(text)}
+    return len(text) <= _LONGEST_ALONE and len(clauses) <= 1 and len(stated) <= 1
 
 
 def _fold_speaker(speaker: str | None) -> str:

@@ -248,17 +248,55 @@ def _plain(predicate: Predicate) -> Iterator[Statement]:
         attribute = noun if noun in {"port", "version"} else f"{verb} {noun}"
         yield from _one(predicate, attribute, inner)
         return
-    typed = value.kind in {"money", "number", "version", "time", "address", "code"}
-    noun = value.found[-1].low if typed and len(value.found) > 1 and value.found else ""
+    often = _frequency(predicate.rest)
+    if often is not None and predicate.definite:
+        attribute, value = often
+        yield from _one(predicate, f"{predicate.verb} {attribute}".strip(), value, sure=False)
+        return
+    typed = value.kind in {"money", "number", "version", "address", "code"}
+    noun = value.found[-1].low if typed and len(value.found) > 1 else ""
     if typed and noun and not noun[0].isdigit():
         number = replace(value, value=fold_value(value.found[:1], "number"), kind="number")
-        yield from _one(predicate, f"{verb} {noun}", number, sure=False)
+        attribute = f"count {noun}" if predicate.verb in {"have", "be", "stand", "count"} else f"{verb} {noun}"
+        yield from _one(predicate, attribute, number, sure=False)
         return
+    # "is recorded on cards", "belongs to X": a thing has one such value at a time.
+    one_place = verb in _SINGLE or (
+        predicate.passive and first.low in words("prepositions") and predicate.verb not in words("manifold")
+    )
+    single = predicate.definite and (typed or (one_place and predicate.verb not in words("manifold")))
+    if predicate.verb in words("manifold") and not typed:
+        single = False
     for subject in predicate.subjects:
         yield Statement(
-            subject, verb, value.value, typed and predicate.definite, kind=value.kind, qualifier=value.qualifier,
-            ended=predicate.ended,
+            subject, verb, value.value, single, kind=value.kind, qualifier=value.qualifier, ended=predicate.ended,
         )  # fmt: skip
+
+
+_SINGLE = frozenset({
+    "belong to", "go to", "study", "study at", "come from", "live with", "sleep in", "run on", "serve as", "count",
+    "stand at", "answer on", "sit on", "attend", "read", "read at", "wear", "earn", "get", "deploy from",
+})  # fmt: skip
+"""Verbs, with their preposition, that have one object at a time where nothing says otherwise."""
+
+
+def _frequency(rest: Sequence[Word]) -> tuple[str, Phrase] | None:
+    """*every 40 minutes*, *my setter twice a day*: how often, and what else is said."""
+    lows = [word.low for word in rest]
+    for place, low in enumerate(lows):
+        often = low in {"every", "once", "twice", "daily", "hourly", "weekly", "monthly"} or (
+            low in {"times"} and place and _has_digit(lows[place - 1])
+        )
+        if often:
+            start = place - 1 if low == "times" else place
+            found = tuple(word for word in rest[start : start + 4] if word.low not in words("stoppers"))
+            attribute = " ".join([*(one for one in lows[:start] if one not in words("determiners")), "how often"])
+            return attribute, Phrase(found, "words", " ".join(word.low for word in found), "")
+    return None
+
+
+def _has_digit(low: str) -> bool:
+    return low[:1].isdigit() or low in words("numbers")
 
 
 # -- verbs
@@ -304,9 +342,21 @@ def _copula(predicate: Predicate) -> Iterator[Statement]:
     if first in _PLACES and len(rest) > 1:
         yield from _copula_place(predicate, rest, subject, attribute)
         return
-    role = _role_of(predicate, rest)
+    role = _role_of(predicate, rest) or _flipped(predicate, rest)
     if role is not None:
         yield role
+        return
+    if first == "with" and len(rest) > 1:
+        yield from _one(predicate, "be with", phrase(rest[1:]), sure=False)
+        return
+    if first == "from" and len(rest) > 1 and not _is_person(predicate):
+        yield from _one(predicate, "source", phrase(rest[1:]), sure=False)
+        return
+    if rest[-1].low in words("colours") and len(rest) <= 3 and predicate.definite:
+        yield from _one(predicate, "colour", phrase(rest), sure=False)
+        return
+    if first in words("states") and predicate.definite:
+        yield Statement(predicate.subject, "status", first, single_valued=True)
         return
     current = _current_release(predicate, rest)
     if current is not None:
@@ -317,13 +367,12 @@ def _copula(predicate: Predicate) -> Iterator[Statement]:
         several = attribute == "name" and subject.split(" ")[-1] in words("several")
         yield from _one(predicate, attribute, value, subject=subject, single=not several)
         return
-    if first in {"a", "an"} or (value.found and value.found[-1].low in words("occupations")):
-        if value.found and value.found[-1].low in words("occupations"):
-            sure = bool(predicate.marker)
-            for each in predicate.subjects:
-                yield Statement(each, "role", value.value, single_valued=sure, kind="words", sure=False)
-        else:
-            yield Statement(predicate.subject, "be", value.value, single_valued=False)
+    if value.found and _is_role(predicate, value):
+        for each in predicate.subjects:
+            yield Statement(each, "role", value.value, single_valued=_is_ranked(predicate, value), kind="words")
+        return
+    if first in {"a", "an"} and value.kind not in _TYPED:
+        yield Statement(predicate.subject, "be", value.value, single_valued=False)
         return
     if value.kind == "money":
         yield from _one(predicate, "price", value)
@@ -339,6 +388,40 @@ def _copula(predicate: Predicate) -> Iterator[Statement]:
         yield from _one(predicate, name, value, single=single, sure=value.kind != "name" and one_thing)
     else:
         yield Statement(predicate.subject, "be", value.value, single_valued=False, kind=value.kind)
+
+
+def _is_role(predicate: Predicate, value: Phrase) -> bool:
+    if predicate.subject != USER and not _is_person(predicate):
+        return False
+    return any(word.low in words("occupations") or word.low in words("ranks") for word in value.found)
+
+
+def _is_ranked(predicate: Predicate, value: Phrase) -> bool:
+    """Whether a person has one such role at a time: an office, or a rank."""
+    return bool(predicate.marker) or any(word.low in words("ranks") for word in value.found)
+
+
+def _flipped(predicate: Predicate, rest: Sequence[Word]) -> Statement | None:
+    """*Rolf is the hut warden*, *Old Heron is my favourite beer*: the warden is Rolf."""
+    if rest[0].low not in {"the", "my", "our"} and not rest[0].low.endswith("'s"):
+        return None
+    value = phrase(rest)
+    if len(value.found) < 2 or value.qualifier or len(predicate.subjects) > 1:
+        return None
+    if not all(_name(word) for word in predicate.subject_words) and predicate.subject != USER:
+        return None
+    thing = fold_subject(value.found, predicate.context.speaker)
+    if thing is None or thing == USER:
+        return None
+    liked = favourite(thing)
+    if liked is not None:
+        return Statement(liked[0], liked[1], predicate.subject, single_valued=True, kind="name", sure=True)
+    subject, attribute = split_attribute(thing)
+    if attribute:
+        return Statement(subject, attribute, predicate.subject, single_valued=True, kind="name", sure=False)
+    if value.found[-1].low in words("occupations") | words("ranks"):
+        return Statement(thing, "be", predicate.subject, single_valued=True, kind="name")
+    return None
 
 
 def _copula_place(
@@ -363,6 +446,17 @@ def _copula_place(
     versioned = _versioned(value.found)
     if versioned is not None:
         yield from _one(predicate, versioned[0], replace(value, value=versioned[1], kind="version"))
+        return
+    if value.found and value.found[-1].low in words("states"):
+        yield Statement(predicate.subject, "status", value.value, single_valued=True)
+        return
+    if value.kind == "number" and rest[0].low in {"at", "on"} and len(value.found) > 1 and predicate.definite:
+        number = replace(value, value=fold_value(value.found[:1], "number"))
+        if value.found[-1].low.islower() and not value.found[-1].raw[0].isupper():
+            yield from _one(predicate, f"count {value.found[-1].low}", number, sure=False)
+            return
+    if predicate.marker == "back" and _is_person(predicate) and rest[0].low in {"in", "at"}:
+        yield from _place(predicate, rest, "residence")
         return
     if predicate.subject == USER or rest[0].low not in _PLACES:
         return
@@ -523,6 +617,8 @@ def _changed(predicate: Predicate, thing: str, behind: Sequence[Word], old: str)
         attribute, value = attributed
     if attribute in {"address", "home"}:
         attribute = "residence"
+    if value.kind == "number" and not attribute and len(value.found) == 2 and value.found[1].low.isalpha():
+        attribute, value = f"count {value.found[1].low}", replace(value, value=fold_value(value.found[:1], "number"))
     yield Statement(subject, attribute, value.value, True, old_value=old, marker="moved", kind=value.kind,
                     qualifier=value.qualifier if value.qualifier.startswith("for ") else "", sure=True)  # fmt: skip
 
