@@ -2,9 +2,7 @@
 
     a row states another value than an older row    (``text.statements``)
         ⇒ it comes directly before that row, if it came behind it, and the older row is marked ``earlier``
-    a row says that something changed ("moved", "instead", "now"), and is about the same as an older row:
-    they share a word of the query, if the older one has any, and a name, if both have any; and two words and
-    a quarter of the words of the shorter one, or one word where both say when
+    a row says that something changed, about what an older row tells   (``words_of_change``)
         ⇒ the same, but nothing is marked: what changed is not sure
 
 Where a change is sure when it is written, the older statement ends, and no recall of today sees it. Of all
@@ -18,7 +16,6 @@ beyond the first rows does not lead.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,8 +24,9 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Refined
 from simonides.recall.refining.boosting import first_recorded
+from simonides.recall.refining.words_of_change import read_change_words, says_changed
 from simonides.records.recall import EARLIER
-from simonides.records.utterance import Utterance
+from simonides.records.utterance import Utterance, role_by_trust
 from simonides.text.speech import unlabelled
 from simonides.text.statements.comparing import compare
 from simonides.text.statements.reading import read_statements
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from simonides.protocols import Analyser, Tools, View
+    from simonides.recall.refining.words_of_change import ChangeWords
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
     from simonides.text.statements.statement import Statement
@@ -45,24 +44,6 @@ if TYPE_CHECKING:
 SIGNAL = "newer_first"
 
 SAYS_SO = Change("it says that something changed", sure=False)
-_SAYS_SO = re.compile(
-    r"\b(?:moved?|changed|switched|swapped|upgraded|downgraded|updated|renamed|replaced|rescheduled"
-    r"|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|instead|no longer|any ?more"
-    r"|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
-    re.IGNORECASE,
-)
-_SAYS_WHEN = re.compile(
-    r"\b(?:\d\d?[:.]\d\d|\d{4}-\d\d-\d\d|noon|o'clock|today|tomorrow"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december)\b",
-    re.IGNORECASE,
-)
-# What may be a name: a word inside a sentence, or after a title.
-_INSIDE = re.compile(
-    r"(?:(?<=[\w,;:] )|(?<=M[rs]\. )|(?<=Dr\. )|(?<=Mrs\. )|(?<=Prof\. ))(?!(?:M[rs]|Dr|Mrs|Prof)\.)\w+"
-)
-_SHARED_WORDS, _SHARE = 2, 1 / 4
-
 _STATES = frozenset({int(Utterance.STATEMENT), int(Utterance.ASSISTANT)})
 
 
@@ -111,19 +92,14 @@ class _Row:
         moment: from when it is valid, when it was first recorded, and its place among all that was stored.
         trust: of who says it.
         statements: what it states.
-        words: its terms but for stop-words.
-        names: in it, those of days and months left out.
-        says_so, says_when: whether it says that something changed, and a day or a time.
+        words: by which it may say that something changed.
     """
 
     ordinal: int
     moment: tuple[int, int, int]
     trust: float
     statements: tuple[Statement, ...]
-    words: frozenset[str]
-    names: frozenset[str]
-    says_so: bool
-    says_when: bool
+    words: ChangeWords
 
 
 def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Row]:
@@ -135,21 +111,15 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
     recorded, roots = first_recorded(view, ordinals), view.column("root", ordinals)
     rows = []
     for memory, first, root in zip(view.memories(ordinals.tolist()), recorded, roots, strict=True):
-        text = unlabelled(memory.text, memory.speaker)
+        text, said_by = unlabelled(memory.text, memory.speaker), memory.speaker
+        assistant = role_by_trust(memory.trust, filed=False) == "assistant"
         rows.append(
             _Row(
                 memory.ordinal,
                 (memory.valid_from_micros, int(first), int(root)),
                 memory.trust,
-                read_statements(text, memory.speaker or None),
-                frozenset(analyser.query_terms(text)),
-                frozenset(
-                    word
-                    for word in _INSIDE.findall(text)
-                    if word[0].isupper() and len(word) > 1 and not _SAYS_WHEN.match(word)
-                ),
-                bool(_SAYS_SO.search(text)),
-                bool(_SAYS_WHEN.search(text)),
+                read_statements(text, said_by or None),
+                read_change_words(text, said_by, analyser, assistant=assistant),
             )
         )
     return rows
@@ -170,16 +140,7 @@ def _changes(read: Sequence[_Row], asked: frozenset[str]) -> dict[tuple[int, int
 def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:
     pairs = ((one, other) for other in new.statements for one in old.statements)
     found = next((change for one, other in pairs if (change := compare(one, other)) is not None), None)
-    return SAYS_SO if found is None and new.says_so and _about_the_same(old, new, asked) else found
-
-
-def _about_the_same(old: _Row, new: _Row, asked: frozenset[str]) -> bool:
-    shared = old.words & new.words
-    if (old.words & asked and not shared & asked) or (old.names and new.names and not old.names & new.names):
-        return False
-    if shared and old.says_when and new.says_when:
-        return True
-    return len(shared) >= max(_SHARED_WORDS, _SHARE * min(len(old.words), len(new.words)))
+    return SAYS_SO if found is None and says_changed(old.words, new.words, asked) else found
 
 
 def _newer_before_older(
