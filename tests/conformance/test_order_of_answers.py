@@ -145,7 +145,7 @@ PAIRS = (
     ("Our project uses Lumen 3.1.", "Our project uses Lumen 3.2.", "Which Lumen version do we use?"),
     ("My favourite tea is oolong.", "My favourite tea is sencha.", "What is my favourite tea?"),
     ("The wifi password is fern-otter-4.", "The wifi password is moss-heron-9.", "wifi password"),
-    ("Tove's cat is called Juno.", "Tove's cat is called Pixel.", "What is Tove's cat called?"),
+    ("The ladder hangs in the barn.", "The ladder hangs in the shed.", "Where does the ladder hang?"),
 )
 
 
@@ -181,12 +181,24 @@ def test_of_two_values_the_newer_leads_whichever_it_is(
 
 @pytest.mark.fault("N4")
 def test_values_that_were_brought_in_backwards_go_by_when_they_were_true(chat: Bank) -> None:
-    older, newer, query = PAIRS[0]
+    older, newer, query = PAIRS[-1]
     chat.retain(newer, event_time="2026-02-01")
     chat.retain(older, event_time="2025-02-01")
     assert chat.recall(query).hits[0].text == newer
-    assert chat.recall(query, as_of="2025-06-01").hits[0].text == older
-    assert "earlier" not in chat.recall(query, as_of="2025-06-01").context
+
+
+@pytest.mark.fault("N4")
+def test_of_a_past_moment_the_newest_value_of_then_leads(chat: Bank, clock: FrozenClock) -> None:
+    older, newer, query = PAIRS[-1]
+    chat.retain(older)
+    clock.advance(days=10)
+    then = clock()
+    clock.advance(days=10)
+    chat.retain(newer)
+    answer = chat.recall(query, as_of=then)
+    assert answer.hits[0].text == older
+    assert newer not in answer.context
+    assert "earlier" not in answer.context
 
 
 @pytest.mark.fault("N4")

@@ -3,11 +3,11 @@
     a relevant statement passes a row directly in front of it, if it matches at least
         question_share times as well, where the row only asks, or is what a tool recalled
         tool_share times as well, where the row is a tool's output
-        repeat_share times as well, where an assistant repeats it later
+    and however well an assistant's turn matches that repeats it later
 
-How well it matches is its score, or its fused score where that speaks more for it: the graph gives the row
-that it starts from a lead over all others, and a question would keep it. Relevant is what matches at least
-relevant_share times as well as the best statement.
+How well it matches is its score, or its fused score where that speaks more for it (the graph gives the row
+that it starts from a lead over all others, and a question would keep it), or how well a repeat of it does.
+Relevant is what matches at least relevant_share times as well as the best statement.
 
 A question shares more words with a question than its answer does, so a bank that keeps its turns would answer
 a question with the same question, asked before. What a row is was recognised when it was written
@@ -15,13 +15,14 @@ a question with the same question, asked before. What a row is was recognised wh
 the later one has no number and at most half of its words for itself. Nothing else moves: statements keep
 their order, and so do the rows that they pass. Scores stay as they are. Where the query is about questions
 ("what did I ask …") nothing moves.
-Cost: one column of the pool; where an assistant's turn stands in front of a statement, the texts of the first
-rows. Weakness: a tool's output that alone holds the answer may come behind a statement of the same words.
+Cost: one column of the pool; where assistants' turns are among the first statements, the texts of these.
+Weakness: a tool's output that alone holds the answer may come behind a statement of the same words.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Refined
 from simonides.records.candidate import FUSED
-from simonides.records.utterance import Utterance
+from simonides.records.utterance import ANSWER_NOTHING, Utterance
 from simonides.text.questions import is_about_questions
 from simonides.text.speech import unlabelled
 
@@ -62,19 +63,18 @@ class AnswersFirst:
     Attributes:
         relevant_share: how well a statement must match to move, as a share of how well the best one does, 0
             to 1.
-        question_share, tool_share, repeat_share: how well it must match to pass such a row, as a share of how
-            well the row does, 0 to 1.
-        most: so many of the best statements may move, and so many of the first rows are read, from 1.
+        question_share, tool_share: how well it must match to pass such a row, as a share of how well the row
+            does, 0 to 1.
+        most: so many of the best statements may move, from 1.
     """
 
     relevant_share: float
     question_share: float
     tool_share: float
-    repeat_share: float
     most: int
 
     def __post_init__(self) -> None:
-        for name in ("relevant_share", "question_share", "tool_share", "repeat_share"):
+        for name in ("relevant_share", "question_share", "tool_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(name, f"{getattr(self, name)} is not between 0 and 1")
         if self.most < 1:
@@ -91,20 +91,20 @@ class AnswersFirst:
         kinds = dict(zip(ordinals.tolist(), view.column("utterance", ordinals).tolist(), strict=True))
         if len(set(kinds.values())) == 1:
             return Refined(pool)
-        share = {
-            int(Utterance.QUESTION): self.question_share,
-            int(Utterance.ECHO): self.question_share,
-            int(Utterance.TOOL_OUTPUT): self.tool_share,
-            int(Utterance.ASSISTANT): self.repeat_share,
+        states = [each for each in pool if kinds[each.ordinal] in _STATES][: self.most]
+        repeats = _repeats(view, states, kinds, tools.analyser)
+        movable = {
+            each.ordinal
+            for each in states
+            if _match((each, *repeats.get(each.ordinal, ())), states[0], self.relevant_share)
         }
-        texts = _Texts(view, tools.analyser, ordinals[: self.most].tolist())
-        movable = self._movable(pool, kinds)
         ordered: list[Candidate] = []
         notes: dict[int, str] = {}
         for candidate in pool:
             place = len(ordered)
             if candidate.ordinal in movable:
-                while place and self._passes(candidate, ordered[place - 1], kinds, share, texts):
+                alike = (candidate, *repeats.get(candidate.ordinal, ()))
+                while place and self._pass(alike, ordered[place - 1], kinds):
                     place -= 1
             passed = ordered[place:]
             if passed:
@@ -119,35 +119,22 @@ class AnswersFirst:
                 ordered.append(candidate)
         return Refined(tuple(ordered), notes=notes)
 
-    def _movable(self, pool: Sequence[Candidate], kinds: Mapping[int, int]) -> frozenset[int]:
-        """The statements that may move."""
-        states = [each for each in pool if kinds[each.ordinal] in _STATES][: self.most]
-        return frozenset(each.ordinal for each in states if _matches(each, states[0], self.relevant_share))
-
-    def _passes(
-        self,
-        statement: Candidate,
-        row: Candidate,
-        kinds: Mapping[int, int],
-        share: Mapping[int, float],
-        texts: _Texts,
-    ) -> bool:
+    def _pass(self, alike: Sequence[Candidate], row: Candidate, kinds: Mapping[int, int]) -> bool:
+        """Whether a statement, the first of those that say the same, passes a row."""
         kind = kinds[row.ordinal]
-        if kind not in share or not _matches(statement, row, share[kind]):
-            return False
-        if kind != Utterance.ASSISTANT:
-            return True
-        return kinds[statement.ordinal] == Utterance.STATEMENT and texts.repeats(
-            row.ordinal, statement.ordinal
-        )
+        if kind in ANSWER_NOTHING:
+            return _match(alike, row, self.question_share)
+        if kind == Utterance.TOOL_OUTPUT:
+            return _match(alike, row, self.tool_share)
+        return any(row.ordinal == repeat.ordinal for repeat in alike[1:])
 
 
-def _matches(statement: Candidate, row: Candidate, share: float) -> bool:
-    """Whether a statement matches at least *share* times as well as a row."""
-    if statement.score >= share * row.score:
+def _match(alike: Sequence[Candidate], row: Candidate, share: float) -> bool:
+    """Whether any of those that say the same matches at least *share* times as well as a row."""
+    if any(each.score >= share * row.score for each in alike):
         return True
-    fused, other = statement.signals.get(FUSED), row.signals.get(FUSED)
-    return fused is not None and other is not None and fused >= share * other
+    fused = row.signals.get(FUSED)
+    return fused is not None and any(each.signals.get(FUSED, -math.inf) >= share * fused for each in alike)
 
 
 def _note(passed: Sequence[int]) -> str:
@@ -155,36 +142,38 @@ def _note(passed: Sequence[int]) -> str:
     return "moved before what " + ", ".join(f"{words} ({count})" for count, words in counted)
 
 
-@dataclass(slots=True)
-class _Texts:
-    """The first rows of a pool, read when they are first asked for."""
+def _repeats(
+    view: View, states: Sequence[Candidate], kinds: Mapping[int, int], analyser: Analyser
+) -> dict[int, tuple[Candidate, ...]]:
+    """By ordinal of a statement, the assistant's turns among *states* that repeat it later."""
+    turns = [each for each in states if kinds[each.ordinal] == Utterance.ASSISTANT]
+    if not turns or len(turns) == len(states):
+        return {}
+    memories = {memory.ordinal: memory for memory in view.memories([each.ordinal for each in states])}
+    words = {
+        ordinal: frozenset(analyser.query_terms(unlabelled(memory.text, memory.speaker)))
+        for ordinal, memory in memories.items()
+    }
+    found = {}
+    for each in states:
+        if kinds[each.ordinal] != Utterance.ASSISTANT:
+            before = _moment(memories[each.ordinal])
+            found[each.ordinal] = tuple(
+                turn
+                for turn in turns
+                if _moment(memories[turn.ordinal]) >= before
+                and _says_again(words[turn.ordinal], words[each.ordinal])
+            )
+    return found
 
-    view: View
-    analyser: Analyser
-    ordinals: Sequence[int]
-    _memories: dict[int, Memory] = field(default_factory=dict)
-    _terms: dict[int, frozenset[str]] = field(default_factory=dict)
 
-    def repeats(self, later: int, earlier: int) -> bool:
-        """Whether the one row says again, later, what the other one says."""
-        if not self._memories:
-            self._memories = {m.ordinal: m for m in self.view.memories(self.ordinals)}
-        one, other = self._memories.get(later), self._memories.get(earlier)
-        if one is None or other is None or _moment(one) < _moment(other):
-            return False
-        said, before = self._words(one), self._words(other)
-        own = said - before
-        return (
-            bool(said & before)
-            and len(own) <= _OWN_WORDS * len(said)
-            and not any(character.isdigit() for word in own for character in word)
-        )
-
-    def _words(self, memory: Memory) -> frozenset[str]:
-        if memory.ordinal not in self._terms:
-            text = unlabelled(memory.text, memory.speaker)
-            self._terms[memory.ordinal] = frozenset(self.analyser.query_terms(text))
-        return self._terms[memory.ordinal]
+def _says_again(said: frozenset[str], before: frozenset[str]) -> bool:
+    own = said - before
+    return (
+        bool(said & before)
+        and len(own) <= _OWN_WORDS * len(said)
+        and not any(character.isdigit() for word in own for character in word)
+    )
 
 
 def _moment(memory: Memory) -> tuple[int, int, int]:

@@ -2,8 +2,8 @@
 
 It is about the same if both are of one speaker or one is an assistant's, if they share a name where both
 have one, a word of the query where the other has one, and two words and a quarter of the longer one's, or
-one word where both say when. Both have a value, and the later one has one for itself: a number, a name, a day
-or a time.
+one word where both say when and the later one says that something was moved. Both have a value, and the later
+one has one for itself: a number, a name, a day or a time.
 Only for order: what changed, and whether the other text is no longer so, is not known.
 """
 
@@ -20,6 +20,11 @@ _SAYS_SO = re.compile(
     r"\b(?:moved?|changed|switched|swapped|upgraded|downgraded|updated|renamed|replaced|rescheduled"
     r"|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|instead|no longer|any ?more"
     r"|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
+    re.IGNORECASE,
+)
+_SHIFTS = re.compile(
+    r"\b(?:moved?|changed|rescheduled|postponed|shifted|brought forward|put off|pushed back|cancel+ed"
+    r"|instead)\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
@@ -46,6 +51,7 @@ class ChangeWords:
         names: in it, those of days and months left out.
         values: names, words with a digit, days and times, folded.
         says_so, says_when: whether it says that something changed, and a day or a time.
+        shifts: whether it says that a day or a time may have changed.
     """
 
     speaker: str
@@ -55,6 +61,7 @@ class ChangeWords:
     values: frozenset[str]
     says_so: bool
     says_when: bool
+    shifts: bool
 
 
 def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant: bool) -> ChangeWords:
@@ -75,6 +82,7 @@ def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant:
         values=frozenset(name.casefold() for name in names) | numbers | when,
         says_so=bool(_SAYS_SO.search(text)),
         says_when=bool(when),
+        shifts=bool(_SHIFTS.search(text)),
     )
 
 
@@ -95,6 +103,6 @@ def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> b
         return False
     if not (old.values and new.values - old.values):
         return False
-    if shared and old.says_when and new.says_when:
+    if shared and old.says_when and new.says_when and new.shifts:
         return True
     return len(shared) >= max(_SHARED_WORDS, _SHARE * max(len(old.words), len(new.words)))

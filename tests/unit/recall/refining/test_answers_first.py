@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.fault("N3")
 
-STAGE = AnswersFirst(relevant_share=0.3, question_share=0.5, tool_share=0.8, repeat_share=0.5, most=20)
+STAGE = AnswersFirst(relevant_share=0.3, question_share=0.5, tool_share=0.8, most=20)
 DAY = 86_400_000_000
 FACT = fake_memory("the shed opens with 8821")
 QUESTION = fake_memory("What does the shed open with?")
@@ -69,7 +69,7 @@ def test_an_assistants_turn_that_repeats_nothing_stays(other: Memory) -> None:
 
 
 def test_an_assistant_passes_questions_and_no_statement() -> None:
-    assert order((QUESTION, 2.0), (REPEAT, 1.5), (FACT, 0.1)) == [1, 0, 2]
+    assert order((QUESTION, 2.0), (REPEAT, 1.5), (fake_memory("figs"), 0.1)) == [1, 0, 2]
     assert order((FACT, 2.0), (REPEAT, 1.9)) == [0, 1]
 
 
@@ -103,7 +103,6 @@ def test_a_query_about_questions_leaves_all_where_they_are() -> None:
         ({"relevant_share": 1.5}, "relevant_share"),
         ({"question_share": 1.1}, "question_share"),
         ({"tool_share": -0.1}, "tool_share"),
-        ({"repeat_share": 2.0}, "repeat_share"),
         ({"most": 0}, "most"),
     ],
 )
@@ -124,3 +123,7 @@ def test_a_lead_that_the_graph_gave_is_no_hindrance() -> None:
     pool = (Candidate(0, 3.0, "x", signals={"fused": 1.0}), Candidate(1, 1.0, "x", signals={"fused": 0.5}))
     refined = STAGE.refine(view, fake_query("shed"), pool, fake_tools())
     assert [each.ordinal for each in refined.pool] == [1, 0]
+
+
+def test_a_statement_matches_as_well_as_its_best_repeat() -> None:
+    assert order((REPEAT, 2.0), (QUESTION, 1.9), (FACT, 0.1)) == [2, 0, 1]
