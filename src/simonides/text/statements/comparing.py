@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.english import words
+from simonides.text.statements.frames import one_slot
 from simonides.text.statements.phrases import USER, same_value
-from simonides.text.statements.reading import read_statements, says_one_thing
+from simonides.text.statements.reading import fold_speaker, read_statements, says_one_thing
 from simonides.text.statements.statement import Change
 
 if TYPE_CHECKING:
@@ -43,10 +44,21 @@ def compare_statements(
     if earlier == later:
         return None
     after = read_statements(later, later_speaker)
-    if not after:
-        return None
     before = read_statements(earlier, earlier_speaker)
-    return compare_texts(before, after, alone=says_one_thing(earlier))
+    change = compare_texts(before, after, alone=says_one_thing(earlier))
+    if change is None and _one_speaker(earlier_speaker, later_speaker):
+        decided = any(
+            new.single_valued and old.single_valued and (new.subject, new.attribute) == (old.subject, old.attribute)
+            for new in after
+            for old in before
+        )
+        negated = decided or any(one.ended or one.marker == "also" or one.qualifier == "today" for one in (*before, *after))
+        return None if negated else one_slot(earlier, later)
+    return change
+
+
+def _one_speaker(earlier: str | None, later: str | None) -> bool:
+    return fold_speaker(earlier) == fold_speaker(later)
 
 
 def compare_texts(
@@ -100,7 +112,11 @@ def compare(old: Statement, new: Statement) -> Change | None:
         marked = new.marker in _CHANGED
         sure = (old.sure and new.sure) or (marked and new.marker != "new" and (new.sure or old.sure))
         return Change("same attribute", sure=sure)
-    if new.marker in _CHANGED and new.qualifier:
+    if new.marker not in _CHANGED or new.marker == "new" or old.attribute != new.attribute:
+        return None
+    # What one may have several of, said to be so now: the newer goes first, and nothing ends.
+    verb = new.attribute.split(" ")[0]
+    if new.qualifier or (verb not in words("manifold") and verb not in {"be", "have"}) or new.marker == "correction":
         return Change("same attribute, now", sure=False)
     return None
 
@@ -116,7 +132,7 @@ def _one_subject(old: Statement, new: Statement) -> bool:
 
 def _one_attribute(old: Statement, new: Statement) -> bool:
     if old.attribute == new.attribute:
-        return bool(old.attribute) or (old.kind == new.kind and old.kind in _ONE_SORT and new.subject != USER)
+        return bool(old.attribute) or (old.kind == new.kind and new.subject != USER and new.marker in _CHANGED)
     if new.attribute or new.marker not in _CHANGED:
         return False
     if new.subject == USER:
@@ -133,7 +149,9 @@ def _one_sort(old: Statement, new: Statement) -> bool:
         return _one_grain(old, new)
     if {old.kind, new.kind} <= _ONE_SORT:
         return old.kind == new.kind or {old.kind, new.kind} <= {"money", "number"}
-    if new.attribute in {"when", "be", "deadline"}:
+    if new.attribute == "place" and new.marker not in _CHANGED:
+        return old.kind == new.kind and _one_grain(old, new)
+    if new.attribute in {"when", "be", "deadline", "status"}:
         return old.kind == new.kind
     if "floor" in {old.kind, new.kind}:
         return old.kind == new.kind
@@ -163,7 +181,9 @@ def _ends(old: Statement, new: Statement) -> Change | None:
         return None
     if old.attribute.startswith("attitude") or new.attribute.startswith("attitude"):
         return None
-    if new.attribute and new.attribute != old.attribute:
+    if new.qualifier and new.qualifier != old.qualifier:
+        return None
+    if new.attribute and new.attribute != old.attribute and not old.attribute.startswith(f"{new.attribute} "):
         return None
     if not new.value:
         if new.attribute:
@@ -198,7 +218,7 @@ def _stem(word: str) -> str:
 
 def _resumes(old: Statement, new: Statement) -> Change | None:
     """*Sunna is vegan again* after *Sunna is not vegan any more*."""
-    if not _one_subject(old, new) or old.attribute != new.attribute:
+    if not _one_subject(old, new) or old.attribute != new.attribute or old.qualifier != new.qualifier:
         return None
     if old.value and not (same_value(old.value, new.value) or _holds(new, old.value)):
         return None

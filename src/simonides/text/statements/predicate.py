@@ -30,6 +30,7 @@ _SKIPPED = words("corrections") | words("adverbs") | {
 _OPENERS = (("from", "now", "on"), ("as", "of"), ("these", "days"), ("by", "the", "way"))
 _STARTERS = frozenset({"the", "my", "our", "a", "an", "user", "this"})
 _BACK = frozenset({"back", "again"})
+_SAME_IN_THE_PAST = frozenset({"put", "set", "quit", "reset", "shut", "cut", "let", "split", "hit", "cost"})
 _BEFORE_VERB = words("adverbs") | {"no", "longer", "not", "never", "also", ","}
 _DETERMINED = (words("determiners") - {"that", "this", "these", "those", "her"}) | words("adjectives")
 _SMALL = words("determiners") | words("prepositions") | words("stoppers") | {"and", "or", "but", "not", "than", "less"}
@@ -98,7 +99,7 @@ class Predicate:
 def read_predicate(clause: Clause, context: Context) -> Predicate | None:
     """Take a clause apart; ``None`` where it states nothing surely."""
     lows = [word.low for word in clause]
-    if "?" in lows or _is_unsure(clause):
+    if "?" in lows or is_unsure(clause):
         return None
     start, qualifier, leading = _lead(clause)
     found = _verb_at(clause, start)
@@ -111,7 +112,7 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
     verb, passive, past, negated, ended, behind, marker, coexists = group
     if subject_words and subject_words[0].low in {"new"}:
         marker = "new"
-    subjects = _subjects(subject_words, context)
+    subjects = _subjects(subject_words, context, first=clause[at].raw[0].isupper())
     if subjects is None:
         return None
     definite = _is_definite(subject_words)
@@ -128,14 +129,15 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
         negated,
         rest,
         context.marker or leading or told.marker or marker,
-        coexists or told.coexists or any(w.low in words("coexist") for w in subject_words),
+        coexists or told.coexists or any(w.low in words("coexist") - {"second"} for w in subject_words),
         told.old,
         qualifier,
         context,
     )
 
 
-def _is_unsure(clause: Clause) -> bool:
+def is_unsure(clause: Clause) -> bool:
+    """Whether a clause tells of a wish, a plan, a condition or what somebody says."""
     unsure = words("unsure")
     for place, word in enumerate(clause):
         low = word.low
@@ -151,6 +153,16 @@ def _is_unsure(clause: Clause) -> bool:
             continue
         return True
     return any(word.low == "may" and word.raw == "may" for word in clause)
+
+
+def begins_at(clause: Clause) -> int:
+    """Where the subject of a clause starts, behind what leads it."""
+    return _lead(clause)[0]
+
+
+def leading(clause: Clause) -> str:
+    """What stands before the subject and narrows the clause."""
+    return _lead(clause)[1]
 
 
 def _lead(clause: Clause) -> tuple[int, str, str]:
@@ -285,9 +297,9 @@ def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
                 "adjectives"
             ):
                 continue
-            if before.endswith("'s") or before in words("prepositions"):
+            if before.endswith(("'s", "s'")) or before in words("prepositions"):
                 continue
-            plain = verbs[low] == low and low not in {"put", "set", "quit", "broke", "left"}
+            plain = verbs[low] == low and low not in _SAME_IN_THE_PAST
             if plain and not _takes_base(clause[start:place]):
                 continue
             if low.endswith("ing") or (low in verbs and word.raw[0].isupper()):
@@ -389,7 +401,7 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
             have = perfect = True
         elif low in {"do", "does", "did"} and (position + 1 < end):
             past = past or low == "did"
-        elif low in verbs or position == place:
+        elif low in verbs or position == place or ((be or have) and low.endswith("ed") and low.isalpha()):
             base = base_of(low)
             if low == "used" and position + 1 < end and clause[position + 1].low == "to":
                 ended = True
@@ -401,6 +413,8 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
                 return "be", False, past and not perfect, negated, ended, position, marker, coexists
             passive = be and not progressive
             if not passive and not be and not have and base != low and not low.endswith(("s", "ing")):
+                past = True
+            if low in _SAME_IN_THE_PAST - {"cost"} and not be and back == place:
                 past = True
             if base == "go" and progressive and position + 1 < end and clause[position + 1].low == "to":
                 return None
@@ -431,6 +445,8 @@ def _participle(clause: Clause, place: int) -> bool:
     if place >= len(clause):
         return False
     low = clause[place].low
+    if low.endswith("ed") and low not in verbs:
+        return True
     return (
         low in verbs
         and (verbs[low] != low or low in {"put", "set", "quit", "become", "run", "cut"})
@@ -444,13 +460,13 @@ def _been(clause: Clause, place: int) -> bool:
     return place < len(clause) and clause[place].low in {"been", "got"}
 
 
-def _subjects(found: tuple[Word, ...], context: Context) -> tuple[str, ...] | None:
+def _subjects(found: tuple[Word, ...], context: Context, *, first: bool) -> tuple[str, ...] | None:
     lows = [word.low for word in found]
     if "," in lows:
         found = found[: lows.index(",")]
         lows = [word.low for word in found]
     if not found:
-        subject = context.subject or context.speaker
+        subject = context.subject or (context.speaker if first else "")
         return (subject,) if subject else None
     if lows[0] in words("prepositions"):
         return None

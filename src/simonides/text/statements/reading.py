@@ -43,7 +43,7 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
     if len(text) > LONGEST or not text.strip():
         return ()
     found = read_words(text)
-    first = _fold_speaker(speaker)
+    first = fold_speaker(speaker)
     label = label_of(text)
     marker = ""
     if label:
@@ -53,7 +53,7 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         if folded in _OWNERS | _NOBODY or (
             folded not in words("corrections") and body & _FIRST_PERSON and folded != "note"
         ):
-            first, found = _fold_speaker(folded), found[size:]
+            first, found = fold_speaker(folded), found[size:]
     statements: list[Statement] = []
     context = Context(first, marker=marker)
     for clause in cut(found):
@@ -83,7 +83,8 @@ def says_one_thing(text: str) -> bool:
     return len(text) <= _LONGEST_ALONE and len(clauses) <= 1 and len(stated) <= 1
 
 
-def _fold_speaker(speaker: str | None) -> str:
+def fold_speaker(speaker: str | None) -> str:
+    """Who "I" is: the user, another speaker, or nobody (empty)."""
     folded = fold_case(fold_characters(speaker or "")).strip()
     if not folded or folded in _OWNERS:
         return USER

@@ -112,7 +112,7 @@ def phrase(found: Sequence[Word], *, ends: frozenset[str] = frozenset(), timed: 
                 cut = place
                 break
         for place in range(1, cut):
-            if inside[place].low in {"today", "yesterday", "last", "this", "next"} and all(
+            if inside[place].low in {"today", "tonight", "yesterday", "last", "this", "next"} and all(
                 _is_time_word(word.low) for word in inside[place + 1 : cut]
             ):
                 cut = place
@@ -133,6 +133,8 @@ def _qualifier(found: Sequence[Word]) -> str:
     if not found:
         return ""
     lows = [word.low for word in found]
+    if lows[0] in {"today", "tonight"} or lows[:2] in (["this", "week"], ["this", "morning"], ["this", "afternoon"]):
+        return "today"
     if lows[0] not in _NARROWING and lows[0] not in {"every", "each", "per", "to", "with", "without"}:
         return ""
     rest = lows[1:]
@@ -245,6 +247,7 @@ def _plain(predicate: Predicate) -> Iterator[Statement]:
     attributed = _attributed(value.found)
     if attributed is not None and not predicate.past:
         noun, inner = attributed
+        inner = replace(inner, qualifier=value.qualifier)
         attribute = noun if noun in {"port", "version"} else f"{verb} {noun}"
         yield from _one(predicate, attribute, inner)
         return
@@ -274,7 +277,7 @@ def _plain(predicate: Predicate) -> Iterator[Statement]:
 
 
 _SINGLE = frozenset({
-    "belong to", "go to", "study", "study at", "come from", "live with", "sleep in", "run on", "serve as", "count",
+    "belong to", "go to", "study", "study at", "live with", "sleep in", "run on", "serve as", "count",
     "stand at", "answer on", "sit on", "attend", "read", "read at", "wear", "earn", "get", "deploy from",
 })  # fmt: skip
 """Verbs, with their preposition, that have one object at a time where nothing says otherwise."""
@@ -540,10 +543,11 @@ def _live(predicate: Predicate) -> Iterator[Statement]:
     yield from _place(predicate, rest, "residence")
 
 
+_WAYS = frozenset({"house", "home", "over", "away", "again", ",", "down", "up", "out", "across", "in", "back", "on"})
+
+
 def _move(predicate: Predicate) -> Iterator[Statement]:
-    rest = [
-        word for word in predicate.rest if word.low not in {"house", "home", "over", "away", "again", ","}
-    ]
+    rest = [word for word in predicate.rest if word.low not in _WAYS]
     if predicate.passive:
         yield from _changed(predicate, predicate.subject, _behind(rest, "to", "into"), _from(rest))
         return
@@ -683,6 +687,11 @@ def _start(predicate: Predicate) -> Iterator[Statement]:
     yield from _timed(predicate)
 
 
+def _owned_by(predicate: Predicate) -> bool:
+    first = predicate.subject_words[0].low if predicate.subject_words else ""
+    return first in {"my", "our", "his", "her"} or any(word.low.endswith("'s") for word in predicate.subject_words)
+
+
 def _timed(predicate: Predicate) -> Iterator[Statement]:
     """When something begins, ends, leaves: *on 3 May*, *at 8:15*."""
     rest = predicate.rest
@@ -694,6 +703,8 @@ def _timed(predicate: Predicate) -> Iterator[Statement]:
             "schedule": "when", "occur": "when", "depart": "leave"}.get(predicate.verb, predicate.verb)  # fmt: skip
     if rest and rest[0].low in {"on", "at", "in"}:
         value = phrase(rest[1:], timed=kind_of(rest[1:]) in {"date", "time"})
+        if rest[0].low == "at" and value.kind in {"version", "number"} and len(value.found) == 1:
+            value = replace(value, kind="time")
         if value.kind in {"date", "time"}:
             recurs = _recurs(value)
             sure = (
@@ -701,7 +712,10 @@ def _timed(predicate: Predicate) -> Iterator[Statement]:
                 and (bool(predicate.marker) or name in {"when", "end"})
                 and predicate.definite
             )
-            yield from _one(predicate, name, value, single=not recurs and predicate.definite, sure=sure)
+            # A ferry leaves at eight and at ten.
+            daily = value.kind == "time" and name != "when" and not (predicate.marker or _owned_by(predicate))
+            single = not recurs and predicate.definite and not daily
+            yield from _one(predicate, name, value, single=single, sure=sure)
             return
         attributed = _attributed(value.found)
         if attributed is not None:
@@ -743,6 +757,19 @@ def _took_over(predicate: Predicate, rest: Sequence[Word]) -> Iterator[Statement
 
 
 def _become(predicate: Predicate) -> Iterator[Statement]:
+    if predicate.verb in {"elect", "appoint", "name", "make"} and not predicate.passive:
+        # "We elected Norma as shop steward."
+        role = _behind(predicate.rest, "as")
+        person = phrase(_before(predicate.rest, "as"))
+        thing = fold_subject(phrase(role).found, predicate.context.speaker) if role else None
+        if thing and person.kind == "name":
+            yield Statement(thing, "be", person.value, True, marker="moved", kind="name")
+        return
+    if predicate.passive and predicate.rest and predicate.rest[0].low not in {"to", "as", "a", "an", "the", "by"}:
+        value = phrase(predicate.rest)
+        if value.found and _is_role(predicate, value):
+            yield Statement(predicate.subject, "role", value.value, True, marker=predicate.marker or "moved")
+        return
     rest = predicate.rest if predicate.verb == "become" else _behind(predicate.rest, "to", "as")
     if not rest:
         return
@@ -779,8 +806,27 @@ def _cost(predicate: Predicate) -> Iterator[Statement]:
         yield from _one(predicate, "price", replace(value, kind="money"))
 
 
+_PERIODS = frozenset({"hour", "day", "week", "fortnight", "month", "quarter", "term", "year"})
+
+
+def _salary(predicate: Predicate) -> Iterator[Statement]:
+    """*earns 2,900 a month*, *is paid 600 a quarter*."""
+    lows = [word.low for word in predicate.rest]
+    if not lows or predicate.past:
+        return
+    for place in range(1, min(len(lows), 5)):
+        if lows[place] in _PERIODS and lows[place - 1] in {"a", "an", "per"}:
+            value = phrase(predicate.rest[: place - 1])
+            if value.kind in {"money", "number"}:
+                yield from _one(predicate, "salary", replace(value, kind="money", qualifier=""))
+            return
+
+
 def _pay(predicate: Predicate) -> Iterator[Statement]:
     if predicate.past:
+        return
+    if predicate.passive:
+        yield from _salary(predicate)
         return
     value = phrase(_before(predicate.rest, "of", "for", "in", "per"))
     behind = _behind(predicate.rest, "of", "for", "in")
@@ -797,12 +843,16 @@ def _rise(predicate: Predicate) -> Iterator[Statement]:
     value = phrase(behind)
     if value.kind in {"money", "number", "version", "date", "time"}:
         yield from _changed(predicate, predicate.subject, behind, _from(predicate.rest))
-    elif predicate.verb == "go" and predicate.marker == "back" and behind:
+    elif behind and (predicate.verb == "return" or (predicate.verb == "go" and predicate.marker == "back")):
         yield Statement(predicate.subject, "", value.value, True, marker="back", kind=value.kind, sure=True)
 
 
 def _named(predicate: Predicate) -> Iterator[Statement]:
     value = phrase(predicate.rest)
+    if value.found and value.found[0].low == "off":
+        for subject in predicate.subjects:
+            yield Statement(subject, "", "", single_valued=False, ended=True)
+        return
     if not value.found or predicate.past:
         return
     several = predicate.subject.split(" ")[-1] in words("several")
@@ -976,6 +1026,31 @@ def _replace(predicate: Predicate) -> Iterator[Statement]:
     )
 
 
+def _swap(predicate: Predicate) -> Iterator[Statement]:
+    """*swapped the kick wheel for an electric one*."""
+    old, new = phrase(_before(predicate.rest, "for", "in")), phrase(_behind(predicate.rest, "for"))
+    if old.found and new.found:
+        yield Statement(
+            predicate.subject, "", new.value, True, old_value=_owned(old.value), marker="moved", kind=new.kind, sure=True
+        )
+
+
+def _owned(value: str) -> str:
+    return value.removeprefix("her ").removeprefix("his ").removeprefix("their ")
+
+
+def _sell(predicate: Predicate) -> Iterator[Statement]:
+    """*sells a crate of perry at 28*: its price."""
+    behind = _behind(predicate.rest, "at", "for")
+    value = phrase(behind)
+    if predicate.past or value.kind not in {"money", "number"}:
+        yield from _ended(predicate)
+        return
+    thing = fold_subject(_before(predicate.rest, "at", "for"), predicate.context.speaker)
+    if thing:
+        yield from _one(predicate, "price", replace(value, kind="money"), subject=f"{predicate.subject} {thing}")
+
+
 def _released(predicate: Predicate) -> Iterator[Statement]:
     found = _release(predicate)
     if found is not None:
@@ -992,6 +1067,9 @@ def _ended(predicate: Predicate) -> Iterator[Statement]:
             yield Statement(subject, "", "", single_valued=False, ended=True)
         return
     rest = predicate.rest
+    if predicate.verb in {"drop", "return"} and rest and rest[0].low in {"to", "from"}:
+        yield from _rise(predicate)
+        return
     if not predicate.past and predicate.verb not in {"quit"} and not predicate.context.left:
         # "The shop closes at six" is no end; a perfect is.
         if not (rest and predicate.verb in {"cancel", "stop", "abandon"}):
@@ -1046,6 +1124,15 @@ def _keep(predicate: Predicate) -> Iterator[Statement]:
 def _have(predicate: Predicate) -> Iterator[Statement]:
     if predicate.past:
         return
+    lows = [word.low for word in predicate.rest]
+    if lows[:2] == ["a", "new"] and "," in lows[3:6]:
+        place = lows.index(",")
+        noun, value = " ".join(lows[2:place]), phrase(predicate.rest[place + 1 :])
+        owner = "" if predicate.subject == USER else f"{predicate.subject} "
+        subject, attribute = split_attribute(f"{owner}{noun}")
+        if value.found:
+            yield Statement(subject, attribute or "be", value.value, True, marker="new", kind=value.kind)
+            return
     yield from _plain(predicate)
 
 
@@ -1069,6 +1156,17 @@ def _planned(predicate: Predicate) -> Iterator[Statement]:
             yield from _place(predicate, predicate.rest, "place")
 
 
+def _leads_by(predicate: Predicate) -> Iterator[Statement]:
+    """*Bettina conducts the youth choir*: its conductor."""
+    value = phrase(predicate.rest)
+    if predicate.passive or predicate.past or not value.found:
+        yield from _plain(predicate)
+        return
+    thing = fold_subject(value.found, predicate.context.speaker)
+    if thing and thing != USER and value.found[0].low in {"the", "our", "my"}:
+        yield Statement(thing, predicate.verb, predicate.subject, single_valued=True, kind="name", qualifier=value.qualifier)
+
+
 def _skipped(_: Predicate) -> Iterator[Statement]:
     return iter(())
 
@@ -1087,6 +1185,7 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     ("set", None): _set,
     ("work", None): _work,
     ("employ", None): _work,
+    ("base", True): _live,
     ("join", None): _join,
     **dict.fromkeys([(verb, None) for verb in ("start", "begin")], _start),
     **dict.fromkeys([(verb, None) for verb in (
@@ -1098,6 +1197,12 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     **dict.fromkeys([(verb, None) for verb in ("use", "deploy", "build", "compile", "host", "serve")], _use),
     ("cost", None): _cost,
     ("pay", None): _pay,
+    **dict.fromkeys([(verb, False) for verb in ("earn", "get", "receive")], _salary),
+    **dict.fromkeys([(verb, None) for verb in ("swap", "trade", "exchange")], _swap),
+    ("sell", False): _sell,
+    **dict.fromkeys([(verb, None) for verb in ("slip", "climb", "jump", "shrink", "sink", "double")], _rise),
+    ("make", True): _become,
+    ("split", None): _broke,
     **dict.fromkeys([(verb, None) for verb in ("rise", "fall", "go", "drop")], _rise),
     **dict.fromkeys([("call", True), ("name", True)], _named),
     ("rename", None): _rename,
@@ -1111,11 +1216,12 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     **dict.fromkeys([(verb, None) for verb in (
         "lead", "manage", "head", "chair", "coach", "captain", "own", "direct",
     )], _leads),
+    **dict.fromkeys([(verb, None) for verb in ("conduct", "command", "supervise", "present", "edit", "moderate")], _leads_by),
     ("report", None): _taught,
     ("replace", None): _replace,
     ("release", True): _released,
     **dict.fromkeys([(verb, None) for verb in (
-        "quit", "resign", "stop", "give", "cancel", "end", "lose", "sell", "close", "return", "throw", "drop",
+        "quit", "resign", "stop", "hand", "donate", "scrap", "pack", "withdraw", "dump", "ditch", "give", "cancel", "end", "lose", "sell", "close", "return", "throw", "drop",
         "abandon", "discontinue", "dissolve", "disable", "deprecate", "retire", "remove", "unsubscribe",
     )], _ended),
     ("turn", True): _ended,
