@@ -134,9 +134,7 @@ def _by_relation(
     return rivals
 
 
-def _candidates(
-    transaction: WriteTransaction, said: Sequence[Statement], near: Sequence[int]
-) -> list[int]:
+def _candidates(transaction: WriteTransaction, said: Sequence[Statement], near: Sequence[int]) -> list[int]:
     found: list[int] = []
     for one in said:
         if one.attribute:

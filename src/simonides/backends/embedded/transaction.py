@@ -913,7 +913,10 @@ class WriteTransaction:
 
     def known_before(self, entity: int, ordinal: int) -> bool:
         """Whether a row before *ordinal* mentions an entity."""
-        return self._one("SELECT 1 FROM mentions WHERE entity=? AND ordinal<? LIMIT 1", entity, ordinal) is not None
+        return (
+            self._one("SELECT 1 FROM mentions WHERE entity=? AND ordinal<? LIMIT 1", entity, ordinal)
+            is not None
+        )
 
     def speaks_of_another(self, ordinal: int, entity: int) -> bool:
         """Whether a row mentions a bearer of an entity's name, but not the entity itself."""

@@ -11,11 +11,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from simonides.text.statements.clauses import read_words
+from simonides.text.statements.cues import told_change
 from simonides.text.statements.english import words
 from simonides.text.statements.frames import one_slot
-from simonides.text.statements.phrases import USER, same_value
-from simonides.text.statements.reading import fold_speaker, read_statements, says_one_thing
+from simonides.text.statements.phrases import USER, same_value, stem
+from simonides.text.statements.reading import fold_speaker, read_statements, says_one_thing, subjects_of
 from simonides.text.statements.statement import Change
+
+from simonides.text.word_lists import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +30,9 @@ _SCHEDULED = frozenset(
     {"when", "deadline", "place", "leave", "land", "arrive", "open", "close", "end", "start"}
 )
 _CHANGED = frozenset({"moved", "renamed", "correction", "back", "now", "new", "left"})
+_MANY = 2
+"""Shared words of content from which two texts of the user are about one thing."""
+
 _ONE_SORT = frozenset({"time", "date", "money", "number", "version", "floor", "address"})
 
 
@@ -48,22 +55,62 @@ def compare_statements(
     change = compare_texts(before, after, alone=says_one_thing(earlier))
     if change is None and _one_speaker(earlier_speaker, later_speaker):
         decided = any(
-            new.single_valued and old.single_valued and (new.subject, new.attribute) == (old.subject, old.attribute)
+            new.single_valued
+            and old.single_valued
+            and (new.subject, new.attribute) == (old.subject, old.attribute)
             for new in after
             for old in before
         )
-        negated = decided or any(one.ended or one.marker == "also" or one.qualifier == "today" for one in (*before, *after))
-        return None if negated else one_slot(earlier, later)
+        negated = decided or any(
+            one.ended or one.marker == "also" or one.qualifier == "today" for one in (*before, *after)
+        )
+        if negated:
+            return None
+        return one_slot(earlier, later) or told_change(before, later, subjects_of(later, later_speaker))
     return change
+
+
+@lru_cache(maxsize=4096)
+def newer_leads(
+    earlier: str, later: str, *, earlier_speaker: str | None = None, later_speaker: str | None = None
+) -> bool:
+    """Whether the later of two texts that answer one question goes before the earlier one.
+
+    That is so where it changes what the earlier one states, and where both state something of the very same
+    subject: then both may be true, and the order says nothing. Not for marking the earlier one.
+
+    Args:
+        earlier: text that was true first.
+        later: text that was true later.
+        earlier_speaker: who says it; ``None`` = the user.
+        later_speaker: the same of the later one.
+    """
+    change = compare_statements(earlier, later, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
+    if change is not None:
+        return True
+    mine, theirs = subjects_of(later, later_speaker), subjects_of(earlier, earlier_speaker)
+    shared = {each for each in mine & theirs if each not in {USER, fold_speaker(later_speaker)}}
+    if shared:
+        return True
+    both = content_of(earlier) & content_of(later)
+    owned = {word for subject in mine | theirs for word in subject.split(" ")} - {USER}
+    return bool(mine and theirs and both & {stem(word) for word in owned}) or len(both) >= _MANY
+
+
+def content_of(text: str) -> frozenset[str]:
+    """Stems of the words of a text that are no function words."""
+    return frozenset(
+        stem(word.low)
+        for word in read_words(text)
+        if word.low not in stopwords("english") and word.low[0].isalnum()
+    )
 
 
 def _one_speaker(earlier: str | None, later: str | None) -> bool:
     return fold_speaker(earlier) == fold_speaker(later)
 
 
-def compare_texts(
-    before: Sequence[Statement], after: Sequence[Statement], *, alone: bool
-) -> Change | None:
+def compare_texts(before: Sequence[Statement], after: Sequence[Statement], *, alone: bool) -> Change | None:
     """The same of what two texts state.
 
     Args:
@@ -116,7 +163,11 @@ def compare(old: Statement, new: Statement) -> Change | None:
         return None
     # What one may have several of, said to be so now: the newer goes first, and nothing ends.
     verb = new.attribute.split(" ")[0]
-    if new.qualifier or (verb not in words("manifold") and verb not in {"be", "have"}) or new.marker == "correction":
+    if (
+        new.qualifier
+        or (verb not in words("manifold") and verb not in {"be", "have"})
+        or new.marker == "correction"
+    ):
         return Change("same attribute, now", sure=False)
     return None
 
@@ -132,7 +183,9 @@ def _one_subject(old: Statement, new: Statement) -> bool:
 
 def _one_attribute(old: Statement, new: Statement) -> bool:
     if old.attribute == new.attribute:
-        return bool(old.attribute) or (old.kind == new.kind and new.subject != USER and new.marker in _CHANGED)
+        return bool(old.attribute) or (
+            old.kind == new.kind and new.subject != USER and new.marker in _CHANGED
+        )
     if new.attribute or new.marker not in _CHANGED:
         return False
     if new.subject == USER:
@@ -204,16 +257,9 @@ def _names(old: Statement, new: Statement) -> bool:
 
 def _holds(old: Statement, value: str) -> bool:
     """Whether an earlier statement is about *value*: it is its value, its verb or its thing."""
-    wanted = [_stem(part) for part in value.split(" ")]
-    held = {_stem(part) for part in f"{old.subject} {old.attribute} {old.value}".split(" ")}
+    wanted = [stem(part) for part in value.split(" ")]
+    held = {stem(part) for part in f"{old.subject} {old.attribute} {old.value}".split(" ")}
     return bool(wanted) and all(part in held for part in wanted)
-
-
-def _stem(word: str) -> str:
-    for ending in ("ing", "ers", "er", "es", "ed", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
 
 
 def _resumes(old: Statement, new: Statement) -> Change | None:

@@ -84,21 +84,30 @@ def _holds_one(
         if any(word.low in _TEMPORARY or word.low in words("temporary") for word in filler):
             return False
         # A verb or a further phrase: more than one slot.
-        if any(word.low in words("auxiliaries") or word.low == ":" for word in filler) or any(
+        if any(
+            (word.low in words("auxiliaries") and word.raw.islower()) or word.low == ":" for word in filler
+        ) or any(
             word.low in words("prepositions") or (word.low in verb_bases() and word.raw.islower())
             for word in filler[1:]
         ):
             return False
-    if any(low.endswith("ed") and before not in words("auxiliaries") for before, low in zip(lows, lows[1:], strict=False)):
+    if any(
+        low.endswith("ed") and before not in words("auxiliaries")
+        for before, low in zip(lows, lows[1:], strict=False)
+    ):
         return False
     kinds = kind_of(mine), kind_of(theirs)
-    if kinds[0] != kinds[1] or "time" in kinds:
+    if kinds[0] != kinds[1] or "time" in kinds or (lows[-1] == "at" and kinds[0] == "version"):
         return False
     if same_value(fold_value(mine, kinds[0]), fold_value(theirs, kinds[1])):
         return False
     if lows[0] in {"a", "an", "some", "one"} or "can" in lows or "not" in lows:
         return False
-    place = next((at for at in range(1, len(lows)) if lows[at] in words("auxiliaries") or lows[at] in verb_bases()), 0)
+    if not set(lows).isdisjoint({"was", "were", "had", "did"}):
+        return False
+    helpers = [at for at in range(1, len(lows)) if lows[at] in words("auxiliaries")]
+    others = [at for at in range(1, len(lows)) if lows[at] in verb_bases()]
+    place = (helpers or others or [0])[0]
     if not place:
         # The verb is none of the list: a slot at the end of a longer frame.
         return len(lows) > _SHORTEST_FRAME

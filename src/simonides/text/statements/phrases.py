@@ -29,6 +29,7 @@ _ADDRESS = re.compile(
 )
 _CODE = re.compile(r"(?=[\w.-]{0,40}\d)[a-z\d]+(?:[-._][a-z\d]+){0,8}")
 _ZEROS = re.compile(r"(?<=\d)\.0{1,6}\Z")
+_SHORTEST_STEM = 3
 _DIGITS = 7
 """Last digits that make two telephone numbers one."""
 
@@ -138,7 +139,9 @@ def kind_of(found: Sequence[Word]) -> str:
         return "floor"
     if any(low in words("days") for low in lows):
         return "date"
-    if (len(lows) == 1 and found[0].quoted) or (len(lows) == 2 and len(found[1].raw) == 1 and found[1].raw.isupper()):
+    if (len(lows) == 1 and found[0].quoted) or (
+        len(lows) == 2 and len(found[1].raw) == 1 and found[1].raw.isupper()
+    ):
         return "code"
     if len(lows) == 1 and _ADDRESS.fullmatch(lows[0]):
         return "address"
@@ -230,6 +233,14 @@ def same_value(one: str, other: str) -> bool:
         ]:
             return True
     return _initials(one) == other or _initials(other) == one
+
+
+def stem(word: str) -> str:
+    """A word without its common endings, to compare *smoking* with *smoke*."""
+    for ending in ("ing", "ers", "er", "es", "ed", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
 
 
 def _plain_numbers(value: str) -> str:

@@ -33,9 +33,16 @@ _BACK = frozenset({"back", "again"})
 _SAME_IN_THE_PAST = frozenset({"put", "set", "quit", "reset", "shut", "cut", "let", "split", "hit", "cost"})
 _BEFORE_VERB = words("adverbs") | {"no", "longer", "not", "never", "also", ","}
 _DETERMINED = (words("determiners") - {"that", "this", "these", "those", "her"}) | words("adjectives")
-_SMALL = words("determiners") | words("prepositions") | words("stoppers") | {"and", "or", "but", "not", "than", "less"}
+_SMALL = (
+    words("determiners")
+    | words("prepositions")
+    | words("stoppers")
+    | {"and", "or", "but", "not", "than", "less"}
+)
 _GROUNDS = frozenset({"since", "with", "after", "because", "due", "thanks", "from", "following"})
-_NARROWS = frozenset({"in", "on", "at", "for", "during", "under", "by", "until", "while", "before", "as", "within"})
+_NARROWS = frozenset(
+    {"in", "on", "at", "for", "during", "under", "by", "until", "while", "before", "as", "within"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +54,14 @@ class Context:
         subject: of the clause before; empty = none.
         marker: what the text began with.
         left: a clause before told that something was left or ended.
+        thing: what the clause before speaks of behind its verb; *it* stands for it.
     """
 
     speaker: str
     subject: str = ""
     marker: str = ""
     left: bool = False
+    thing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +294,9 @@ def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
             continue
         if place == start:
             # No subject: "Moved to Oslo in May." A base form is an order, and what ends in -ing a noun.
-            if low.endswith("ing"):
+            if low.endswith("ing") or (
+                word.raw[0].isupper() and clause[place + 1 : place + 2] and clause[place + 1].raw[0].isupper()
+            ):
                 continue
             if word.raw[0].islower() or (verbs.get(low) != low and low.endswith(("ed", "t"))):
                 return place, ()
@@ -301,6 +312,8 @@ def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
                 continue
             plain = verbs[low] == low and low not in _SAME_IN_THE_PAST
             if plain and not _takes_base(clause[start:place]):
+                continue
+            if place + 1 < len(clause) and clause[place + 1].low in auxiliaries:
                 continue
             if low.endswith("ing") or (low in verbs and word.raw[0].isupper()):
                 continue
@@ -376,7 +389,7 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
             break
         if low in {"not", "never"}:
             negated = True
-        elif low in words("coexist"):
+        elif low in words("coexist") - {"second"}:
             coexists = True
         elif low in words("change"):
             marker = "now"
@@ -408,7 +421,13 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
                 position += 2
                 continue
             progressive = be and low.endswith("ing")
-            if be and not progressive and base == low and low in verbs and low not in {"set", "put", "cut", "run", "become"}:
+            if (
+                be
+                and not progressive
+                and base == low
+                and low in verbs
+                and low not in {"set", "put", "cut", "run", "become"}
+            ):
                 # "is home", "is work": a noun.
                 return "be", False, past and not perfect, negated, ended, position, marker, coexists
             passive = be and not progressive
@@ -429,6 +448,8 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
         else:
             break
         position += 1
+    if not be and clause[place].low in {"do", "does"} and place + 1 < len(clause):
+        return "do", False, False, negated, ended, position, marker, coexists
     if be:
         if marker == "will":
             marker = ""
@@ -479,9 +500,10 @@ def _subjects(found: tuple[Word, ...], context: Context, *, first: bool) -> tupl
         if any(part is None for part in parts):
             return None
         return tuple(part for part in parts if part)
-    if any(low in words("former") for low in lows) and len(lows) > 1:
+    if any(word.low in words("former") and word.raw.islower() for word in found) and len(lows) > 1:
         return None
-    one = fold_subject(found, context.speaker, context.subject)
+    stands_for = context.thing if lows == ["it"] and context.thing else context.subject
+    one = fold_subject(found, context.speaker, stands_for)
     return None if one is None else (one,)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from simonides.text.normalise import fold_case, fold_characters
 from simonides.text.speech import label_of
 from simonides.text.statements.clauses import LONGEST, cut, read_words
-from simonides.text.statements.english import kept_forms, words
+from simonides.text.statements.english import verb_bases, words
 from simonides.text.statements.phrases import USER, fold_subject, split_attribute
 from simonides.text.statements.predicate import Context, read_predicate
 from simonides.text.statements.rules import phrase, state
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _OWNERS = frozenset({"user", "human", "me", "i", "owner"})
 _NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
 _FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
+_THE = frozenset({"the", "my", "our"})
 _LONGEST_LABEL = 6
 _FEW_WORDS = 2
 _LONGEST_ALONE = 160
@@ -71,8 +72,26 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         statements += said
         subject = predicate.subject if len(predicate.subjects) == 1 else context.subject
         left = context.left or any(one.ended for one in said)
-        context = replace(context, subject=subject, left=left)
+        rest = predicate.rest
+        named = rest and (rest[0].low in _THE or rest[0].low.endswith("'s"))
+        thing = fold_subject(phrase(rest).found, first) if named else None
+        context = replace(context, subject=subject, left=left, thing=thing or "")
     return tuple(dict.fromkeys(statements))
+
+
+@lru_cache(maxsize=4096)
+def subjects_of(text: str, speaker: str | None = None) -> frozenset[str]:
+    """Whom the clauses of a text speak of, folded."""
+    if len(text) > LONGEST:
+        return frozenset()
+    context = Context(fold_speaker(speaker))
+    found: list[str] = []
+    for clause in cut(read_words(text)):
+        predicate = read_predicate(_without_opening(clause)[0], context)
+        if predicate is not None:
+            found += predicate.subjects
+            context = replace(context, subject=predicate.subject)
+    return frozenset(found)
 
 
 @lru_cache(maxsize=4096)
@@ -122,9 +141,17 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
     place = lows.index(":")
     if not 0 < place <= _LONGEST_LABEL or place + 1 >= len(lows):
         return None
-    if any(low in words("auxiliaries") for low in lows[:place]) or lows[0] in words("corrections"):
+    if any(low in words("auxiliaries") - {"have", "has"} for low in lows[:place]) or lows[0] in words(
+        "corrections"
+    ):
         return None
-    thing = fold_subject(clause[:place], context.speaker)
+    fresh = next((at for at in range(place) if lows[at] in {"new", "better", "different"}), 0)
+    if fresh:
+        # "I've picked a better password: …"
+        context = replace(context, marker="new")
+    elif any(low in verb_bases() and verb_bases()[low] != low for low in lows[1:place]):
+        return None
+    thing = fold_subject(clause[fresh + 1 if fresh else 0 : place], context.speaker)
     value = phrase(clause[place + 1 :])
     if thing is None or not value.found:
         return None

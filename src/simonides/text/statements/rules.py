@@ -133,7 +133,11 @@ def _qualifier(found: Sequence[Word]) -> str:
     if not found:
         return ""
     lows = [word.low for word in found]
-    if lows[0] in {"today", "tonight"} or lows[:2] in (["this", "week"], ["this", "morning"], ["this", "afternoon"]):
+    if lows[0] in {"today", "tonight"} or lows[:2] in (
+        ["this", "week"],
+        ["this", "morning"],
+        ["this", "afternoon"],
+    ):
         return "today"
     if lows[0] not in _NARROWING and lows[0] not in {"every", "each", "per", "to", "with", "without"}:
         return ""
@@ -239,6 +243,8 @@ def _plain(predicate: Predicate) -> Iterator[Statement]:
     if first.low in words("prepositions") and len(predicate.rest) > 1:
         verb = f"{verb} {first.low}"
         value = phrase(predicate.rest[1:])
+    if first.low == "at" and value.kind == "number" and len(value.found) == 1:
+        value = replace(value, kind="time")
     versioned = _versioned(value.found)
     if versioned is not None:
         attribute, number = versioned
@@ -248,7 +254,11 @@ def _plain(predicate: Predicate) -> Iterator[Statement]:
     if attributed is not None and not predicate.past:
         noun, inner = attributed
         inner = replace(inner, qualifier=value.qualifier)
-        attribute = noun if noun in {"port", "version"} else f"{verb} {noun}"
+        if len(inner.found) == 2 and inner.kind == "number" and inner.found[1].low.isalpha():
+            # "size 8 gloves", worn or needed.
+            noun, inner = f"{noun} {inner.found[1].low}", replace(inner, value=inner.found[0].low)
+            verb = ""
+        attribute = noun if noun in {"port", "version"} else f"{verb} {noun}".strip()
         yield from _one(predicate, attribute, inner)
         return
     often = _frequency(predicate.rest)
@@ -260,21 +270,29 @@ def _plain(predicate: Predicate) -> Iterator[Statement]:
     noun = value.found[-1].low if typed and len(value.found) > 1 else ""
     if typed and noun and not noun[0].isdigit():
         number = replace(value, value=fold_value(value.found[:1], "number"), kind="number")
-        attribute = f"count {noun}" if predicate.verb in {"have", "be", "stand", "count"} else f"{verb} {noun}"
+        attribute = (
+            f"count {noun}" if predicate.verb in {"have", "be", "stand", "count"} else f"{verb} {noun}"
+        )
         yield from _one(predicate, attribute, number, sure=False)
         return
     # "is recorded on cards", "belongs to X": a thing has one such value at a time.
     one_place = verb in _SINGLE or (
-        predicate.passive and first.low in words("prepositions") and predicate.verb not in words("manifold")
+        predicate.passive and first.low in words("prepositions") and predicate.verb not in _OPEN_PASSIVES
     )
-    single = predicate.definite and (typed or (one_place and predicate.verb not in words("manifold")))
-    if predicate.verb in words("manifold") and not typed:
+    single = predicate.definite and (typed or one_place)
+    if predicate.verb in words("manifold") and not typed and not (predicate.passive and one_place):
         single = False
     for subject in predicate.subjects:
         yield Statement(
             subject, verb, value.value, single, kind=value.kind, qualifier=value.qualifier, ended=predicate.ended,
         )  # fmt: skip
 
+
+_OPEN_PASSIVES = frozenset({
+    "use", "test", "speak", "cover", "sell", "make", "find", "eat", "see", "know", "play", "take", "compile", "support",
+    "translate", "cut", "mention", "accept", "visit", "wear", "try", "like", "love", "say", "read", "drink",
+})  # fmt: skip
+"""In the passive these are true of several places and people at a time."""
 
 _SINGLE = frozenset({
     "belong to", "go to", "study", "study at", "live with", "sleep in", "run on", "serve as", "count",
@@ -293,7 +311,9 @@ def _frequency(rest: Sequence[Word]) -> tuple[str, Phrase] | None:
         if often:
             start = place - 1 if low == "times" else place
             found = tuple(word for word in rest[start : start + 4] if word.low not in words("stoppers"))
-            attribute = " ".join([*(one for one in lows[:start] if one not in words("determiners")), "how often"])
+            attribute = " ".join(
+                [*(one for one in lows[:start] if one not in words("determiners")), "how often"]
+            )
             return attribute, Phrase(found, "words", " ".join(word.low for word in found), "")
     return None
 
@@ -372,7 +392,9 @@ def _copula(predicate: Predicate) -> Iterator[Statement]:
         return
     if value.found and _is_role(predicate, value):
         for each in predicate.subjects:
-            yield Statement(each, "role", value.value, single_valued=_is_ranked(predicate, value), kind="words")
+            yield Statement(
+                each, "role", value.value, single_valued=_is_ranked(predicate, value), kind="words"
+            )
         return
     if first in {"a", "an"} and value.kind not in _TYPED:
         yield Statement(predicate.subject, "be", value.value, single_valued=False)
@@ -416,6 +438,8 @@ def _flipped(predicate: Predicate, rest: Sequence[Word]) -> Statement | None:
     thing = fold_subject(value.found, predicate.context.speaker)
     if thing is None or thing == USER:
         return None
+    if predicate.subject == USER and _is_role(predicate, value):
+        return Statement(USER, "role", value.value, single_valued=True)
     liked = favourite(thing)
     if liked is not None:
         return Statement(liked[0], liked[1], predicate.subject, single_valued=True, kind="name", sure=True)
@@ -540,10 +564,14 @@ def _live(predicate: Predicate) -> Iterator[Statement]:
     rest = predicate.rest
     if rest and rest[0].low == "with":
         return
+    while rest and rest[0].low not in _PLACES:
+        rest = rest[1:]
     yield from _place(predicate, rest, "residence")
 
 
-_WAYS = frozenset({"house", "home", "over", "away", "again", ",", "down", "up", "out", "across", "in", "back", "on"})
+_WAYS = frozenset(
+    {"house", "home", "over", "away", "again", ",", "down", "up", "out", "across", "in", "back", "on"}
+)
 
 
 def _move(predicate: Predicate) -> Iterator[Statement]:
@@ -622,7 +650,10 @@ def _changed(predicate: Predicate, thing: str, behind: Sequence[Word], old: str)
     if attribute in {"address", "home"}:
         attribute = "residence"
     if value.kind == "number" and not attribute and len(value.found) == 2 and value.found[1].low.isalpha():
-        attribute, value = f"count {value.found[1].low}", replace(value, value=fold_value(value.found[:1], "number"))
+        attribute, value = (
+            f"count {value.found[1].low}",
+            replace(value, value=fold_value(value.found[:1], "number")),
+        )
     yield Statement(subject, attribute, value.value, True, old_value=old, marker="moved", kind=value.kind,
                     qualifier=value.qualifier if value.qualifier.startswith("for ") else "", sure=True)  # fmt: skip
 
@@ -649,6 +680,8 @@ def _work(predicate: Predicate) -> Iterator[Statement]:
         yield from _role(predicate, rest[1:])
     elif first in {"at", "for", "with"}:
         value = phrase(rest[1:])
+        if first == "with" and value.kind != "name":
+            return
         if value.qualifier.startswith(("at ", "in ", "with ")):
             value = replace(value, qualifier="")
         yield from _one(predicate, "employer", value)
@@ -689,7 +722,9 @@ def _start(predicate: Predicate) -> Iterator[Statement]:
 
 def _owned_by(predicate: Predicate) -> bool:
     first = predicate.subject_words[0].low if predicate.subject_words else ""
-    return first in {"my", "our", "his", "her"} or any(word.low.endswith("'s") for word in predicate.subject_words)
+    return first in {"my", "our", "his", "her"} or any(
+        word.low.endswith("'s") for word in predicate.subject_words
+    )
 
 
 def _timed(predicate: Predicate) -> Iterator[Statement]:
@@ -765,7 +800,11 @@ def _become(predicate: Predicate) -> Iterator[Statement]:
         if thing and person.kind == "name":
             yield Statement(thing, "be", person.value, True, marker="moved", kind="name")
         return
-    if predicate.passive and predicate.rest and predicate.rest[0].low not in {"to", "as", "a", "an", "the", "by"}:
+    if (
+        predicate.passive
+        and predicate.rest
+        and predicate.rest[0].low not in {"to", "as", "a", "an", "the", "by"}
+    ):
         value = phrase(predicate.rest)
         if value.found and _is_role(predicate, value):
             yield Statement(predicate.subject, "role", value.value, True, marker=predicate.marker or "moved")
@@ -839,6 +878,11 @@ def _pay(predicate: Predicate) -> Iterator[Statement]:
 
 
 def _rise(predicate: Predicate) -> Iterator[Statement]:
+    if predicate.verb == "go" and predicate.rest and predicate.rest[0].low in words("diets"):
+        yield Statement(
+            predicate.subject, "diet", predicate.rest[0].low, single_valued=True, marker="moved", sure=True
+        )
+        return
     behind = _behind(predicate.rest, "to")
     value = phrase(behind)
     if value.kind in {"money", "number", "version", "date", "time"}:
@@ -902,7 +946,9 @@ def _attitude(predicate: Predicate) -> Iterator[Statement]:
     rest = predicate.rest
     verb = predicate.verb
     if verb == "stand" and not predicate.negated:
-        if rest:
+        if rest and rest[0].low == "at" and phrase(rest[1:]).kind == "number":
+            yield from _plain(predicate)
+        elif rest:
             yield from _place(predicate, rest, "place")
         return
     if predicate.past:
@@ -1031,7 +1077,14 @@ def _swap(predicate: Predicate) -> Iterator[Statement]:
     old, new = phrase(_before(predicate.rest, "for", "in")), phrase(_behind(predicate.rest, "for"))
     if old.found and new.found:
         yield Statement(
-            predicate.subject, "", new.value, True, old_value=_owned(old.value), marker="moved", kind=new.kind, sure=True
+            predicate.subject,
+            "",
+            new.value,
+            True,
+            old_value=_owned(old.value),
+            marker="moved",
+            kind=new.kind,
+            sure=True,
         )
 
 
@@ -1048,7 +1101,9 @@ def _sell(predicate: Predicate) -> Iterator[Statement]:
         return
     thing = fold_subject(_before(predicate.rest, "at", "for"), predicate.context.speaker)
     if thing:
-        yield from _one(predicate, "price", replace(value, kind="money"), subject=f"{predicate.subject} {thing}")
+        yield from _one(
+            predicate, "price", replace(value, kind="money"), subject=f"{predicate.subject} {thing}"
+        )
 
 
 def _released(predicate: Predicate) -> Iterator[Statement]:
@@ -1164,7 +1219,52 @@ def _leads_by(predicate: Predicate) -> Iterator[Statement]:
         return
     thing = fold_subject(value.found, predicate.context.speaker)
     if thing and thing != USER and value.found[0].low in {"the", "our", "my"}:
-        yield Statement(thing, predicate.verb, predicate.subject, single_valued=True, kind="name", qualifier=value.qualifier)
+        yield Statement(
+            thing,
+            predicate.verb,
+            predicate.subject,
+            single_valued=True,
+            kind="name",
+            qualifier=value.qualifier,
+        )
+
+
+def _holds_post(predicate: Predicate) -> Iterator[Statement]:
+    """*holds the post of chief coach*."""
+    lows = [word.low for word in predicate.rest]
+    if (
+        not predicate.passive
+        and "of" in lows
+        and set(lows[: lows.index("of")]) & {"post", "office", "position", "job", "rank"}
+    ):
+        value = phrase(_behind(predicate.rest, "of"))
+        if value.found:
+            yield Statement(predicate.subject, "role", value.value, single_valued=True)
+
+
+def _supplies(predicate: Predicate) -> Iterator[Statement]:
+    """*Wax & Wick supplies our candles*: where they come from."""
+    value = phrase(predicate.rest)
+    if (
+        predicate.past
+        or predicate.passive
+        or not value.found
+        or value.found[0].low not in {"the", "our", "my"}
+    ):
+        return
+    thing = fold_subject(value.found, predicate.context.speaker)
+    if thing and thing != USER:
+        yield Statement(thing, "source", predicate.subject, single_valued=True, kind="name")
+
+
+def _come(predicate: Predicate) -> Iterator[Statement]:
+    if (
+        predicate.rest
+        and predicate.rest[0].low == "from"
+        and not predicate.past
+        and not _is_person(predicate)
+    ):
+        yield from _one(predicate, "source", phrase(predicate.rest[1:]), sure=False)
 
 
 def _skipped(_: Predicate) -> Iterator[Statement]:
@@ -1180,7 +1280,7 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     **dict.fromkeys([(verb, None) for verb in (
         "change", "switch", "upgrade", "update", "downgrade", "migrate", "raise", "lower", "reduce", "increase",
         "decrease", "extend", "postpone", "reschedule", "shift", "push", "bring", "transfer", "convert", "swap",
-        "reset", "bump", "revert", "roll", "shorten", "correct",
+        "reset", "bump", "revert", "roll", "shorten", "correct", "improve", "rotate", "port", "beat",
     )], _change),
     ("set", None): _set,
     ("work", None): _work,
@@ -1206,6 +1306,11 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     **dict.fromkeys([(verb, None) for verb in ("rise", "fall", "go", "drop")], _rise),
     **dict.fromkeys([("call", True), ("name", True)], _named),
     ("rename", None): _rename,
+    ("rechristen", None): _rename,
+    ("rebrand", None): _rename,
+    ("hold", None): _holds_post,
+    ("come", None): _come,
+    **dict.fromkeys([(verb, None) for verb in ("supply", "provide", "deliver")], _supplies),
     **dict.fromkeys([(verb, None) for verb in ("marry", "divorce", "engage", "separate")], _marry),
     ("break", None): _broke,
     **dict.fromkeys([(verb, False) for verb in (
