@@ -75,7 +75,7 @@ def resolve(
             news = (
                 changed
                 or folded == closing
-                or (len(known) == 1 and transaction.known_before(known[0].number, told_from))
+                or (len(known) == 1 and transaction.known_before(known[0].number, told_from, readers))
             )
             chosen = _choose(known, qualifier, changed=news)
             if chosen is None:

@@ -17,7 +17,7 @@ from simonides.text.speech import label_of
 from simonides.text.statements.clauses import LONGEST, cut, read_words
 from simonides.text.statements.english import verb_bases, words
 from simonides.text.statements.phrases import USER, fold_subject, split_attribute
-from simonides.text.statements.predicate import Context, read_predicate
+from simonides.text.statements.predicate import Context, is_unsure, read_predicate
 from simonides.text.statements.rules import phrase, state
 from simonides.text.statements.statement import Statement
 
@@ -79,6 +79,11 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
     return tuple(dict.fromkeys(statements))
 
 
+def is_reported(text: str) -> bool:
+    """Whether a text tells of a wish, a plan, a condition or what somebody says."""
+    return any(is_unsure(clause) for clause in cut(read_words(text)))
+
+
 @lru_cache(maxsize=4096)
 def subjects_of(text: str, speaker: str | None = None) -> frozenset[str]:
     """Whom the clauses of a text speak of, folded."""
@@ -99,6 +104,9 @@ def says_one_thing(text: str) -> bool:
     """Whether a text is one short clause about one attribute, so that nothing else is lost with it."""
     clauses = [clause for clause in cut(read_words(text)) if len(clause) > _FEW_WORDS]
     stated = {one.attribute for one in read_statements(text)}
+    if "employer" in stated:
+        # "as a buyer": one post.
+        stated.discard("role")
     return len(text) <= _LONGEST_ALONE and len(clauses) <= 1 and len(stated) <= 1
 
 
