@@ -18,7 +18,6 @@ from simonides.text.statements.frames import one_slot
 from simonides.text.statements.phrases import USER, same_value, stem
 from simonides.text.statements.reading import fold_speaker, read_statements, says_one_thing, subjects_of
 from simonides.text.statements.statement import Change
-
 from simonides.text.word_lists import stopwords
 
 if TYPE_CHECKING:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.english import base_of, verb_bases, words
-from simonides.text.statements.phrases import fold_subject, fold_value, kind_of
+from simonides.text.statements.markers import read_markers
+from simonides.text.statements.phrases import fold_subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +23,12 @@ _PLANNED = frozenset(
 )
 """In the progressive these tell of a plan: "is moving to"."""
 
-_ANY_MORE = (("any", "more"), ("anymore",), ("any", "longer"))
 _SKIPPED = words("corrections") | words("adverbs") | {
     ",", ":", "ok", "okay", "well", "hey", "hi", "and", "but", "so", "yes", "no", "please", "note", "fyi",
     "today", "yesterday", "then", "anymore", "instead",
 }  # fmt: skip
 _OPENERS = (("from", "now", "on"), ("as", "of"), ("these", "days"), ("by", "the", "way"))
 _STARTERS = frozenset({"the", "my", "our", "a", "an", "user", "this"})
-_BACK = frozenset({"back", "again"})
 _SAME_IN_THE_PAST = frozenset({"put", "set", "quit", "reset", "shut", "cut", "let", "split", "hit", "cost"})
 _BEFORE_VERB = words("adverbs") | {"no", "longer", "not", "never", "also", ","}
 _DETERMINED = (words("determiners") - {"that", "this", "these", "those", "her"}) | words("adjectives")
@@ -126,7 +125,7 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
         return None
     definite = _is_definite(subject_words)
     rest = clause[behind:]
-    rest, told = _markers(rest)
+    rest, told = read_markers(rest)
     return Predicate(
         subjects,
         subject_words,
@@ -134,7 +133,7 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
         verb,
         passive,
         past,
-        ended or told.ended and negated,
+        ended or (told.ended and negated),
         negated,
         rest,
         context.marker or leading or told.marker or marker,
@@ -402,7 +401,7 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
                 negated = ended = True
             elif low == "will":
                 marker = marker or "will"
-            elif not (low in {"can", "could"}):
+            elif low not in {"can", "could"}:
                 return None
         elif low in _BE and not (low in {"got", "gets"} and not _participle(clause, position + 1)):
             be = True
@@ -520,86 +519,3 @@ def _is_definite(found: Sequence[Word]) -> bool:
         or any(word.raw[0].isupper() for word in found[1:])
         or (len(found) == 1 and first.raw[0].isupper())
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    marker: str = ""
-    coexists: bool = False
-    ended: bool = False
-    old: str = ""
-
-
-def _markers(rest: tuple[Word, ...]) -> tuple[tuple[Word, ...], _Told]:
-    """What stands behind the verb without the words that say what became of it, and what they say."""
-    told = _Told()
-    lows = [word.low for word in rest]
-    # "not B12 but D12", "not at 8:15 but at 8:51".
-    if lows[:1] == ["not"] and "but" in lows:
-        place = lows.index("but")
-        old = _value(rest[1:place])
-        rest, told = rest[place + 1 :], replace(told, old=old, marker="correction")
-        lows = [word.low for word in rest]
-    for phrase in (("instead", "of"), ("rather", "than"), ("not",)):
-        place = _find(lows, phrase)
-        if place >= 1 and place + len(phrase) < len(lows):
-            behind = rest[place + len(phrase) :]
-            cut = place - 1 if lows[place - 1] == "," else place
-            if phrase != ("not",) or lows[place - 1] == ",":
-                told = replace(told, old=_value(behind), marker=told.marker or "correction")
-                rest, lows = rest[:cut], lows[:cut]
-    for phrase in _ANY_MORE:
-        place = _find(lows, phrase)
-        if place >= 0:
-            told = replace(told, ended=True)
-            rest = rest[:place] + rest[place + len(phrase) :]
-            lows = [word.low for word in rest]
-    for phrase, marker in (
-        (("from", "now", "on"), "now"), (("from", "today"), "now"), (("as", "of", "today"), "now"),
-        (("these", "days"), "now"), (("as", "well"), "also"), (("this", "time"), "now"), (("for", "now"), ""),
-    ):  # fmt: skip
-        place = _find(lows, phrase)
-        if place >= 0:
-            if marker == "also":
-                told = replace(told, coexists=True)
-            else:
-                told = replace(told, marker=told.marker or marker)
-            rest = rest[:place] + rest[place + len(phrase) :]
-            lows = [word.low for word in rest]
-    kept = []
-    for word in rest:
-        low = word.low
-        if low in words("change"):
-            told = replace(told, marker=told.marker or "now")
-        elif low in _BACK and not word.quoted:
-            told = replace(told, marker=told.marker or "back")
-        elif low in {"also", "too", "additionally"}:
-            told = replace(told, coexists=True)
-        elif low in words("adverbs") and not word.quoted:
-            continue
-        else:
-            if low in {"another", "second", "additional"} and len(rest) > 1:
-                told = replace(told, coexists=told.coexists or low != "second")
-            kept.append(word)
-    while kept and kept[-1].low in {",", ".", ":", "and"}:
-        kept.pop()
-    while kept and kept[0].low in {",", ":"}:
-        kept.pop(0)
-    return tuple(kept), told
-
-
-def _find(lows: Sequence[str], phrase: Sequence[str]) -> int:
-    size = len(phrase)
-    for place in range(len(lows) - size + 1):
-        if tuple(lows[place : place + size]) == tuple(phrase):
-            return place
-    return -1
-
-
-def _value(found: Sequence[Word]) -> str:
-    bare = list(found)
-    while bare and bare[0].low in words("prepositions"):
-        bare.pop(0)
-    cut = [place for place, word in enumerate(bare) if word.low in words("stoppers") or word.low == ","]
-    bare = bare[: cut[0]] if cut and cut[0] else bare
-    return fold_value(bare, kind_of(bare))

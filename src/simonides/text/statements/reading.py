@@ -16,13 +16,14 @@ from simonides.text.normalise import fold_case, fold_characters
 from simonides.text.speech import label_of
 from simonides.text.statements.clauses import LONGEST, cut, read_words
 from simonides.text.statements.english import verb_bases, words
+from simonides.text.statements.objects import phrase
 from simonides.text.statements.phrases import USER, fold_subject, split_attribute
 from simonides.text.statements.predicate import Context, is_unsure, read_predicate
-from simonides.text.statements.rules import phrase, state
+from simonides.text.statements.rules import state
 from simonides.text.statements.statement import Statement
 
 if TYPE_CHECKING:
-    from simonides.text.statements.clauses import Clause, Word
+    from simonides.text.statements.clauses import Clause
 
 _OWNERS = frozenset({"user", "human", "me", "i", "owner"})
 _NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
