@@ -70,7 +70,7 @@ def _changed_object(predicate: Predicate, rest: Sequence[Word]) -> Iterator[Stat
     if not thing:
         yield from changed_value(predicate, "", words_behind(rest, "to", "into"), behind_from(rest))
         return
-    subject = fold_subject(thing, predicate.context.speaker, predicate.context.subject)
+    subject = fold_subject(thing, predicate.context.speaker, predicate.subject)
     if subject is None:
         return
     if any(low.low in {"mind", "minds"} for low in thing):
@@ -327,9 +327,11 @@ def ended_by_verb(predicate: Predicate) -> Iterator[Statement]:
         "using",
     }:
         rest = rest[1:]
+    while rest and rest[-1].low in {"up", "off", "back", "in", "over", "away"}:
+        rest = rest[:-1]
     if not rest:
         return
-    value = phrase(rest)
+    value = phrase(rest, ends=frozenset({"over", "back", "up", "off"}))
     if value.kind in {"time", "date"} or rest[0].low in {"at", "on", "in"}:
         yield from timed_event(predicate)
         return

@@ -150,7 +150,7 @@ def compare(old: Statement, new: Statement) -> Change | None:
         return Change("opposite", sure=True) if opposite else None
     if old.qualifier != new.qualifier:
         return None
-    if not _one_attribute(old, new) or same_value(old.value, new.value):
+    if not _one_attribute(old, new) or _one_value(old, new):
         return None
     if not _one_sort(old, new):
         return None
@@ -180,11 +180,18 @@ def _one_subject(old: Statement, new: Statement) -> bool:
     return False
 
 
+def _one_value(old: Statement, new: Statement) -> bool:
+    # A deputy manager is no manager.
+    return old.value == new.value if new.attribute == "role" else same_value(old.value, new.value)
+
+
 def _one_attribute(old: Statement, new: Statement) -> bool:
     if old.attribute == new.attribute:
         return bool(old.attribute) or (
             old.kind == new.kind and new.subject != USER and new.marker in _CHANGED
         )
+    if not old.attribute and old.marker in _CHANGED and old.subject != USER:
+        return old.kind == new.kind and old.kind in _ONE_SORT
     if new.attribute or new.marker not in _CHANGED:
         return False
     if new.subject == USER:
@@ -243,6 +250,8 @@ def _ends(old: Statement, new: Statement) -> Change | None:
         return Change("ended", sure=True) if old.attribute in _SCHEDULED else None
     if _holds(old, new.value):
         return Change("ended", sure=True)
+    if old.qualifier and _holds(old, new.value, old.qualifier):
+        return Change("ended", sure=False)
     return None
 
 
@@ -250,14 +259,16 @@ def _names(old: Statement, new: Statement) -> bool:
     """Whether what ended is what the earlier statement is about: *gave up the flat*, Jorunn's flat."""
     if not new.value or new.attribute:
         return False
+    if old.subject == new.value and old.value == new.subject:
+        return True
     owner = "" if new.subject == USER else f"{new.subject} "
     return old.subject == f"{owner}{new.value}" or f"{old.subject} {old.attribute}" == f"{owner}{new.value}"
 
 
-def _holds(old: Statement, value: str) -> bool:
+def _holds(old: Statement, value: str, more: str = "") -> bool:
     """Whether an earlier statement is about *value*: it is its value, its verb or its thing."""
     wanted = [stem(part) for part in value.split(" ")]
-    held = {stem(part) for part in f"{old.subject} {old.attribute} {old.value}".split(" ")}
+    held = {stem(part) for part in f"{old.subject} {old.attribute} {old.value} {more}".split(" ")}
     return bool(wanted) and all(part in held for part in wanted)
 
 

@@ -80,6 +80,11 @@ def _holds_one(
     frame: Sequence[Word], mine: Sequence[Word], theirs: Sequence[Word], behind: Sequence[Word]
 ) -> bool:
     lows = [word.low for word in frame]
+    if mine[0].low in words("prepositions") and theirs[0].low in words("prepositions"):
+        # "on cards", "with barcodes".
+        mine, theirs = mine[1:], theirs[1:]
+        if not (mine and theirs):
+            return False
     for filler in (mine, theirs):
         if any(word.low in _TEMPORARY or word.low in words("temporary") for word in filler):
             return False

@@ -228,6 +228,15 @@ def plain_statement(predicate: Predicate) -> Iterator[Statement]:
         attribute = noun if noun in {"port", "version"} else f"{verb} {noun}".strip()
         yield from one_statement(predicate, attribute, inner)
         return
+    behind = tuple(word for word in predicate.rest if word.low not in words("stoppers"))
+    if behind and words_behind(behind, "in", "on", "with") and len(predicate.rest) == len(behind):
+        # "do layouts in Pagesmith 8".
+        last = versioned_value(behind[-2:])
+        if last is not None and last[0] != "version":
+            yield from one_statement(
+                predicate, last[0], Phrase(behind[-2:], "version", last[1], ""), sure=False
+            )
+            return
     often = _frequency(predicate.rest)
     if often is not None and predicate.definite:
         attribute, value = often

@@ -155,9 +155,7 @@ def is_unsure(clause: Clause) -> bool:
         before = clause[place - 1].low if place else ""
         if low in {"want", "wants"} and following != "to":
             continue
-        if low in {"planned", "plan", "plans"} and (
-            before in _BE or before in words("determiners") or before.endswith("'s")
-        ):
+        if low in {"planned", "plan", "plans"} and (before in _BE or following not in {"to", "on"}):
             continue
         return True
     return any(word.low == "may" and word.raw == "may" for word in clause)

@@ -29,7 +29,7 @@ _OWNERS = frozenset({"user", "human", "me", "i", "owner"})
 _NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
 _FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
 _THE = frozenset({"the", "my", "our"})
-_LONGEST_LABEL = 6
+_LONGEST_LABEL = 8
 _FEW_WORDS = 2
 _LONGEST_ALONE = 160
 
@@ -75,7 +75,7 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         left = context.left or any(one.ended for one in said)
         rest = predicate.rest
         named = rest and (rest[0].low in _THE or rest[0].low.endswith("'s"))
-        thing = fold_subject(phrase(rest).found, first) if named else None
+        thing = fold_subject(_up_to_comma(rest), first) if named else None
         context = replace(context, subject=subject, left=left, thing=thing or "")
     return tuple(dict.fromkeys(statements))
 
@@ -117,6 +117,11 @@ def fold_speaker(speaker: str | None) -> str:
     if not folded or folded in _OWNERS:
         return USER
     return "" if folded in _NOBODY else folded
+
+
+def _up_to_comma(rest: Clause) -> Clause:
+    stops = [place for place, word in enumerate(rest) if word.low == "," or word.low in words("stoppers")]
+    return rest[: stops[0]] if stops else rest
 
 
 def _without_opening(clause: Clause) -> tuple[Clause, str]:

@@ -101,9 +101,9 @@ def _work(predicate: Predicate) -> Iterator[Statement]:
 def _role(predicate: Predicate, found: Sequence[Word]) -> Iterator[Statement]:
     value = phrase(found, ends=frozenset({"at", "of", "for"}))
     if value.found:
-        yield Statement(
-            predicate.subject, "role", value.value, single_valued=bool(predicate.marker), kind="words"
-        )
+        # Started as: what it was before is over.
+        marker = predicate.marker or ("moved" if predicate.verb in {"start", "begin"} else "")
+        yield Statement(predicate.subject, "role", value.value, single_valued=bool(marker), marker=marker)
 
 
 def _join(predicate: Predicate) -> Iterator[Statement]:
@@ -202,6 +202,28 @@ def _marry(predicate: Predicate) -> Iterator[Statement]:
     ]
     for subject in predicate.subjects:
         yield Statement(subject, "marital status", status, single_valued=True, sure=True)
+
+
+def _status(predicate: Predicate) -> Iterator[Statement]:
+    """*has been admitted*, *is running again*: how it stands with something."""
+    if predicate.rest and predicate.rest[0].low not in {"by", "again"}:
+        return
+    if predicate.subject != USER:
+        yield Statement(
+            predicate.subject,
+            "status",
+            predicate.verb,
+            single_valued=True,
+            marker=predicate.marker or "moved",
+        )
+
+
+def _called_off(predicate: Predicate) -> Iterator[Statement]:
+    lows = [word.low for word in predicate.rest]
+    if lows[:1] == ["off"] and {"wedding", "engagement"} & set(lows):
+        yield Statement(predicate.subject, "marital status", "separated", single_valued=True, sure=True)
+    elif lows[:1] == ["off"]:
+        yield from ended_by_verb(predicate)
 
 
 def _broke(predicate: Predicate) -> Iterator[Statement]:
@@ -453,6 +475,11 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     ("split", None): _broke,
     **dict.fromkeys([(verb, None) for verb in ("rise", "fall", "go", "drop")], risen),
     **dict.fromkeys([("call", True), ("name", True)], called),
+    ("call", False): _called_off,
+    **dict.fromkeys([(verb, True) for verb in (
+        "reject", "approve", "admit", "discharge", "merge", "complete", "finish", "accept", "sign", "repair", "mend",
+        "fix", "deliver", "ship",
+    )], _status),
     ("rename", None): renamed,
     ("rechristen", None): renamed,
     ("rebrand", None): renamed,
@@ -483,6 +510,6 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     ("sit", None): _keep,
     ("have", None): _have,
     **dict.fromkeys([(verb, None) for verb in (
-        "visit", "see", "say", "tell", "think", "know", "test", "fix", "buy", "win", "meet", "fly", "feel",
+        "visit", "see", "say", "tell", "think", "know", "test", "buy", "win", "meet", "fly", "feel",
     )], _skipped),
 }  # fmt: skip
