@@ -15,10 +15,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simonides.retain.names import fold_name
+from simonides.retain.readers import all_may_read
 from simonides.retain.supersession import Rival, declared
 from simonides.text.statements.comparing import compare_texts
 from simonides.text.statements.phrases import same_value
-from simonides.text.statements.reading import read_statements, says_one_thing
+from simonides.text.statements.reading import is_reported, read_statements, says_one_thing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -62,7 +63,7 @@ def find_rivals(
     for rival in _by_relation(transaction, item, entities, said):
         found[rival.held.ordinal] = rival
     if said and draft.statement is None:
-        ordinals = dict.fromkeys(_candidates(transaction, said, near))
+        ordinals = dict.fromkeys(_candidates(transaction, draft, said, near))
         for held in transaction.held(ordinal for ordinal in ordinals if ordinal not in found):
             rule = _changes(held, draft, said, place) if _comparable(held, draft) else ""
             if rule and not any(
@@ -80,7 +81,7 @@ def restated(transaction: WriteTransaction, draft: Draft) -> list[int]:
     if len(said) != 1 or said[0].ended or said[0].old_value:
         return []
     (mine,) = said
-    ordinals = transaction.stating(mine.subject, mine.attribute, MOST_NEAR)
+    ordinals = transaction.stating(mine.subject, mine.attribute, draft.acl, MOST_NEAR)
     return [held.ordinal for held in transaction.held(ordinals) if _says(held, mine)]
 
 
@@ -94,11 +95,11 @@ def _statements(transaction: WriteTransaction, draft: Draft) -> tuple[Statement,
     found = read_statements(draft.text, draft.speaker or None)
     if not any(one.marker == "back" and not one.attribute for one in found):
         return found
-    return tuple(_resolved(transaction, one) if not one.attribute else one for one in found)
+    return tuple(_resolved(transaction, draft, one) if not one.attribute else one for one in found)
 
 
-def _resolved(transaction: WriteTransaction, one: Statement) -> Statement:
-    for held in transaction.held(transaction.stating(one.subject, None, MOST_OF_SUBJECT)):
+def _resolved(transaction: WriteTransaction, draft: Draft, one: Statement) -> Statement:
+    for held in transaction.held(transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT)):
         for before in read_statements(held.text, held.speaker or None):
             if before.single_valued and before.attribute and same_value(before.value, one.value):
                 return replace(one, attribute=before.attribute)
@@ -111,7 +112,8 @@ def _by_relation(
     """Memories that state the same single-valued relation of the same entity with another object."""
     draft = item.draft
     # A text that says "also" or "during the week" stands beside others.
-    if draft.statement is None and any(one.marker == "also" or one.qualifier for one in said):
+    beside = any(one.marker == "also" or one.qualifier for one in said)
+    if draft.statement is None and (beside or is_reported(draft.text)):
         return []
     rivals = []
     for relation in declared(draft, item.extraction.relations):
@@ -135,24 +137,27 @@ def _by_relation(
 
 
 def _candidates(
-    transaction: WriteTransaction, said: Sequence[Statement], near: Sequence[int]
+    transaction: WriteTransaction, draft: Draft, said: Sequence[Statement], near: Sequence[int]
 ) -> list[int]:
     found: list[int] = []
     for one in said:
         if one.attribute:
-            found += transaction.stating(one.subject, one.attribute, MOST_STATED)
+            found += transaction.stating(one.subject, one.attribute, draft.acl, MOST_STATED)
         if one.ended or one.old_value or not one.attribute or one.marker == "correction":
-            found += transaction.stating(one.subject, None, MOST_OF_SUBJECT)
+            found += transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT)
             if one.old_value and one.old_value != one.subject:
-                found += transaction.stating(one.old_value, None, MOST_NEAR)
+                found += transaction.stating(one.old_value, None, draft.acl, MOST_NEAR)
         if one.attribute == "name":
-            # What is renamed may go by its old name.
-            found += transaction.stating("user", "name", MOST_NEAR)
+            # What is renamed may go by its old name: project Nightjar.
+            sort = one.subject.rpartition(" ")[0]
+            found += transaction.stating(sort or "user", "name", draft.acl, MOST_NEAR)
     return found + list(near[:MOST_NEAR])
 
 
 def _comparable(held: Held, draft: Draft) -> bool:
     mine = frozenset(draft.tags)
+    if not all_may_read(draft.acl, held.readers):
+        return False
     return held.project == draft.project and (mine <= held.tags or held.tags <= mine)
 
 

@@ -72,7 +72,11 @@ def resolve(
         if folded:
             qualifier = qualifiers.get(folded, "")
             known = [e for e in transaction.named(folded) if all_may_read(readers, e.readers)]
-            news = changed or folded == closing or (len(known) == 1 and transaction.known_before(known[0].number, told_from))
+            news = (
+                changed
+                or folded == closing
+                or (len(known) == 1 and transaction.known_before(known[0].number, told_from, readers))
+            )
             chosen = _choose(known, qualifier, changed=news)
             if chosen is None:
                 numbers[folded] = transaction.add_entity(name, folded, kind, readers, qualifier)

@@ -270,7 +270,9 @@ class Storing:
         )
         rivals: list[Rival] = []
         if draft.deduplicate and place.kind is not Kind.QUARANTINE:
-            near = [known.ordinal for one in neighbours if one.cosine >= NEAR_FROM and (known := self._known(one))]
+            near = [
+                known.ordinal for one in neighbours if one.cosine >= NEAR_FROM and (known := self._known(one))
+            ]
             beside = self._said.get(draft.document, ()) if draft.document else ()
             rivals = find_rivals(self._transaction, item, place, entities, near, beside)
         division = divide(draft, place, rivals)

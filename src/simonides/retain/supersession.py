@@ -151,7 +151,11 @@ def write_division(
     first, *later = division.mine
     if division.closed_by is not None:
         transaction.upkeep.note(
-            stored.root, CLOSE, _micros(place.valid_to.start), division.closed_by.held.id, division.closed_by.rule
+            stored.root,
+            CLOSE,
+            _micros(place.valid_to.start),
+            division.closed_by.held.id,
+            division.closed_by.rule,
         )
     if first.start != place.valid_from.start:
         transaction.revise(
@@ -161,7 +165,12 @@ def write_division(
     for span in later:
         after = division.closed_by.held.id if division.closed_by else ""
         transaction.go_on(
-            stored.ordinal, place.trust, after, valid_from=span.start, valid_to=span.end, superseded_by=span.ended_by
+            stored.ordinal,
+            place.trust,
+            after,
+            valid_from=span.start,
+            valid_to=span.end,
+            superseded_by=span.ended_by,
         )
     for rival, spans in division.theirs:
         _rewrite(transaction, place, stored, rival, spans)

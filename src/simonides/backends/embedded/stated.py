@@ -5,6 +5,7 @@ The rows follow from a memory's text and its speaker alone, so an export leaves 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,15 @@ from simonides.records.kind import Kind
 from simonides.text.statements.reading import read_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import apsw
 
-MOST_STATED = 256
-"""Rows of one subject and attribute that are looked at, the newest of them."""
+# Memories m with label_sets s of their readers that all of ?1, a JSON list, may read.
+READABLE = (
+    f"(m.acl = 0 OR ({sound('label_sets', 's')} AND ?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
+    " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
+)
 
 _HELD = (
     "SELECT m.ordinal, m.root, m.id, m.text, e.speaker, e.document, m.valid_from, m.valid_to,"
@@ -80,8 +84,13 @@ def copy_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> No
     )
 
 
+def listed(readers: Sequence[str]) -> str:
+    """Readers as ``READABLE`` takes them."""
+    return json.dumps(sorted(readers), ensure_ascii=False)
+
+
 def stating(
-    connection: apsw.Connection, subject: str, attribute: str | None, most: int = MOST_STATED
+    connection: apsw.Connection, subject: str, attribute: str | None, readers: Sequence[str], most: int
 ) -> list[int]:
     """Ordinals of rows that the bank holds now and that state *attribute* of *subject*, the newest first.
 
@@ -89,15 +98,17 @@ def stating(
         connection: in the transaction.
         subject: folded.
         attribute: folded; ``None`` = any.
+        readers: all of them may read what is returned.
         most: how many at most.
     """
-    named = "" if attribute is None else " AND n.attribute=?"
-    parameters: list[Any] = [subject] if attribute is None else [subject, attribute]
+    named = "" if attribute is None else " AND n.attribute=?5"
+    parameters: list[Any] = [listed(readers), subject, FOREVER, most]
     rows = connection.execute(
         "SELECT DISTINCT n.ordinal FROM statements n JOIN memories m ON m.ordinal = n.ordinal"
-        f" WHERE n.subject=?{named} AND m.expired_at=? AND {sound('statements', 'n')}"
-        " ORDER BY n.ordinal DESC LIMIT ?",
-        (*parameters, FOREVER, most),
+        " JOIN label_sets s ON s.number = m.acl"
+        f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND {sound('statements', 'n')} AND {READABLE}"
+        " ORDER BY n.ordinal DESC LIMIT ?4",
+        [*parameters, *([] if attribute is None else [attribute])],
     )
     return [int(ordinal) for (ordinal,) in rows]
 

@@ -53,7 +53,14 @@ from simonides.backends.embedded.reembedding import (
 )
 from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stated import copy_statements, held, stating, write_statements
+from simonides.backends.embedded.stated import (
+    READABLE,
+    copy_statements,
+    held,
+    listed,
+    stating,
+    write_statements,
+)
 from simonides.backends.embedded.stored import read_names
 from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
@@ -778,9 +785,9 @@ class WriteTransaction:
             f"SELECT m.root FROM episodes e JOIN chunks c ON c.episode = e.number AND {_SOURCE}"
             " JOIN memories m ON m.chunk = c.number JOIN label_sets s ON s.number = m.acl"
             # The second condition lets SQLite use the index, which holds no empty names.
-            f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {_READABLE}"
+            f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {READABLE}"
             " ORDER BY e.number DESC, m.root DESC LIMIT 1",
-            _listed(readers),
+            listed(readers),
             session,
             root,
         )
@@ -809,10 +816,10 @@ class WriteTransaction:
                 f" WHERE m.occurred_from IS NOT NULL AND m.occurred_from {condition} ?2"
                 " AND m.occurred_precision IN ('instant', 'hour', 'day')"
                 " AND m.occurred_from BETWEEN ?2 - ?3 AND ?2 + ?3"
-                f" AND m.expired_at = ?4 AND m.root < ?5 AND {_READABLE}"
+                f" AND m.expired_at = ?4 AND m.root < ?5 AND {READABLE}"
                 f" ORDER BY m.occurred_from {order}, m.ordinal DESC LIMIT ?6"
             )
-            rows = self._all(select, _listed(readers), moment, reach, FOREVER, before, most)
+            rows = self._all(select, listed(readers), moment, reach, FOREVER, before, most)
             found += [(int(root), int(apart)) for root, apart in rows]
         return sorted(found, key=lambda pair: (pair[1], pair[0]))[:most]
 
@@ -911,9 +918,16 @@ class WriteTransaction:
         )
         return [self.entity(int(number)) for (number,) in rows]
 
-    def known_before(self, entity: int, ordinal: int) -> bool:
-        """Whether a row before *ordinal* mentions an entity."""
-        return self._one("SELECT 1 FROM mentions WHERE entity=? AND ordinal<? LIMIT 1", entity, ordinal) is not None
+    def known_before(self, entity: int, ordinal: int, readers: Sequence[str]) -> bool:
+        """Whether a row before *ordinal* that all *readers* may read mentions an entity."""
+        row = self._one(
+            "SELECT 1 FROM mentions n JOIN memories m ON m.ordinal = n.ordinal"
+            f" JOIN label_sets s ON s.number = m.acl WHERE n.entity=?2 AND n.ordinal<?3 AND {READABLE} LIMIT 1",
+            listed(readers),
+            entity,
+            ordinal,
+        )
+        return row is not None
 
     def speaks_of_another(self, ordinal: int, entity: int) -> bool:
         """Whether a row mentions a bearer of an entity's name, but not the entity itself."""
@@ -1021,9 +1035,9 @@ class WriteTransaction:
         """Note what a stored row's text states of whom."""
         write_statements(self._connection, ordinal, text, speaker)
 
-    def stating(self, subject: str, attribute: str | None, most: int) -> list[int]:
+    def stating(self, subject: str, attribute: str | None, readers: Sequence[str], most: int) -> list[int]:
         """See ``stated.stating``."""
-        return stating(self._connection, subject, attribute, most)
+        return stating(self._connection, subject, attribute, readers, most)
 
     def held(self, ordinals: Iterable[int]) -> list[Held]:
         """See ``stated.held``."""
@@ -1201,20 +1215,10 @@ class WriteTransaction:
 # Condition: the source and its place in the raw text are what was written.
 _SOURCE = f"{sound('episodes', 'e')} AND {sound('chunks', 'c')}"
 
-# Whether all readers (the JSON list ?1) may read row m, whose readers are the JSON list s.names.
-_READABLE = (
-    f"(m.acl = 0 OR ({sound('label_sets', 's')} AND ?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
-    " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
-)
-
 
 @lru_cache(maxsize=8)
 def _insert_into_memories(names: tuple[str, ...]) -> str:
     return f"INSERT INTO memories({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-
-
-def _listed(readers: Sequence[str]) -> str:
-    return json.dumps(sorted(readers), ensure_ascii=False)
 
 
 def mismatch(name: str, dimension: int, embedder: Embedder | ModelIdentity) -> str:

@@ -58,7 +58,8 @@ def read_words(text: str) -> list[Word]:
         if len(piece) == 1 and piece in ",;!?()\u2013\u2014":
             found.append(Word(piece, piece))
             continue
-        bare = piece.strip("*_`'")
+        bare = piece.strip("*_`")
+        bare = bare.strip("'") if bare.startswith("'") else bare
         ends = bare.endswith((".", "\u2026")) and not _abbreviated(bare)
         colon = bare.endswith(":") and len(bare) > 1
         bare = bare.rstrip(".\u2026:") or bare
@@ -96,17 +97,20 @@ def cut(found: list[Word]) -> list[Clause]:
             clauses.append(tuple(current))
             current, verb_seen = [], False
             continue
-        if verb_seen and (low in _JOINS or low == ",") and _begins(found, place + 1):
+        plural = bool(current) and current[0].low in _SUBJECTS - {"he", "she", "it"}
+        if verb_seen and (low in _JOINS or low == ",") and _begins(found, place + 1, plural=plural):
             clauses.append(tuple(current))
             current, verb_seen = [], False
             continue
         current.append(word)
-        verb_seen = verb_seen or low in auxiliaries or low in verbs
+        verb_seen = (
+            verb_seen or low in auxiliaries or low in verbs or (bool(current[1:]) and low.endswith("ed"))
+        )
     clauses.append(tuple(current))
     return [clause for clause in clauses if clause][:MOST_CLAUSES]
 
 
-def _begins(found: list[Word], place: int) -> bool:
+def _begins(found: list[Word], place: int, *, plural: bool = False) -> bool:
     """Whether a clause of its own begins at *place*: a pronoun, a verb in the past, or a subject and a verb."""
     verbs, auxiliaries = verb_bases(), words("auxiliaries")
     while place < len(found) and (found[place].low in _JOINS or found[place].low in words("adverbs")):
@@ -118,6 +122,8 @@ def _begins(found: list[Word], place: int) -> bool:
         return False
     if first in _SUBJECTS:
         return place + 1 < len(found)
+    if plural and verbs.get(first) == first and found[place].raw.islower() and place + 1 < len(found):
+        return True
     if first in auxiliaries or (first in verbs and not first.endswith("ing") and verbs[first] != first):
         return True
     for later in range(place + 1, min(place + 6, len(found))):

@@ -11,10 +11,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from simonides.text.statements.clauses import read_words
+from simonides.text.statements.cues import told_change
 from simonides.text.statements.english import words
-from simonides.text.statements.phrases import USER, same_value
-from simonides.text.statements.reading import read_statements, says_one_thing
+from simonides.text.statements.frames import one_slot
+from simonides.text.statements.phrases import USER, same_value, stem
+from simonides.text.statements.reading import fold_speaker, read_statements, says_one_thing, subjects_of
 from simonides.text.statements.statement import Change
+from simonides.text.word_lists import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +29,9 @@ _SCHEDULED = frozenset(
     {"when", "deadline", "place", "leave", "land", "arrive", "open", "close", "end", "start"}
 )
 _CHANGED = frozenset({"moved", "renamed", "correction", "back", "now", "new", "left"})
+_MANY = 2
+"""Shared words of content from which two texts of the user are about one thing."""
+
 _ONE_SORT = frozenset({"time", "date", "money", "number", "version", "floor", "address"})
 
 
@@ -43,15 +50,66 @@ def compare_statements(
     if earlier == later:
         return None
     after = read_statements(later, later_speaker)
-    if not after:
-        return None
     before = read_statements(earlier, earlier_speaker)
-    return compare_texts(before, after, alone=says_one_thing(earlier))
+    change = compare_texts(before, after, alone=says_one_thing(earlier))
+    if change is None and _one_speaker(earlier_speaker, later_speaker):
+        decided = any(
+            new.single_valued
+            and old.single_valued
+            and (new.subject, new.attribute) == (old.subject, old.attribute)
+            for new in after
+            for old in before
+        )
+        negated = decided or any(
+            one.ended or one.marker == "also" or one.qualifier == "today" for one in (*before, *after)
+        )
+        if negated:
+            return None
+        return one_slot(earlier, later) or told_change(before, later, subjects_of(later, later_speaker))
+    return change
 
 
-def compare_texts(
-    before: Sequence[Statement], after: Sequence[Statement], *, alone: bool
-) -> Change | None:
+@lru_cache(maxsize=4096)
+def newer_leads(
+    earlier: str, later: str, *, earlier_speaker: str | None = None, later_speaker: str | None = None
+) -> bool:
+    """Whether the later of two texts that answer one question goes before the earlier one.
+
+    That is so where it changes what the earlier one states, and where both state something of the very same
+    subject: then both may be true, and the order says nothing. Not for marking the earlier one.
+
+    Args:
+        earlier: text that was true first.
+        later: text that was true later.
+        earlier_speaker: who says it; ``None`` = the user.
+        later_speaker: the same of the later one.
+    """
+    change = compare_statements(earlier, later, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
+    if change is not None:
+        return True
+    mine, theirs = subjects_of(later, later_speaker), subjects_of(earlier, earlier_speaker)
+    shared = {each for each in mine & theirs if each not in {USER, fold_speaker(later_speaker)}}
+    if shared:
+        return True
+    both = content_of(earlier) & content_of(later)
+    owned = {word for subject in mine | theirs for word in subject.split(" ")} - {USER}
+    return bool(mine and theirs and both & {stem(word) for word in owned}) or len(both) >= _MANY
+
+
+def content_of(text: str) -> frozenset[str]:
+    """Stems of the words of a text that are no function words."""
+    return frozenset(
+        stem(word.low)
+        for word in read_words(text)
+        if word.low not in stopwords("english") and word.low[0].isalnum()
+    )
+
+
+def _one_speaker(earlier: str | None, later: str | None) -> bool:
+    return fold_speaker(earlier) == fold_speaker(later)
+
+
+def compare_texts(before: Sequence[Statement], after: Sequence[Statement], *, alone: bool) -> Change | None:
     """The same of what two texts state.
 
     Args:
@@ -92,7 +150,7 @@ def compare(old: Statement, new: Statement) -> Change | None:
         return Change("opposite", sure=True) if opposite else None
     if old.qualifier != new.qualifier:
         return None
-    if not _one_attribute(old, new) or same_value(old.value, new.value):
+    if not _one_attribute(old, new) or _one_value(old, new):
         return None
     if not _one_sort(old, new):
         return None
@@ -100,7 +158,15 @@ def compare(old: Statement, new: Statement) -> Change | None:
         marked = new.marker in _CHANGED
         sure = (old.sure and new.sure) or (marked and new.marker != "new" and (new.sure or old.sure))
         return Change("same attribute", sure=sure)
-    if new.marker in _CHANGED and new.qualifier:
+    if new.marker not in _CHANGED or new.marker == "new" or old.attribute != new.attribute:
+        return None
+    # What one may have several of, said to be so now: the newer goes first, and nothing ends.
+    verb = new.attribute.split(" ")[0]
+    if (
+        new.qualifier
+        or (verb not in words("manifold") and verb not in {"be", "have"})
+        or new.marker == "correction"
+    ):
         return Change("same attribute, now", sure=False)
     return None
 
@@ -114,9 +180,18 @@ def _one_subject(old: Statement, new: Statement) -> bool:
     return False
 
 
+def _one_value(old: Statement, new: Statement) -> bool:
+    # A deputy manager is no manager.
+    return old.value == new.value if new.attribute == "role" else same_value(old.value, new.value)
+
+
 def _one_attribute(old: Statement, new: Statement) -> bool:
     if old.attribute == new.attribute:
-        return bool(old.attribute) or (old.kind == new.kind and old.kind in _ONE_SORT and new.subject != USER)
+        return bool(old.attribute) or (
+            old.kind == new.kind and new.subject != USER and new.marker in _CHANGED
+        )
+    if not old.attribute and old.marker in _CHANGED and old.subject != USER:
+        return old.kind == new.kind and old.kind in _ONE_SORT
     if new.attribute or new.marker not in _CHANGED:
         return False
     if new.subject == USER:
@@ -133,7 +208,9 @@ def _one_sort(old: Statement, new: Statement) -> bool:
         return _one_grain(old, new)
     if {old.kind, new.kind} <= _ONE_SORT:
         return old.kind == new.kind or {old.kind, new.kind} <= {"money", "number"}
-    if new.attribute in {"when", "be", "deadline"}:
+    if new.attribute == "place" and new.marker not in _CHANGED:
+        return old.kind == new.kind and _one_grain(old, new)
+    if new.attribute in {"when", "be", "deadline", "status"}:
         return old.kind == new.kind
     if "floor" in {old.kind, new.kind}:
         return old.kind == new.kind
@@ -163,7 +240,9 @@ def _ends(old: Statement, new: Statement) -> Change | None:
         return None
     if old.attribute.startswith("attitude") or new.attribute.startswith("attitude"):
         return None
-    if new.attribute and new.attribute != old.attribute:
+    if new.qualifier and new.qualifier != old.qualifier:
+        return None
+    if new.attribute and new.attribute != old.attribute and not old.attribute.startswith(f"{new.attribute} "):
         return None
     if not new.value:
         if new.attribute:
@@ -171,6 +250,8 @@ def _ends(old: Statement, new: Statement) -> Change | None:
         return Change("ended", sure=True) if old.attribute in _SCHEDULED else None
     if _holds(old, new.value):
         return Change("ended", sure=True)
+    if old.qualifier and _holds(old, new.value, old.qualifier):
+        return Change("ended", sure=False)
     return None
 
 
@@ -178,27 +259,22 @@ def _names(old: Statement, new: Statement) -> bool:
     """Whether what ended is what the earlier statement is about: *gave up the flat*, Jorunn's flat."""
     if not new.value or new.attribute:
         return False
+    if old.subject == new.value and old.value == new.subject:
+        return True
     owner = "" if new.subject == USER else f"{new.subject} "
     return old.subject == f"{owner}{new.value}" or f"{old.subject} {old.attribute}" == f"{owner}{new.value}"
 
 
-def _holds(old: Statement, value: str) -> bool:
+def _holds(old: Statement, value: str, more: str = "") -> bool:
     """Whether an earlier statement is about *value*: it is its value, its verb or its thing."""
-    wanted = [_stem(part) for part in value.split(" ")]
-    held = {_stem(part) for part in f"{old.subject} {old.attribute} {old.value}".split(" ")}
+    wanted = [stem(part) for part in value.split(" ")]
+    held = {stem(part) for part in f"{old.subject} {old.attribute} {old.value} {more}".split(" ")}
     return bool(wanted) and all(part in held for part in wanted)
-
-
-def _stem(word: str) -> str:
-    for ending in ("ing", "ers", "er", "es", "ed", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
 
 
 def _resumes(old: Statement, new: Statement) -> Change | None:
     """*Sunna is vegan again* after *Sunna is not vegan any more*."""
-    if not _one_subject(old, new) or old.attribute != new.attribute:
+    if not _one_subject(old, new) or old.attribute != new.attribute or old.qualifier != new.qualifier:
         return None
     if old.value and not (same_value(old.value, new.value) or _holds(new, old.value)):
         return None

@@ -50,7 +50,14 @@ def base_of(form: str) -> str:
     known = verb_bases().get(form)
     if known is not None:
         return known
-    for ending, instead in (("ies", "y"), ("ied", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x")):
+    for ending, instead in (
+        ("ies", "y"),
+        ("ied", "y"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("sses", "ss"),
+        ("xes", "x"),
+    ):
         if form.endswith(ending):
             return form[: -len(ending)] + instead
     if form.endswith("ed"):

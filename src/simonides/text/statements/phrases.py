@@ -28,6 +28,11 @@ _ADDRESS = re.compile(
     r"[\w.+-]{1,64}@[\w.-]{1,80}|[\w.-]{1,80}:\d{2,5}|\w{2,8}://\S{1,110}|[\w.-]{1,60}/[\w./-]{1,110}"
 )
 _CODE = re.compile(r"(?=[\w.-]{0,40}\d)[a-z\d]+(?:[-._][a-z\d]+){0,8}")
+_ZEROS = re.compile(r"(?<=\d)\.0{1,6}\Z")
+_SHORTEST_STEM = 3
+_DIGITS = 7
+"""Last digits that make two telephone numbers one."""
+
 _HOURS = {"noon": 720, "midday": 720, "midnight": 0}
 _FRACTIONS = {"half": 30, "quarter": 15}
 
@@ -134,7 +139,9 @@ def kind_of(found: Sequence[Word]) -> str:
         return "floor"
     if any(low in words("days") for low in lows):
         return "date"
-    if len(lows) == 1 and found[0].quoted:
+    if (len(lows) == 1 and found[0].quoted) or (
+        len(lows) == 2 and len(found[1].raw) == 1 and found[1].raw.isupper()
+    ):
         return "code"
     if len(lows) == 1 and _ADDRESS.fullmatch(lows[0]):
         return "address"
@@ -169,12 +176,14 @@ def fold_value(found: Sequence[Word], kind: str) -> str:
         minutes = _minutes([word.low for word in found])
         if minutes is not None:
             return minutes
-    numbers = tuple(kept_forms("numbers"))
+    numbers, ordinals = tuple(kept_forms("numbers")), tuple(kept_forms("ordinals"))
     kept = []
     for word in found:
         low = word.low
-        if low in words("determiners"):
+        if low in words("determiners") or (kind in {"date", "time"} and low in {"of", "on"}):
             continue
+        if kind in {"date", "floor"} and low in ordinals:
+            low = str(ordinals.index(low) + 1)
         ordinal = _ORDINAL.fullmatch(low)
         if low in numbers:
             low = str(numbers.index(low))
@@ -205,6 +214,12 @@ def same_value(one: str, other: str) -> bool:
     """Whether two folded values are one, or one says the other more exactly."""
     if one == other:
         return True
+    one, other = _plain_numbers(one), _plain_numbers(other)
+    if one == other:
+        return True
+    digits, others = re.sub(r"\D", "", one), re.sub(r"\D", "", other)
+    if min(len(digits), len(others)) >= _DIGITS and digits[-_DIGITS:] == others[-_DIGITS:]:
+        return True
     mine, theirs = one.split(" "), other.split(" ")
     if not any(part[:1].isdigit() for part in (*mine, *theirs)):
         shorter, longer = sorted((mine, theirs), key=len)
@@ -218,6 +233,20 @@ def same_value(one: str, other: str) -> bool:
         ]:
             return True
     return _initials(one) == other or _initials(other) == one
+
+
+def stem(word: str) -> str:
+    """A word without its common endings, to compare *smoking* with *smoke*."""
+    for ending in ("ing", "ers", "er", "es", "ed", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
+
+
+def _plain_numbers(value: str) -> str:
+    """82.0 as 82, kilograms as kg."""
+    units = kept_forms("units")
+    return " ".join(_ZEROS.sub("", units.get(part, part)) for part in value.split(" "))
 
 
 def _initials(value: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.english import base_of, verb_bases, words
-from simonides.text.statements.phrases import fold_subject, fold_value, kind_of
+from simonides.text.statements.markers import read_markers
+from simonides.text.statements.phrases import fold_subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,19 +23,25 @@ _PLANNED = frozenset(
 )
 """In the progressive these tell of a plan: "is moving to"."""
 
-_ANY_MORE = (("any", "more"), ("anymore",), ("any", "longer"))
 _SKIPPED = words("corrections") | words("adverbs") | {
     ",", ":", "ok", "okay", "well", "hey", "hi", "and", "but", "so", "yes", "no", "please", "note", "fyi",
     "today", "yesterday", "then", "anymore", "instead",
 }  # fmt: skip
 _OPENERS = (("from", "now", "on"), ("as", "of"), ("these", "days"), ("by", "the", "way"))
 _STARTERS = frozenset({"the", "my", "our", "a", "an", "user", "this"})
-_BACK = frozenset({"back", "again"})
+_SAME_IN_THE_PAST = frozenset({"put", "set", "quit", "reset", "shut", "cut", "let", "split", "hit", "cost"})
 _BEFORE_VERB = words("adverbs") | {"no", "longer", "not", "never", "also", ","}
 _DETERMINED = (words("determiners") - {"that", "this", "these", "those", "her"}) | words("adjectives")
-_SMALL = words("determiners") | words("prepositions") | words("stoppers") | {"and", "or", "but", "not", "than", "less"}
+_SMALL = (
+    words("determiners")
+    | words("prepositions")
+    | words("stoppers")
+    | {"and", "or", "but", "not", "than", "less"}
+)
 _GROUNDS = frozenset({"since", "with", "after", "because", "due", "thanks", "from", "following"})
-_NARROWS = frozenset({"in", "on", "at", "for", "during", "under", "by", "until", "while", "before", "as", "within"})
+_NARROWS = frozenset(
+    {"in", "on", "at", "for", "during", "under", "by", "until", "while", "before", "as", "within"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +53,14 @@ class Context:
         subject: of the clause before; empty = none.
         marker: what the text began with.
         left: a clause before told that something was left or ended.
+        thing: what the clause before speaks of behind its verb; *it* stands for it.
     """
 
     speaker: str
     subject: str = ""
     marker: str = ""
     left: bool = False
+    thing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ class Predicate:
 def read_predicate(clause: Clause, context: Context) -> Predicate | None:
     """Take a clause apart; ``None`` where it states nothing surely."""
     lows = [word.low for word in clause]
-    if "?" in lows or _is_unsure(clause):
+    if "?" in lows or is_unsure(clause):
         return None
     start, qualifier, leading = _lead(clause)
     found = _verb_at(clause, start)
@@ -111,12 +120,12 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
     verb, passive, past, negated, ended, behind, marker, coexists = group
     if subject_words and subject_words[0].low in {"new"}:
         marker = "new"
-    subjects = _subjects(subject_words, context)
+    subjects = _subjects(subject_words, context, first=clause[at].raw[0].isupper())
     if subjects is None:
         return None
     definite = _is_definite(subject_words)
     rest = clause[behind:]
-    rest, told = _markers(rest)
+    rest, told = read_markers(rest)
     return Predicate(
         subjects,
         subject_words,
@@ -124,18 +133,19 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
         verb,
         passive,
         past,
-        ended or told.ended and negated,
+        ended or (told.ended and negated),
         negated,
         rest,
         context.marker or leading or told.marker or marker,
-        coexists or told.coexists or any(w.low in words("coexist") for w in subject_words),
+        coexists or told.coexists or any(w.low in words("coexist") - {"second"} for w in subject_words),
         told.old,
         qualifier,
         context,
     )
 
 
-def _is_unsure(clause: Clause) -> bool:
+def is_unsure(clause: Clause) -> bool:
+    """Whether a clause tells of a wish, a plan, a condition or what somebody says."""
     unsure = words("unsure")
     for place, word in enumerate(clause):
         low = word.low
@@ -145,12 +155,20 @@ def _is_unsure(clause: Clause) -> bool:
         before = clause[place - 1].low if place else ""
         if low in {"want", "wants"} and following != "to":
             continue
-        if low in {"planned", "plan", "plans"} and (
-            before in _BE or before in words("determiners") or before.endswith("'s")
-        ):
+        if low in {"planned", "plan", "plans"} and (before in _BE or following not in {"to", "on"}):
             continue
         return True
     return any(word.low == "may" and word.raw == "may" for word in clause)
+
+
+def begins_at(clause: Clause) -> int:
+    """Where the subject of a clause starts, behind what leads it."""
+    return _lead(clause)[0]
+
+
+def leading(clause: Clause) -> str:
+    """What stands before the subject and narrows the clause."""
+    return _lead(clause)[1]
 
 
 def _lead(clause: Clause) -> tuple[int, str, str]:
@@ -273,7 +291,9 @@ def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
             continue
         if place == start:
             # No subject: "Moved to Oslo in May." A base form is an order, and what ends in -ing a noun.
-            if low.endswith("ing"):
+            if low.endswith("ing") or (
+                word.raw[0].isupper() and clause[place + 1 : place + 2] and clause[place + 1].raw[0].isupper()
+            ):
                 continue
             if word.raw[0].islower() or (verbs.get(low) != low and low.endswith(("ed", "t"))):
                 return place, ()
@@ -285,10 +305,12 @@ def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
                 "adjectives"
             ):
                 continue
-            if before.endswith("'s") or before in words("prepositions"):
+            if before.endswith(("'s", "s'")) or before in words("prepositions"):
                 continue
-            plain = verbs[low] == low and low not in {"put", "set", "quit", "broke", "left"}
+            plain = verbs[low] == low and low not in _SAME_IN_THE_PAST
             if plain and not _takes_base(clause[start:place]):
+                continue
+            if place + 1 < len(clause) and clause[place + 1].low in auxiliaries:
                 continue
             if low.endswith("ing") or (low in verbs and word.raw[0].isupper()):
                 continue
@@ -364,7 +386,7 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
             break
         if low in {"not", "never"}:
             negated = True
-        elif low in words("coexist"):
+        elif low in words("coexist") - {"second"}:
             coexists = True
         elif low in words("change"):
             marker = "now"
@@ -377,7 +399,7 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
                 negated = ended = True
             elif low == "will":
                 marker = marker or "will"
-            elif not (low in {"can", "could"}):
+            elif low not in {"can", "could"}:
                 return None
         elif low in _BE and not (low in {"got", "gets"} and not _participle(clause, position + 1)):
             be = True
@@ -389,18 +411,26 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
             have = perfect = True
         elif low in {"do", "does", "did"} and (position + 1 < end):
             past = past or low == "did"
-        elif low in verbs or position == place:
+        elif low in verbs or position == place or ((be or have) and low.endswith("ed") and low.isalpha()):
             base = base_of(low)
             if low == "used" and position + 1 < end and clause[position + 1].low == "to":
                 ended = True
                 position += 2
                 continue
             progressive = be and low.endswith("ing")
-            if be and not progressive and base == low and low in verbs and low not in {"set", "put", "cut", "run", "become"}:
+            if (
+                be
+                and not progressive
+                and base == low
+                and low in verbs
+                and low not in {"set", "put", "cut", "run", "become"}
+            ):
                 # "is home", "is work": a noun.
                 return "be", False, past and not perfect, negated, ended, position, marker, coexists
             passive = be and not progressive
             if not passive and not be and not have and base != low and not low.endswith(("s", "ing")):
+                past = True
+            if low in _SAME_IN_THE_PAST - {"cost"} and not be and back == place:
                 past = True
             if base == "go" and progressive and position + 1 < end and clause[position + 1].low == "to":
                 return None
@@ -415,6 +445,8 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
         else:
             break
         position += 1
+    if not be and clause[place].low in {"do", "does"} and place + 1 < len(clause):
+        return "do", False, False, negated, ended, position, marker, coexists
     if be:
         if marker == "will":
             marker = ""
@@ -431,6 +463,8 @@ def _participle(clause: Clause, place: int) -> bool:
     if place >= len(clause):
         return False
     low = clause[place].low
+    if low.endswith("ed") and low not in verbs:
+        return True
     return (
         low in verbs
         and (verbs[low] != low or low in {"put", "set", "quit", "become", "run", "cut"})
@@ -444,13 +478,13 @@ def _been(clause: Clause, place: int) -> bool:
     return place < len(clause) and clause[place].low in {"been", "got"}
 
 
-def _subjects(found: tuple[Word, ...], context: Context) -> tuple[str, ...] | None:
+def _subjects(found: tuple[Word, ...], context: Context, *, first: bool) -> tuple[str, ...] | None:
     lows = [word.low for word in found]
     if "," in lows:
         found = found[: lows.index(",")]
         lows = [word.low for word in found]
     if not found:
-        subject = context.subject or context.speaker
+        subject = context.subject or (context.speaker if first else "")
         return (subject,) if subject else None
     if lows[0] in words("prepositions"):
         return None
@@ -463,9 +497,10 @@ def _subjects(found: tuple[Word, ...], context: Context) -> tuple[str, ...] | No
         if any(part is None for part in parts):
             return None
         return tuple(part for part in parts if part)
-    if any(low in words("former") for low in lows) and len(lows) > 1:
+    if any(word.low in words("former") and word.raw.islower() for word in found) and len(lows) > 1:
         return None
-    one = fold_subject(found, context.speaker, context.subject)
+    stands_for = context.thing if lows == ["it"] and context.thing else context.subject
+    one = fold_subject(found, context.speaker, stands_for)
     return None if one is None else (one,)
 
 
@@ -482,86 +517,3 @@ def _is_definite(found: Sequence[Word]) -> bool:
         or any(word.raw[0].isupper() for word in found[1:])
         or (len(found) == 1 and first.raw[0].isupper())
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    marker: str = ""
-    coexists: bool = False
-    ended: bool = False
-    old: str = ""
-
-
-def _markers(rest: tuple[Word, ...]) -> tuple[tuple[Word, ...], _Told]:
-    """What stands behind the verb without the words that say what became of it, and what they say."""
-    told = _Told()
-    lows = [word.low for word in rest]
-    # "not B12 but D12", "not at 8:15 but at 8:51".
-    if lows[:1] == ["not"] and "but" in lows:
-        place = lows.index("but")
-        old = _value(rest[1:place])
-        rest, told = rest[place + 1 :], replace(told, old=old, marker="correction")
-        lows = [word.low for word in rest]
-    for phrase in (("instead", "of"), ("rather", "than"), ("not",)):
-        place = _find(lows, phrase)
-        if place >= 1 and place + len(phrase) < len(lows):
-            behind = rest[place + len(phrase) :]
-            cut = place - 1 if lows[place - 1] == "," else place
-            if phrase != ("not",) or lows[place - 1] == ",":
-                told = replace(told, old=_value(behind), marker=told.marker or "correction")
-                rest, lows = rest[:cut], lows[:cut]
-    for phrase in _ANY_MORE:
-        place = _find(lows, phrase)
-        if place >= 0:
-            told = replace(told, ended=True)
-            rest = rest[:place] + rest[place + len(phrase) :]
-            lows = [word.low for word in rest]
-    for phrase, marker in (
-        (("from", "now", "on"), "now"), (("from", "today"), "now"), (("as", "of", "today"), "now"),
-        (("these", "days"), "now"), (("as", "well"), "also"), (("this", "time"), "now"), (("for", "now"), ""),
-    ):  # fmt: skip
-        place = _find(lows, phrase)
-        if place >= 0:
-            if marker == "also":
-                told = replace(told, coexists=True)
-            else:
-                told = replace(told, marker=told.marker or marker)
-            rest = rest[:place] + rest[place + len(phrase) :]
-            lows = [word.low for word in rest]
-    kept = []
-    for word in rest:
-        low = word.low
-        if low in words("change"):
-            told = replace(told, marker=told.marker or "now")
-        elif low in _BACK and not word.quoted:
-            told = replace(told, marker=told.marker or "back")
-        elif low in {"also", "too", "additionally"}:
-            told = replace(told, coexists=True)
-        elif low in words("adverbs") and not word.quoted:
-            continue
-        else:
-            if low in {"another", "second", "additional"} and len(rest) > 1:
-                told = replace(told, coexists=told.coexists or low != "second")
-            kept.append(word)
-    while kept and kept[-1].low in {",", ".", ":", "and"}:
-        kept.pop()
-    while kept and kept[0].low in {",", ":"}:
-        kept.pop(0)
-    return tuple(kept), told
-
-
-def _find(lows: Sequence[str], phrase: Sequence[str]) -> int:
-    size = len(phrase)
-    for place in range(len(lows) - size + 1):
-        if tuple(lows[place : place + size]) == tuple(phrase):
-            return place
-    return -1
-
-
-def _value(found: Sequence[Word]) -> str:
-    bare = list(found)
-    while bare and bare[0].low in words("prepositions"):
-        bare.pop(0)
-    cut = [place for place, word in enumerate(bare) if word.low in words("stoppers") or word.low == ","]
-    bare = bare[: cut[0]] if cut and cut[0] else bare
-    return fold_value(bare, kind_of(bare))

@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING
 from simonides.text.normalise import fold_case, fold_characters
 from simonides.text.speech import label_of
 from simonides.text.statements.clauses import LONGEST, cut, read_words
-from simonides.text.statements.english import kept_forms, words
+from simonides.text.statements.english import verb_bases, words
+from simonides.text.statements.objects import phrase
 from simonides.text.statements.phrases import USER, fold_subject, split_attribute
-from simonides.text.statements.predicate import Context, read_predicate
-from simonides.text.statements.rules import phrase, state
+from simonides.text.statements.predicate import Context, is_unsure, read_predicate
+from simonides.text.statements.rules import state
 from simonides.text.statements.statement import Statement
 
 if TYPE_CHECKING:
-    from simonides.text.statements.clauses import Clause, Word
+    from simonides.text.statements.clauses import Clause
 
 _OWNERS = frozenset({"user", "human", "me", "i", "owner"})
 _NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
 _FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
-_LONGEST_LABEL = 6
+_THE = frozenset({"the", "my", "our"})
+_LONGEST_LABEL = 8
 _FEW_WORDS = 2
 _LONGEST_ALONE = 160
 
@@ -43,7 +45,7 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
     if len(text) > LONGEST or not text.strip():
         return ()
     found = read_words(text)
-    first = _fold_speaker(speaker)
+    first = fold_speaker(speaker)
     label = label_of(text)
     marker = ""
     if label:
@@ -53,7 +55,7 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         if folded in _OWNERS | _NOBODY or (
             folded not in words("corrections") and body & _FIRST_PERSON and folded != "note"
         ):
-            first, found = _fold_speaker(folded), found[size:]
+            first, found = fold_speaker(folded), found[size:]
     statements: list[Statement] = []
     context = Context(first, marker=marker)
     for clause in cut(found):
@@ -71,8 +73,31 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         statements += said
         subject = predicate.subject if len(predicate.subjects) == 1 else context.subject
         left = context.left or any(one.ended for one in said)
-        context = replace(context, subject=subject, left=left)
+        rest = predicate.rest
+        named = rest and (rest[0].low in _THE or rest[0].low.endswith("'s"))
+        thing = fold_subject(_up_to_comma(rest), first) if named else None
+        context = replace(context, subject=subject, left=left, thing=thing or "")
     return tuple(dict.fromkeys(statements))
+
+
+def is_reported(text: str) -> bool:
+    """Whether a text tells of a wish, a plan, a condition or what somebody says."""
+    return any(is_unsure(clause) for clause in cut(read_words(text)))
+
+
+@lru_cache(maxsize=4096)
+def subjects_of(text: str, speaker: str | None = None) -> frozenset[str]:
+    """Whom the clauses of a text speak of, folded."""
+    if len(text) > LONGEST:
+        return frozenset()
+    context = Context(fold_speaker(speaker))
+    found: list[str] = []
+    for clause in cut(read_words(text)):
+        predicate = read_predicate(_without_opening(clause)[0], context)
+        if predicate is not None:
+            found += predicate.subjects
+            context = replace(context, subject=predicate.subject)
+    return frozenset(found)
 
 
 @lru_cache(maxsize=4096)
@@ -80,14 +105,23 @@ def says_one_thing(text: str) -> bool:
     """Whether a text is one short clause about one attribute, so that nothing else is lost with it."""
     clauses = [clause for clause in cut(read_words(text)) if len(clause) > _FEW_WORDS]
     stated = {one.attribute for one in read_statements(text)}
+    if "employer" in stated:
+        # "as a buyer": one post.
+        stated.discard("role")
     return len(text) <= _LONGEST_ALONE and len(clauses) <= 1 and len(stated) <= 1
 
 
-def _fold_speaker(speaker: str | None) -> str:
+def fold_speaker(speaker: str | None) -> str:
+    """Who "I" is: the user, another speaker, or nobody (empty)."""
     folded = fold_case(fold_characters(speaker or "")).strip()
     if not folded or folded in _OWNERS:
         return USER
     return "" if folded in _NOBODY else folded
+
+
+def _up_to_comma(rest: Clause) -> Clause:
+    stops = [place for place, word in enumerate(rest) if word.low == "," or word.low in words("stoppers")]
+    return rest[: stops[0]] if stops else rest
 
 
 def _without_opening(clause: Clause) -> tuple[Clause, str]:
@@ -121,9 +155,17 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
     place = lows.index(":")
     if not 0 < place <= _LONGEST_LABEL or place + 1 >= len(lows):
         return None
-    if any(low in words("auxiliaries") for low in lows[:place]) or lows[0] in words("corrections"):
+    if any(low in words("auxiliaries") - {"have", "has"} for low in lows[:place]) or lows[0] in words(
+        "corrections"
+    ):
         return None
-    thing = fold_subject(clause[:place], context.speaker)
+    fresh = next((at for at in range(place) if lows[at] in {"new", "better", "different"}), 0)
+    if fresh:
+        # "I've picked a better password: …"
+        context = replace(context, marker="new")
+    elif any(low in verb_bases() and verb_bases()[low] != low for low in lows[1:place]):
+        return None
+    thing = fold_subject(clause[fresh + 1 if fresh else 0 : place], context.speaker)
     value = phrase(clause[place + 1 :])
     if thing is None or not value.found:
         return None
