@@ -105,4 +105,9 @@ def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> b
         return False
     if shared and old.says_when and new.says_when and new.shifts:
         return True
-    return len(shared) >= max(_SHARED_WORDS, _SHARE * max(len(old.words), len(new.words)))
+    return len(shared) >= _SHARED_WORDS and share_words(old, new)
+
+
+def share_words(old: ChangeWords, new: ChangeWords) -> bool:
+    """Whether two texts share a quarter of the words of the longer one."""
+    return len(old.words & new.words) >= _SHARE * max(len(old.words), len(new.words))
