@@ -161,7 +161,7 @@ def test_neither_readers_nor_trust_nor_project_are_crossed(tmp_path: Path) -> No
             {"deduplicate": False},
         ):
             clock.advance(days=1)
-            bank.retain("The cellar code is 9920.", **given)  # type: ignore[arg-type]
+            bank.retain("The cellar code is 9920.", **given)
             assert ended(bank, old) == "", given
         clock.advance(days=1)
         (new,) = bank.retain("The cellar code is 1212.")
@@ -252,7 +252,7 @@ def test_three_bounded_inside_one_open_in_any_order(tmp_path: Path, order: Seque
 @pytest.mark.fault("N24")
 @pytest.mark.parametrize("seed", range(12))
 def test_the_order_of_arrival_does_not_matter(tmp_path: Path, seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     names = ["Avila", "Bergen", "Cadiz", "Delft"]
     stated: list[tuple[str, int, int | None]] = []
     for month in chance.sample(range(1, 11), 5):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def undo(transaction: WriteTransaction, move: Move) -> bool:
-    """Take back a promotion, an archiving or the end of a memory as a new version; false when it cannot be."""
+    """Take back a promotion, an archiving or an end as a new version; false when it cannot be, any more."""
     if move.action == CLOSE:
         undone = move.stands and reopen(transaction, move.memory, move.became, move.was)
         if undone:

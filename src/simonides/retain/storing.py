@@ -18,6 +18,7 @@ from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
 from simonides.records.interval import FOREVER, Precision
 from simonides.records.kind import Kind
+from simonides.retain.changes import find_rivals, restated
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
 from simonides.retain.linking import (
     DAY_MICROS,
@@ -33,7 +34,6 @@ from simonides.retain.neighbours import RESCORE, Neighbourhood, novelty
 from simonides.retain.placing import occurred, place_item
 from simonides.retain.readers import all_may_read
 from simonides.retain.resolution import resolve
-from simonides.retain.changes import find_rivals, restated
 from simonides.retain.supersession import declared, divide, placed, write_division
 from simonides.retain.trust import trust_of
 
@@ -290,7 +290,7 @@ class Storing:
                     fold_name(relation.object),
                     single_valued=(relation.name, relation.subject) in single,
                 )
-        write_division(self._transaction, item, place, stored, division)
+        write_division(self._transaction, place, stored, division)
         return stored
 
     def _said_again(self, item: Prepared, neighbours: Sequence[Neighbour]) -> str | None:

@@ -10,8 +10,8 @@ So a bounded statement splits an open one, which holds again after it, and the o
 matter. What began at the same moment is corrected by what arrives later; where only one of the two states an
 end, it goes before the open one. Old and new must be read by exactly the same principals where the old one
 changes, and by all readers of the new one where the new one does; a source ends what is trusted as much or
-less. What is closed is kept: it gets a new version whose ``valid_to`` is the newer one's ``valid_from``, and a
-move with the rule, by which it is undone. What holds again is a memory of its own in the same words.
+less. What is closed is kept: it gets a new version whose ``valid_to`` is the newer one's ``valid_from``, and
+a move with the rule, by which it is undone. What holds again is a memory of its own in the same words.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.stated import Held
     from simonides.backends.embedded.transaction import Placement, Stored, WriteTransaction
-    from simonides.records.draft import Draft, Prepared
+    from simonides.records.draft import Draft
     from simonides.records.extraction import Relation
 
 LONGEST_STATEMENT = 200
@@ -137,13 +137,12 @@ def placed(place: Placement, division: Division) -> Placement:
 
 
 def write_division(
-    transaction: WriteTransaction, item: Prepared, place: Placement, stored: Stored, division: Division
+    transaction: WriteTransaction, place: Placement, stored: Stored, division: Division
 ) -> None:
     """Write what a division says of a row that is stored with ``placed``.
 
     Args:
         transaction: open.
-        item: the new statement.
         place: of its row, as stated.
         stored: its row.
         division: of ``divide``.
@@ -187,7 +186,7 @@ def _rewrite(
         return
     first, *later = spans
     by = stored.id if first.ended_by == _NEW else first.ended_by
-    changed = {"valid_from": first.start} if first.start != known.valid_from else {}
+    changed: dict[str, int | str] = {"valid_from": first.start} if first.start != known.valid_from else {}
     if first.ended_by == _NEW:
         changed |= {"valid_to_precision": place.valid_from.precision.value}
     for span in later:

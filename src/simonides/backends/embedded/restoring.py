@@ -505,8 +505,8 @@ class _Restoring:
     def _state(self, ordinal: int, text: str, chunk: int) -> None:
         """Note what the text states of whom; an export says it by the text alone."""
         row = self._one(
-            f"SELECT e.speaker FROM chunks c JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
-            " WHERE c.number=?",
+            "SELECT e.speaker FROM chunks c JOIN episodes e ON e.number = c.episode"
+            f" WHERE c.number=? AND {sound('episodes', 'e')}",
             chunk,
         )
         write_statements(self._connection, ordinal, text, str(row[0]) if row else "")

@@ -922,7 +922,8 @@ class WriteTransaction:
         """Whether a row before *ordinal* that all *readers* may read mentions an entity."""
         row = self._one(
             "SELECT 1 FROM mentions n JOIN memories m ON m.ordinal = n.ordinal"
-            f" JOIN label_sets s ON s.number = m.acl WHERE n.entity=?2 AND n.ordinal<?3 AND {READABLE} LIMIT 1",
+            " JOIN label_sets s ON s.number = m.acl"
+            f" WHERE n.entity=?2 AND n.ordinal<?3 AND {READABLE} LIMIT 1",
             listed(readers),
             entity,
             ordinal,
@@ -933,8 +934,8 @@ class WriteTransaction:
         """Whether a row mentions a bearer of an entity's name, but not the entity itself."""
         whole, folded = self.entity(entity).whole, self.entity(entity).folded
         bearers = self._all(
-            f"SELECT e.number FROM mentions n JOIN entities e ON e.number = n.entity AND {sound('entities', 'e')}"
-            " WHERE n.ordinal=? AND e.folded=?",
+            "SELECT e.number FROM mentions n JOIN entities e ON e.number = n.entity"
+            f" WHERE n.ordinal=? AND e.folded=? AND {sound('entities', 'e')}",
             ordinal,
             folded,
         )
@@ -1047,8 +1048,8 @@ class WriteTransaction:
         """Current ordinal of what holds again, in the words of *memory*, after another memory."""
         row = self._one(
             "SELECT m.ordinal FROM moves v JOIN memories m ON m.root = v.ordinal"
-            f" WHERE v.action='continue' AND v.was=? AND v.became=? AND m.expired_at=? AND {sound('moves', 'v')}"
-            " ORDER BY m.ordinal LIMIT 1",
+            " WHERE v.action='continue' AND v.was=? AND v.became=? AND m.expired_at=?"
+            f" AND {sound('moves', 'v')} ORDER BY m.ordinal LIMIT 1",
             memory,
             after,
             FOREVER,

@@ -52,8 +52,13 @@ def move_verb(predicate: Predicate) -> Iterator[Statement]:
         if value.kind in {"date", "time", "version", "money"} or not speaks_of_person(predicate):
             yield from changed_value(predicate, predicate.subject, behind, behind_from(rest))
         elif behind:
-            yield from one_statement(predicate, "residence", replace(value, qualifier=_until(value)),
-                            old_value=behind_from(rest), marker=predicate.marker or "moved")  # fmt: skip
+            yield from one_statement(
+                predicate,
+                "residence",
+                replace(value, qualifier=_until(value)),
+                old_value=behind_from(rest),
+                marker=predicate.marker or "moved",
+            )
         elif behind_from(rest):
             yield Statement(predicate.subject, "residence", behind_from(rest), single_valued=True, ended=True)
         return
@@ -84,9 +89,11 @@ def change_verb(predicate: Predicate) -> Iterator[Statement]:
         yield from ended_by_verb(predicate)
     elif predicate.passive or (rest and rest[0].low in {"to", "from", "up", "down"}):
         yield from changed_value(
-            predicate, predicate.subject if predicate.passive or not speaks_of_person(predicate) else "",
-            words_behind(rest, "to", "into"), behind_from(rest),
-        )  # fmt: skip
+            predicate,
+            predicate.subject if predicate.passive or not speaks_of_person(predicate) else "",
+            words_behind(rest, "to", "into"),
+            behind_from(rest),
+        )
     else:
         yield from _changed_object(predicate, rest)
 
@@ -105,8 +112,17 @@ def timed_event(predicate: Predicate) -> Iterator[Statement]:
         return
     if rest[0].low == "place":
         rest = rest[1:]
-    name = {"start": "when", "begin": "when", "happen": "when", "take": "when", "meet": "when", "plan": "when",
-            "schedule": "when", "occur": "when", "depart": "leave"}.get(predicate.verb, predicate.verb)  # fmt: skip
+    name = {
+        "start": "when",
+        "begin": "when",
+        "happen": "when",
+        "take": "when",
+        "meet": "when",
+        "plan": "when",
+        "schedule": "when",
+        "occur": "when",
+        "depart": "leave",
+    }.get(predicate.verb, predicate.verb)
     if rest and rest[0].low in {"on", "at", "in"}:
         value = phrase(rest[1:], timed=kind_of(rest[1:]) in {"date", "time"})
         if rest[0].low == "at" and value.kind in {"version", "number"} and len(value.found) == 1:
@@ -156,9 +172,9 @@ def took_over(predicate: Predicate, rest: Sequence[Word]) -> Iterator[Statement]
 def became_role(predicate: Predicate) -> Iterator[Statement]:
     if predicate.verb in {"elect", "appoint", "name", "make"} and not predicate.passive:
         # "We elected Norma as shop steward."
-        role = words_behind(predicate.rest, "as")
+        behind = words_behind(predicate.rest, "as")
         person = phrase(words_before(predicate.rest, "as"))
-        thing = fold_subject(phrase(role).found, predicate.context.speaker) if role else None
+        thing = fold_subject(phrase(behind).found, predicate.context.speaker) if behind else None
         if thing and person.kind == "name":
             yield Statement(thing, "be", person.value, True, marker="moved", kind="name")
         return
@@ -239,20 +255,44 @@ def replaced_by(predicate: Predicate) -> Iterator[Statement]:
     if predicate.passive:
         value = phrase(words_behind(rest, "by", "with"))
         if value.found:
-            yield Statement(predicate.subject, "", value.value, True, old_value=predicate.subject, marker="moved",
-                            kind=value.kind, sure=True)  # fmt: skip
+            yield Statement(
+                predicate.subject,
+                "",
+                value.value,
+                True,
+                old_value=predicate.subject,
+                marker="moved",
+                kind=value.kind,
+                sure=True,
+            )
         return
     other = words_behind(rest, "with", "by")
     if other:
         value, old = phrase(other), phrase(words_before(rest, "with", "by"))
-        yield Statement(predicate.subject, "", value.value, True, old_value=old.value, marker="moved",
-                        kind=value.kind, sure=True)  # fmt: skip
+        yield Statement(
+            predicate.subject,
+            "",
+            value.value,
+            True,
+            old_value=old.value,
+            marker="moved",
+            kind=value.kind,
+            sure=True,
+        )
         return
     released = release_of(predicate)
     old = phrase(words_before(rest, "as"))
     if released is not None:
-        yield Statement(released[0], "version", released[1], True, old_value=old.value.lstrip("v"), marker="moved",
-                        kind="version", sure=True)  # fmt: skip
+        yield Statement(
+            released[0],
+            "version",
+            released[1],
+            True,
+            old_value=old.value.lstrip("v"),
+            marker="moved",
+            kind="version",
+            sure=True,
+        )
         return
     role = words_behind(rest, "as")
     noun = next((kept_forms("attributes")[w.low] for w in role[:2] if w.low in kept_forms("attributes")), "")
@@ -308,11 +348,11 @@ def ended_by_verb(predicate: Predicate) -> Iterator[Statement]:
     if predicate.verb in {"drop", "return"} and rest and rest[0].low in {"to", "from"}:
         yield from risen(predicate)
         return
-    if not predicate.past and predicate.verb not in {"quit"} and not predicate.context.left:
-        # "The shop closes at six" is no end; a perfect is.
-        if not (rest and predicate.verb in {"cancel", "stop", "abandon"}):
-            yield from timed_event(predicate)
-            return
+    # "The shop closes at six" is no end; "I have sold the car" is.
+    over = predicate.past or predicate.marker == "done" or predicate.verb == "quit" or predicate.context.left
+    if not over and not (rest and predicate.verb in {"cancel", "stop", "abandon"}):
+        yield from timed_event(predicate)
+        return
     while rest and rest[0].low in {
         "up",
         "off",
@@ -331,7 +371,7 @@ def ended_by_verb(predicate: Predicate) -> Iterator[Statement]:
         rest = rest[:-1]
     if not rest:
         return
-    value = phrase(rest, ends=frozenset({"over", "back", "up", "off"}))
+    value = phrase(rest, ends=frozenset({"over", "back", "up", "off", "and"}))
     if value.kind in {"time", "date"} or rest[0].low in {"at", "on", "in"}:
         yield from timed_event(predicate)
         return

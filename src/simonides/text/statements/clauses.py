@@ -1,4 +1,4 @@
-"""A text as clauses: words in lower case, each with what it looked like, cut where another statement begins."""
+"""A text as clauses: words in lower case and as written, cut where another statement begins."""
 
 from __future__ import annotations
 
@@ -20,15 +20,38 @@ _TOKEN = re.compile(
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _ENDS = frozenset({";", "!", "?", "(", ")", ".", "\u2013", "\u2014"})
 _CONTRACTIONS = {
-    "i'm": ("i", "am"), "i've": ("i", "have"), "we've": ("we", "have"), "we're": ("we", "are"),
-    "they're": ("they", "are"), "they've": ("they", "have"), "it's": ("it", "is"), "he's": ("he", "is"),
-    "she's": ("she", "is"), "that's": ("that", "is"), "there's": ("there", "is"), "isn't": ("is", "not"),
-    "aren't": ("are", "not"), "wasn't": ("was", "not"), "weren't": ("were", "not"), "don't": ("do", "not"),
-    "doesn't": ("does", "not"), "didn't": ("did", "not"), "can't": ("can", "not"), "cannot": ("can", "not"),
-    "couldn't": ("could", "not"), "won't": ("will", "not"), "hasn't": ("has", "not"), "haven't": ("have", "not"),
-    "i'll": ("i", "will"), "we'll": ("we", "will"), "i'd": ("i", "would"), "you're": ("you", "are"),
-    "they'll": ("they", "will"), "it'll": ("it", "will"), "no-longer": ("no", "longer"),
-}  # fmt: skip
+    "i'm": ("i", "am"),
+    "i've": ("i", "have"),
+    "we've": ("we", "have"),
+    "we're": ("we", "are"),
+    "they're": ("they", "are"),
+    "they've": ("they", "have"),
+    "it's": ("it", "is"),
+    "he's": ("he", "is"),
+    "she's": ("she", "is"),
+    "that's": ("that", "is"),
+    "there's": ("there", "is"),
+    "isn't": ("is", "not"),
+    "aren't": ("are", "not"),
+    "wasn't": ("was", "not"),
+    "weren't": ("were", "not"),
+    "don't": ("do", "not"),
+    "doesn't": ("does", "not"),
+    "didn't": ("did", "not"),
+    "can't": ("can", "not"),
+    "cannot": ("can", "not"),
+    "couldn't": ("could", "not"),
+    "won't": ("will", "not"),
+    "hasn't": ("has", "not"),
+    "haven't": ("have", "not"),
+    "i'll": ("i", "will"),
+    "we'll": ("we", "will"),
+    "i'd": ("i", "would"),
+    "you're": ("you", "are"),
+    "they'll": ("they", "will"),
+    "it'll": ("it", "will"),
+    "no-longer": ("no", "longer"),
+}
 _SUBJECTS = frozenset({"i", "we", "he", "she", "it", "they", "you"})
 _JOINS = frozenset({"and", "but", "so", "yet", "then"})
 
@@ -52,14 +75,17 @@ def read_words(text: str) -> list[Word]:
     for match in _TOKEN.finditer(text):
         piece = match[0]
         if piece[0] == '"' and len(piece) > 1:
-            inner = piece.strip('"').rstrip(".,")
-            found.append(Word(fold_case(inner), inner, quoted=True))
+            inner = piece.strip('" ').rstrip(".,")
+            if inner:
+                found.append(Word(fold_case(inner), inner, quoted=True))
             continue
         if len(piece) == 1 and piece in ",;!?()\u2013\u2014":
             found.append(Word(piece, piece))
             continue
         bare = piece.strip("*_`")
         bare = bare.strip("'") if bare.startswith("'") else bare
+        if not bare:
+            continue
         ends = bare.endswith((".", "\u2026")) and not _abbreviated(bare)
         colon = bare.endswith(":") and len(bare) > 1
         bare = bare.rstrip(".\u2026:") or bare
@@ -111,7 +137,7 @@ def cut(found: list[Word]) -> list[Clause]:
 
 
 def _begins(found: list[Word], place: int, *, plural: bool = False) -> bool:
-    """Whether a clause of its own begins at *place*: a pronoun, a verb in the past, or a subject and a verb."""
+    """Whether a clause of its own begins at *place*: a pronoun, a verb, or a subject and its verb."""
     verbs, auxiliaries = verb_bases(), words("auxiliaries")
     while place < len(found) and (found[place].low in _JOINS or found[place].low in words("adverbs")):
         place += 1

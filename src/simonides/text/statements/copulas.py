@@ -72,7 +72,7 @@ def copula(predicate: Predicate) -> Iterator[Statement]:
     if first in {"single", "divorced", "widowed", "separated"}:
         yield Statement(predicate.subject, "marital status", first, single_valued=True, sure=True)
         return
-    if any(word.low in words("diets") for word in rest[:3]) and not (rest[0].low == "the"):
+    if any(word.low in words("diets") for word in rest[:3]) and rest[0].low != "the":
         diet = next(word.low for word in rest if word.low in words("diets"))
         yield Statement(predicate.subject, "diet", diet, single_valued=True, sure=True)
         return

@@ -1,7 +1,7 @@
 """A text that tells of a change, about what an earlier one states: *gave the choir over to Marek*.
 
-Where no rule reads what became of it: the later text has a word of change, it is about the same subject, and it
-takes up what the earlier one says. Never a sure change: the newer text is only the newer one. Linear.
+Where no rule reads what became of it: the later text has a word of change, it is about the same subject, and
+it takes up what the earlier one says. Never a sure change: the newer text is only the newer one. Linear.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     from simonides.text.statements.statement import Statement
 
-_LIGHT = frozenset({
-    "be", "have", "take", "get", "do", "go", "make", "give", "", "in", "on", "at", "of", "to", "with", "for", "from", "by",
-    "and", "the", "a", "how", "often", "count", "status", "place", "when", "1", "2", "day", "week", "month", "year", "time",
-})  # fmt: skip
+_LIGHT = words("light") | {""}
 _HALF = 0.5
 
 
@@ -44,10 +41,7 @@ def told_change(before: Sequence[Statement], later: str, subjects: Collection[st
         content = {stem(part) for part in parts if part not in _LIGHT and part not in words("determiners")}
         shared = content & told
         whole = {stem(part) for part in old.value.split(" ") if part not in _LIGHT}
-        if old.subject != USER:
-            enough = bool(shared)
-        else:
-            enough = len(shared) >= _HALF * len(content)
+        enough = bool(shared) if old.subject != USER else len(shared) >= _HALF * len(content)
         if shared and (enough or whole <= shared):
             return Change("told change", sure=False)
     return None

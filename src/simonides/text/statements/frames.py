@@ -7,6 +7,7 @@ others knows. Linear in the words.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.clauses import LONGEST, read_words
@@ -25,10 +26,7 @@ _SHORTEST_FRAME = 2
 _TYPED = frozenset({"money", "number", "version", "code", "address", "date"})
 _MARKS = frozenset({".", ",", "!", ";", ":"})
 _GROUNDS = frozenset({"since", "because", "as", "thanks", "after", "due", "although", "which", "who", "so"})
-_TEMPORARY = frozenset({
-    "today", "tonight", "tomorrow", "week", "temporarily", "until", "till", "meanwhile", "being", "while", "afternoon",
-    "morning", "evening", "also", "too", "another", "second", "even", "more", "with", "for",
-})  # fmt: skip
+_TEMPORARY = words("passing")
 _ATTITUDES = frozenset({"like", "love", "enjoy", "adore", "hate", "dislike", "detest", "prefer", "be"})
 
 
@@ -96,10 +94,7 @@ def _holds_one(
             for word in filler[1:]
         ):
             return False
-    if any(
-        low.endswith("ed") and before not in words("auxiliaries")
-        for before, low in zip(lows, lows[1:], strict=False)
-    ):
+    if any(low.endswith("ed") and before not in words("auxiliaries") for before, low in pairwise(lows)):
         return False
     kinds = kind_of(mine), kind_of(theirs)
     if kinds[0] != kinds[1] or "time" in kinds or (lows[-1] == "at" and kinds[0] == "version"):
@@ -107,6 +102,8 @@ def _holds_one(
     if same_value(fold_value(mine, kinds[0]), fold_value(theirs, kinds[1])):
         return False
     if lows[0] in {"a", "an", "some", "one"} or "can" in lows or "not" in lows:
+        return False
+    if kinds[0] in {"name", "words"} and any(low in words("several") for low in lows):
         return False
     if not set(lows).isdisjoint({"was", "were", "had", "did"}):
         return False

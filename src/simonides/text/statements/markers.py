@@ -37,6 +37,7 @@ def read_markers(rest: tuple[Word, ...]) -> tuple[tuple[Word, ...], Told]:
         old = _value(rest[1:place])
         rest, told = rest[place + 1 :], replace(told, old=old, marker="correction")
         lows = [word.low for word in rest]
+    phrase: tuple[str, ...]
     for phrase in (("instead", "of"), ("rather", "than"), ("not",)):
         place = _find(lows, phrase)
         if place >= 1 and place + len(phrase) < len(lows):
@@ -52,9 +53,14 @@ def read_markers(rest: tuple[Word, ...]) -> tuple[tuple[Word, ...], Told]:
             rest = rest[:place] + rest[place + len(phrase) :]
             lows = [word.low for word in rest]
     for phrase, marker in (
-        (("from", "now", "on"), "now"), (("from", "today"), "now"), (("as", "of", "today"), "now"),
-        (("these", "days"), "now"), (("as", "well"), "also"), (("this", "time"), "now"), (("for", "now"), ""),
-    ):  # fmt: skip
+        (("from", "now", "on"), "now"),
+        (("from", "today"), "now"),
+        (("as", "of", "today"), "now"),
+        (("these", "days"), "now"),
+        (("as", "well"), "also"),
+        (("this", "time"), "now"),
+        (("for", "now"), ""),
+    ):
         place = _find(lows, phrase)
         if place >= 0:
             if marker == "also":

@@ -62,11 +62,7 @@ def phrase(found: Sequence[Word], *, ends: frozenset[str] = frozenset(), timed: 
     """
     stop = len(found)
     for place, word in enumerate(found):
-        if (
-            place
-            and not word.quoted
-            and (word.low in words("stoppers") or word.low == "," or word.low == ":")
-        ):
+        if place and not word.quoted and (word.low in words("stoppers") or word.low in {",", ":"}):
             stop = place
             break
     inside = found[:stop]
@@ -92,10 +88,12 @@ def phrase(found: Sequence[Word], *, ends: frozenset[str] = frozenset(), timed: 
 
 
 def _is_time_word(low: str) -> bool:
-    return low in words("months") or low in words("weekdays") or low in {"week", "month", "year", "spring", "summer",
-                                                                        "autumn", "winter", "weekend", "morning"} or (
-        low[:1].isdigit()
-    )  # fmt: skip
+    return (
+        low in words("months")
+        or low in words("weekdays")
+        or low in {"week", "month", "year", "spring", "summer", "autumn", "winter", "weekend", "morning"}
+        or (low[:1].isdigit())
+    )
 
 
 def _qualifier(found: Sequence[Word]) -> str:
@@ -184,16 +182,28 @@ def attributed_value(found: Sequence[Word]) -> tuple[str, Phrase] | None:
 
 
 def one_statement(
-    predicate: Predicate, attribute: str, value: Phrase, *, subject: str = "", single: bool = True,
-    sure: bool = True, **more: object,
-) -> Iterator[Statement]:  # fmt: skip
+    predicate: Predicate,
+    attribute: str,
+    value: Phrase,
+    *,
+    subject: str = "",
+    single: bool = True,
+    sure: bool = True,
+    **more: object,
+) -> Iterator[Statement]:
     if not value.found or value.vague:
         return
     for each in (subject,) if subject else predicate.subjects:
         yield Statement(
-            each, attribute, value.value, single, kind=value.kind, qualifier=value.qualifier,
-            sure=sure and single, **more,  # type: ignore[arg-type]
-        )  # fmt: skip
+            each,
+            attribute,
+            value.value,
+            single,
+            kind=value.kind,
+            qualifier=value.qualifier,
+            sure=sure and single,
+            **more,  # type: ignore[arg-type]
+        )
 
 
 def plain_statement(predicate: Predicate) -> Iterator[Statement]:
@@ -239,17 +249,17 @@ def plain_statement(predicate: Predicate) -> Iterator[Statement]:
             return
     often = _frequency(predicate.rest)
     if often is not None and predicate.definite:
-        attribute, value = often
-        yield from one_statement(predicate, f"{predicate.verb} {attribute}".strip(), value, sure=False)
+        what, how_often = often
+        yield from one_statement(predicate, f"{predicate.verb} {what}".strip(), how_often, sure=False)
         return
     typed = value.kind in {"money", "number", "version", "address", "code"}
     noun = value.found[-1].low if typed and len(value.found) > 1 else ""
     if typed and noun and not noun[0].isdigit():
-        number = replace(value, value=fold_value(value.found[:1], "number"), kind="number")
+        counted = replace(value, value=fold_value(value.found[:1], "number"), kind="number")
         attribute = (
             f"count {noun}" if predicate.verb in {"have", "be", "stand", "count"} else f"{verb} {noun}"
         )
-        yield from one_statement(predicate, attribute, number, sure=False)
+        yield from one_statement(predicate, attribute, counted, sure=False)
         return
     # "is recorded on cards", "belongs to X": a thing has one such value at a time.
     one_place = verb in _SINGLE or (
@@ -260,21 +270,43 @@ def plain_statement(predicate: Predicate) -> Iterator[Statement]:
         single = False
     for subject in predicate.subjects:
         yield Statement(
-            subject, verb, value.value, single, kind=value.kind, qualifier=value.qualifier, ended=predicate.ended,
-        )  # fmt: skip
+            subject,
+            verb,
+            value.value,
+            single,
+            kind=value.kind,
+            qualifier=value.qualifier,
+            ended=predicate.ended,
+        )
 
 
-_OPEN_PASSIVES = frozenset({
-    "use", "test", "speak", "cover", "sell", "make", "find", "eat", "see", "know", "play", "take", "compile", "support",
-    "translate", "cut", "mention", "accept", "visit", "wear", "try", "like", "love", "say", "read", "drink",
-})  # fmt: skip
+_OPEN_PASSIVES = words("open passives")
 """In the passive these are true of several places and people at a time."""
 
 
-_SINGLE = frozenset({
-    "belong to", "go to", "study", "study at", "live with", "sleep in", "run on", "serve as", "count",
-    "stand at", "answer on", "sit on", "attend", "read", "read at", "wear", "earn", "get", "deploy from",
-})  # fmt: skip
+_SINGLE = frozenset(
+    {
+        "belong to",
+        "go to",
+        "study",
+        "study at",
+        "live with",
+        "sleep in",
+        "run on",
+        "serve as",
+        "count",
+        "stand at",
+        "answer on",
+        "sit on",
+        "attend",
+        "read",
+        "read at",
+        "wear",
+        "earn",
+        "get",
+        "deploy from",
+    }
+)
 """Verbs, with their preposition, that have one object at a time where nothing says otherwise."""
 
 
@@ -283,7 +315,7 @@ def _frequency(rest: Sequence[Word]) -> tuple[str, Phrase] | None:
     lows = [word.low for word in rest]
     for place, low in enumerate(lows):
         often = low in {"every", "once", "twice", "daily", "hourly", "weekly", "monthly"} or (
-            low in {"times"} and place and _has_digit(lows[place - 1])
+            low == "times" and place and _has_digit(lows[place - 1])
         )
         if often:
             start = place - 1 if low == "times" else place
@@ -339,7 +371,7 @@ def stated_place(predicate: Predicate, rest: Sequence[Word], attribute: str) -> 
 
 
 def speaks_of_person(predicate: Predicate) -> bool:
-    if predicate.subject == USER or predicate.subject == predicate.context.speaker:
+    if predicate.subject in {USER, predicate.context.speaker}:
         return True
     found = predicate.subject_words
     if not found:
@@ -362,8 +394,16 @@ def changed_value(predicate: Predicate, thing: str, behind: Sequence[Word], old:
         return
     versioned = versioned_value(value.found)
     if versioned is not None:
-        yield Statement(predicate.subject if not predicate.passive else thing, versioned[0], versioned[1], True,
-                        old_value=old, marker="moved", kind="version", sure=True)  # fmt: skip
+        yield Statement(
+            predicate.subject if not predicate.passive else thing,
+            versioned[0],
+            versioned[1],
+            True,
+            old_value=old,
+            marker="moved",
+            kind="version",
+            sure=True,
+        )
         return
     attributed = attributed_value(value.found)
     subject, attribute = split_attribute(thing) if thing else (predicate.subject, "")
@@ -378,5 +418,14 @@ def changed_value(predicate: Predicate, thing: str, behind: Sequence[Word], old:
             f"count {value.found[1].low}",
             replace(value, value=fold_value(value.found[:1], "number")),
         )
-    yield Statement(subject, attribute, value.value, True, old_value=old, marker="moved", kind=value.kind,
-                    qualifier=value.qualifier if value.qualifier.startswith("for ") else "", sure=True)  # fmt: skip
+    yield Statement(
+        subject,
+        attribute,
+        value.value,
+        True,
+        old_value=old,
+        marker="moved",
+        kind=value.kind,
+        qualifier=value.qualifier if value.qualifier.startswith("for ") else "",
+        sure=True,
+    )

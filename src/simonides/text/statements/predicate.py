@@ -23,10 +23,33 @@ _PLANNED = frozenset(
 )
 """In the progressive these tell of a plan: "is moving to"."""
 
-_SKIPPED = words("corrections") | words("adverbs") | {
-    ",", ":", "ok", "okay", "well", "hey", "hi", "and", "but", "so", "yes", "no", "please", "note", "fyi",
-    "today", "yesterday", "then", "anymore", "instead",
-}  # fmt: skip
+_SHORTEST_PARTICIPLE = 4
+_SKIPPED = (
+    words("corrections")
+    | words("adverbs")
+    | {
+        ",",
+        ":",
+        "ok",
+        "okay",
+        "well",
+        "hey",
+        "hi",
+        "and",
+        "but",
+        "so",
+        "yes",
+        "no",
+        "please",
+        "note",
+        "fyi",
+        "today",
+        "yesterday",
+        "then",
+        "anymore",
+        "instead",
+    }
+)
 _OPENERS = (("from", "now", "on"), ("as", "of"), ("these", "days"), ("by", "the", "way"))
 _STARTERS = frozenset({"the", "my", "our", "a", "an", "user", "this"})
 _SAME_IN_THE_PAST = frozenset({"put", "set", "quit", "reset", "shut", "cut", "let", "split", "hit", "cost"})
@@ -118,7 +141,7 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
     if group is None:
         return None
     verb, passive, past, negated, ended, behind, marker, coexists = group
-    if subject_words and subject_words[0].low in {"new"}:
+    if subject_words and subject_words[0].low == "new":
         marker = "new"
     subjects = _subjects(subject_words, context, first=clause[at].raw[0].isupper())
     if subjects is None:
@@ -270,7 +293,7 @@ def _is_dated(low: str) -> bool:
             "evening",
             "afternoon",
             "first",
-        }  # fmt: skip
+        }
     )
 
 
@@ -282,7 +305,7 @@ def _recurs(phrase: Sequence[str]) -> bool:
 
 def _verb_at(clause: Clause, start: int) -> tuple[int, tuple[Word, ...]] | None:
     """Where the verb stands, and the words of the subject."""
-    auxiliaries, verbs, adverbs = words("auxiliaries"), verb_bases(), words("adverbs")
+    auxiliaries, verbs = words("auxiliaries"), verb_bases()
     determiners = words("determiners")
     for place in range(start, min(len(clause), start + 12)):
         word = clause[place]
@@ -411,7 +434,7 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
             have = perfect = True
         elif low in {"do", "does", "did"} and (position + 1 < end):
             past = past or low == "did"
-        elif low in verbs or position == place or ((be or have) and low.endswith("ed") and low.isalpha()):
+        elif low in verbs or position == place or ((be or have) and is_participle(low)):
             base = base_of(low)
             if low == "used" and position + 1 < end and clause[position + 1].low == "to":
                 ended = True
@@ -428,6 +451,8 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
                 # "is home", "is work": a noun.
                 return "be", False, past and not perfect, negated, ended, position, marker, coexists
             passive = be and not progressive
+            if perfect and not be:
+                marker = marker or "done"
             if not passive and not be and not have and base != low and not low.endswith(("s", "ing")):
                 past = True
             if low in _SAME_IN_THE_PAST - {"cost"} and not be and back == place:
@@ -437,9 +462,25 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
             if progressive and base in _PLANNED:
                 return None
             if marker == "will":
-                marker = "" if base not in {"be"} else marker
-                if not (passive or base in {"take", "start", "begin", "happen", "meet", "open", "close", "land",
-                                            "arrive", "leave", "depart", "cost"}):  # fmt: skip
+                marker = "" if base != "be" else marker
+                if not (
+                    passive
+                    or base
+                    in {
+                        "take",
+                        "start",
+                        "begin",
+                        "happen",
+                        "meet",
+                        "open",
+                        "close",
+                        "land",
+                        "arrive",
+                        "leave",
+                        "depart",
+                        "cost",
+                    }
+                ):
                     return None
             return base, passive, past and not perfect, negated, ended, position + 1, marker, coexists
         else:
@@ -454,6 +495,11 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
     return None
 
 
+def is_participle(low: str) -> bool:
+    """Whether a word that is no verb of the list looks like a participle."""
+    return low.endswith("ed") and len(low) > _SHORTEST_PARTICIPLE and low.isalpha()
+
+
 def _participle(clause: Clause, place: int) -> bool:
     """Whether a participle follows, adverbs between."""
     verbs = verb_bases()
@@ -463,7 +509,7 @@ def _participle(clause: Clause, place: int) -> bool:
     if place >= len(clause):
         return False
     low = clause[place].low
-    if low.endswith("ed") and low not in verbs:
+    if is_participle(low) and low not in verbs:
         return True
     return (
         low in verbs

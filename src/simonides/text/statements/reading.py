@@ -58,8 +58,8 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
             first, found = fold_speaker(folded), found[size:]
     statements: list[Statement] = []
     context = Context(first, marker=marker)
-    for clause in cut(found):
-        clause, told = _without_opening(clause)
+    for whole in cut(found):
+        clause, told = _without_opening(whole)
         if told:
             context = replace(context, marker=told)
         labelled = _labelled(clause, context)
@@ -161,7 +161,7 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
         return None
     fresh = next((at for at in range(place) if lows[at] in {"new", "better", "different"}), 0)
     if fresh:
-        # "I've picked a better password: …"
+        # As in: I've picked a better password.
         context = replace(context, marker="new")
     elif any(low in verb_bases() and verb_bases()[low] != low for low in lows[1:place]):
         return None
@@ -173,5 +173,13 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
     typed = value.kind in {"time", "date", "money", "number", "version", "code", "address"}
     single = typed or bool(attribute)
     marker = "new" if lows[0] == "new" else context.marker
-    return Statement(subject, attribute or "be", value.value, single, marker=marker, kind=value.kind,
-                     qualifier=value.qualifier, sure=single)  # fmt: skip
+    return Statement(
+        subject,
+        attribute or "be",
+        value.value,
+        single,
+        marker=marker,
+        kind=value.kind,
+        qualifier=value.qualifier,
+        sure=single,
+    )

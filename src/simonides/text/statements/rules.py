@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from simonides.text.statements.clauses import Word
     from simonides.text.statements.predicate import Predicate
 
-_LEVELS = {"double": "2", "halve": "2"}
-
 
 def state(predicate: Predicate) -> Iterator[Statement]:
     """The statements of a clause."""
@@ -251,8 +249,14 @@ def _attitude(predicate: Predicate) -> Iterator[Statement]:
     if verb == "stand":
         likes = False
     for subject in predicate.subjects:
-        yield Statement(subject, f"attitude to {value.value}", "likes" if likes else "dislikes", True,
-                        qualifier=value.qualifier if value.qualifier.startswith("for ") else "", sure=True)  # fmt: skip
+        yield Statement(
+            subject,
+            f"attitude to {value.value}",
+            "likes" if likes else "dislikes",
+            True,
+            qualifier=value.qualifier if value.qualifier.startswith("for ") else "",
+            sure=True,
+        )
 
 
 def _prefer(predicate: Predicate) -> Iterator[Statement]:
@@ -296,13 +300,26 @@ def _want(predicate: Predicate) -> Iterator[Statement]:
     value = phrase(tuple(word for word in predicate.rest if word.low != ","))
     if predicate.past or len(value.found) < 2 or value.found[0].low in {"to", "a", "an"}:
         return
-    yield Statement(predicate.subject, f"want {value.found[-1].low}", value.value, bool(predicate.marker),
-                    qualifier=value.qualifier)  # fmt: skip
+    yield Statement(
+        predicate.subject,
+        f"want {value.found[-1].low}",
+        value.value,
+        bool(predicate.marker),
+        qualifier=value.qualifier,
+    )
 
 
 def _leads(predicate: Predicate) -> Iterator[Statement]:
-    noun = {"lead": "lead", "manage": "manager", "head": "lead", "chair": "chair", "coach": "coach",
-            "captain": "captain", "own": "owner", "direct": "director"}[predicate.verb]  # fmt: skip
+    noun = {
+        "lead": "lead",
+        "manage": "manager",
+        "head": "lead",
+        "chair": "chair",
+        "coach": "coach",
+        "captain": "captain",
+        "own": "owner",
+        "direct": "director",
+    }[predicate.verb]
     rest = predicate.rest
     if predicate.passive:
         behind = phrase(words_behind(rest, "by"))
@@ -319,8 +336,15 @@ def _leads(predicate: Predicate) -> Iterator[Statement]:
     )
     thing = fold_subject(value.found, predicate.context.speaker) if value.found else None
     if thing and definite and thing != USER:
-        yield Statement(thing, noun, predicate.subject, single_valued=noun != "owner", kind="name",
-                        qualifier=value.qualifier, sure=noun in {"lead", "captain", "chair"})  # fmt: skip
+        yield Statement(
+            thing,
+            noun,
+            predicate.subject,
+            single_valued=noun != "owner",
+            kind="name",
+            qualifier=value.qualifier,
+            sure=noun in {"lead", "captain", "chair"},
+        )
 
 
 def _taught(predicate: Predicate) -> Iterator[Statement]:
@@ -440,27 +464,34 @@ def _skipped(_: Predicate) -> Iterator[Statement]:
     return iter(())
 
 
-_Handler = "Callable[[Predicate], Iterator[Statement]]"
-
-
 _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[Statement]]] = {
     ("be", None): copula,
     **dict.fromkeys([(verb, None) for verb in ("live", "reside", "dwell", "settle")], _live),
     **dict.fromkeys([(verb, None) for verb in ("move", "relocate")], move_verb),
-    **dict.fromkeys([(verb, None) for verb in (
-        "change", "switch", "upgrade", "update", "downgrade", "migrate", "raise", "lower", "reduce", "increase",
-        "decrease", "extend", "postpone", "reschedule", "shift", "push", "bring", "transfer", "convert", "swap",
-        "reset", "bump", "revert", "roll", "shorten", "correct", "improve", "rotate", "port", "beat",
-    )], change_verb),
+    **dict.fromkeys([(verb, None) for verb in words("change verbs")], change_verb),
     ("set", None): set_to,
     ("work", None): _work,
     ("employ", None): _work,
     ("base", True): _live,
     ("join", None): _join,
     **dict.fromkeys([(verb, None) for verb in ("start", "begin")], _start),
-    **dict.fromkeys([(verb, None) for verb in (
-        "land", "arrive", "depart", "meet", "open", "happen", "occur", "expire", "finish",
-    )], timed_event),
+    **dict.fromkeys(
+        [
+            (verb, None)
+            for verb in (
+                "land",
+                "arrive",
+                "depart",
+                "meet",
+                "open",
+                "happen",
+                "occur",
+                "expire",
+                "finish",
+            )
+        ],
+        timed_event,
+    ),
     **dict.fromkeys([(verb, True) for verb in ("plan", "schedule")], _planned),
     ("take", None): _take,
     **dict.fromkeys([(verb, None) for verb in ("become", "promote", "appoint", "elect")], became_role),
@@ -476,10 +507,7 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     **dict.fromkeys([(verb, None) for verb in ("rise", "fall", "go", "drop")], risen),
     **dict.fromkeys([("call", True), ("name", True)], called),
     ("call", False): _called_off,
-    **dict.fromkeys([(verb, True) for verb in (
-        "reject", "approve", "admit", "discharge", "merge", "complete", "finish", "accept", "sign", "repair", "mend",
-        "fix", "deliver", "ship",
-    )], _status),
+    **dict.fromkeys([(verb, True) for verb in words("status verbs")], _status),
     ("rename", None): renamed,
     ("rechristen", None): renamed,
     ("rebrand", None): renamed,
@@ -488,28 +516,73 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     **dict.fromkeys([(verb, None) for verb in ("supply", "provide", "deliver")], _supplies),
     **dict.fromkeys([(verb, None) for verb in ("marry", "divorce", "engage", "separate")], _marry),
     ("break", None): _broke,
-    **dict.fromkeys([(verb, False) for verb in (
-        "like", "love", "enjoy", "adore", "hate", "dislike", "detest", "stand",
-    )], _attitude),
+    **dict.fromkeys(
+        [
+            (verb, False)
+            for verb in (
+                "like",
+                "love",
+                "enjoy",
+                "adore",
+                "hate",
+                "dislike",
+                "detest",
+                "stand",
+            )
+        ],
+        _attitude,
+    ),
     ("prefer", None): _prefer,
     ("want", None): _want,
-    **dict.fromkeys([(verb, None) for verb in (
-        "lead", "manage", "head", "chair", "coach", "captain", "own", "direct",
-    )], _leads),
-    **dict.fromkeys([(verb, None) for verb in ("conduct", "command", "supervise", "present", "edit", "moderate")], _leads_by),
+    **dict.fromkeys(
+        [
+            (verb, None)
+            for verb in (
+                "lead",
+                "manage",
+                "head",
+                "chair",
+                "coach",
+                "captain",
+                "own",
+                "direct",
+            )
+        ],
+        _leads,
+    ),
+    **dict.fromkeys(
+        [(verb, None) for verb in ("conduct", "command", "supervise", "present", "edit", "moderate")],
+        _leads_by,
+    ),
     ("report", None): _taught,
     ("replace", None): replaced_by,
     ("release", True): released_version,
-    **dict.fromkeys([(verb, None) for verb in (
-        "quit", "resign", "stop", "hand", "donate", "scrap", "pack", "withdraw", "dump", "ditch", "give", "cancel", "end", "lose", "sell", "close", "return", "throw", "drop",
-        "abandon", "discontinue", "dissolve", "disable", "deprecate", "retire", "remove", "unsubscribe",
-    )], ended_by_verb),
+    **dict.fromkeys([(verb, None) for verb in words("ending verbs")], ended_by_verb),
     ("turn", True): ended_by_verb,
     ("leave", None): leave_verb,
-    **dict.fromkeys([(verb, None) for verb in ("keep", "store", "park", "hang", "put", "lie", "lock", "place")], _keep),
+    **dict.fromkeys(
+        [(verb, None) for verb in ("keep", "store", "park", "hang", "put", "lie", "lock", "place")], _keep
+    ),
     ("sit", None): _keep,
     ("have", None): _have,
-    **dict.fromkeys([(verb, None) for verb in (
-        "visit", "see", "say", "tell", "think", "know", "test", "buy", "win", "meet", "fly", "feel",
-    )], _skipped),
-}  # fmt: skip
+    **dict.fromkeys(
+        [
+            (verb, None)
+            for verb in (
+                "visit",
+                "see",
+                "say",
+                "tell",
+                "think",
+                "know",
+                "test",
+                "buy",
+                "win",
+                "meet",
+                "fly",
+                "feel",
+            )
+        ],
+        _skipped,
+    ),
+}
