@@ -1,7 +1,7 @@
 """Moves the newer of two statements of one attribute directly before the older one, and marks the older.
 
-    a row states another value than an older row    (``text.statements``; where that is not sure, only if the two
-    share a quarter of the words of the longer one)
+    a row states another value than an older row   (``text.statements``; where that is not sure, only if the
+    two share a quarter of the words of the longer one)
         ⇒ it comes directly before that row, if it came behind it, and the older row is marked ``earlier``
     a row says that something changed, about what an older row tells   (``words_of_change``)
         ⇒ the same, but nothing is marked: what changed is not sure
