@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from simonides.protocols import Analyser
 
 _SAYS_SO = re.compile(
-    r"\b(?:moved?|changed|switched|swapped|upgraded|downgraded|updated|renamed|replaced|rescheduled"
-    r"|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|instead|no longer|any ?more"
-    r"|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
+    r"\b(?:moved|move (?:me|us|him|her|it|them|the|my|our)|changed|switched|swapped|upgraded|downgraded|updated"
+    r"|renamed|replaced|rescheduled|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped"
+    r"|instead|no longer|any ?more|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
     re.IGNORECASE,
 )
 _SHIFTS = re.compile(
-    r"\b(?:moved?|changed|rescheduled|postponed|shifted|brought forward|put off|pushed back|cancel+ed"
-    r"|instead)\b",
+    r"\b(?:moved|move (?:me|us|him|her|it|them|the|my|our)|changed|rescheduled|postponed|shifted"
+    r"|brought forward|put off|pushed back|cancel+ed|instead)\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
@@ -47,7 +47,7 @@ class ChangeWords:
     Attributes:
         speaker: who says it; empty = the caller.
         assistant: whether an assistant does.
-        words: its terms but for stop-words.
+        words: its terms but for stop-words, days and times.
         names: in it, those of days and months left out.
         values: names, words with a digit, days and times, folded.
         says_so, says_when: whether it says that something changed, and a day or a time.
@@ -71,7 +71,7 @@ def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant:
         for word in _INSIDE.findall(text)
         if word[0].isupper() and len(word) > 1 and not _WHEN.match(word)
     )
-    words = frozenset(analyser.query_terms(text))
+    words = frozenset(analyser.query_terms(_WHEN.sub(" ", text)))
     when = frozenset(found[0].lower() for found in _WHEN.finditer(text))
     numbers = frozenset(word for word in words if any(character.isdigit() for character in word))
     return ChangeWords(
