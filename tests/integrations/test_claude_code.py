@@ -97,3 +97,23 @@ def test_a_hook_never_holds_the_user_up(hook: Any, event: str, sent: object) -> 
     result = hook(event, sent)
     assert result.exit_code == 0
     assert result.stdout == ""
+
+
+@pytest.mark.fault("N3")
+def test_prompts_that_were_retained_come_behind_what_was_told(hook: Any, tmp_path: Path) -> None:
+    transcript = tmp_path / "session.jsonl"
+    fact = "Deploys run from the branch kestrel."
+    said = [("user", fact), ("assistant", "Noted.")]
+    prompts = (
+        "Which branch do deploys run from?",
+        "tell me the branch of the deploys",
+        "deploys, which branch?",
+    )
+    for prompt in (*prompts, prompts[0]):
+        lines = [_line(role, text, number) for number, (role, text) in enumerate(said)]
+        transcript.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert hook("Stop", {"session_id": "s1", "transcript_path": str(transcript)}).exit_code == 0
+        told = json.loads(hook("UserPromptSubmit", {"prompt": prompt, "session_id": "s2"}).stdout)
+        context = told["hookSpecificOutput"]["additionalContext"]
+        assert fact in context.split("\n[2]")[0], context
+        said += [("user", prompt), ("assistant", "They run from kestrel.")]

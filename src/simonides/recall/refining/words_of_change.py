@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from simonides.protocols import Analyser
 
 _SAYS_SO = re.compile(
-    r"\b(?:moved|move (?:me|us|him|her|it|them|the|my|our)|changed|switched|swapped|upgraded|downgraded|updated"
-    r"|renamed|replaced|rescheduled|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped"
-    r"|instead|no longer|any ?more|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
+    r"\b(?:moved|move (?:me|us|him|her|it|them|the|my|our)|changed|switched|swapped|upgraded|downgraded"
+    r"|updated|renamed|replaced|rescheduled|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised"
+    r"|dropped|instead|no longer|any ?more|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then"
+    r"|meanwhile|back to)\b",
     re.IGNORECASE,
 )
 _SHIFTS = re.compile(
