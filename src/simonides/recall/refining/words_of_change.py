@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simonides.protocols import Analyser
 
-_SAYS_SO = re.compile(
-    r"\b(?:moved|move (?:me|us|him|her|it|them|the|my|our)|changed|switched|swapped|upgraded|downgraded"
-    r"|updated|renamed|replaced|rescheduled|postponed|cancel+ed|(?:went|gone|go|goes) (?:up|down)|rose|raised"
-    r"|dropped|instead|no longer|any ?more|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then"
-    r"|meanwhile|back to)\b",
-    re.IGNORECASE,
+_MOVES = (
+    r"moved|moves? (?:from|to|me|us|him|her|it|them|the|my|our)|changed|rescheduled|postponed|delayed|shifted"
+    r"|slip(?:s|ped)|brought forward|put off|pushed back|cancel+ed|instead"
 )
-_SHIFTS = re.compile(
-    r"\b(?:moved|move (?:me|us|him|her|it|them|the|my|our)|changed|rescheduled|postponed|shifted"
-    r"|brought forward|put off|pushed back|cancel+ed|instead)\b",
+_SHIFTS = re.compile(rf"\b(?:{_MOVES})\b", re.IGNORECASE)
+_SAYS_SO = re.compile(
+    rf"\b(?:{_MOVES}|switched|swapped|upgraded|downgraded|updated|renamed|replaced"
+    r"|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|no longer|any ?more|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then"
+    r"|meanwhile|back to)\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
