@@ -3,7 +3,8 @@
 It is about the same if both are of one speaker or one is an assistant's, if they share a name where both
 have one, a word of the query where the other has one, and two words and a quarter of the longer one's, or
 one word where both say when and the later one says that something was moved. Both have a value, and the later
-one has one for itself: a number, a name, a day or a time.
+one has one for itself: a number, a name, a day or a time. A text of more than 200 characters tells many
+things, and which of them changed is not seen.
 Only for order: what changed, and whether the other text is no longer so, is not known.
 """
 
@@ -23,8 +24,8 @@ _MOVES = (
 _SHIFTS = re.compile(rf"\b(?:{_MOVES})\b", re.IGNORECASE)
 _SAYS_SO = re.compile(
     rf"\b(?:{_MOVES}|switched|swapped|upgraded|downgraded|updated|renamed|replaced"
-    r"|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|no longer|any ?more|from now on|now|correct(?:ed|ion)|wrong|mistaken|since then"
-    r"|meanwhile|back to)\b",
+    r"|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|no longer|any ?more|from now on"
+    r"|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
@@ -38,6 +39,7 @@ _INSIDE = re.compile(
     r"(?:(?<=[\w,;:] )|(?<=M[rs]\. )|(?<=Dr\. )|(?<=Mrs\. )|(?<=Prof\. ))(?!(?:M[rs]|Dr|Mrs|Prof)\.)\w+"
 )
 _SHARED_WORDS, _SHARE = 2, 1 / 4
+_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class ChangeWords:
         values: names, words with a digit, days and times, folded.
         says_so, says_when: whether it says that something changed, and a day or a time.
         shifts: whether it says that a day or a time may have changed.
+        short: whether it is short enough to be about one thing.
     """
 
     speaker: str
@@ -62,6 +65,7 @@ class ChangeWords:
     says_so: bool
     says_when: bool
     shifts: bool
+    short: bool
 
 
 def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant: bool) -> ChangeWords:
@@ -83,6 +87,7 @@ def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant:
         says_so=bool(_SAYS_SO.search(text)),
         says_when=bool(when),
         shifts=bool(_SHIFTS.search(text)),
+        short=len(text) <= _LONGEST,
     )
 
 
@@ -94,7 +99,9 @@ def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> b
         new: of a text that was true later.
         asked: terms of the query.
     """
-    if not new.says_so or not (old.speaker == new.speaker or old.assistant or new.assistant):
+    if not (new.says_so and new.short and old.short) or not (
+        old.speaker == new.speaker or old.assistant or new.assistant
+    ):
         return False
     shared = old.words & new.words
     if old.words & asked and not shared & asked:
