@@ -128,9 +128,8 @@ def _by_relation(
         for held in transaction.held(others):
             if draft.statement is None and not _comparable(held, draft):
                 continue
-            if draft.statement is None and any(
-                one.qualifier for one in read_statements(held.text, held.speaker or None)
-            ):
+            narrowed = any(one.qualifier for one in read_statements(held.text, held.speaker or None))
+            if draft.statement is None and (narrowed or is_reported(held.text)):
                 continue
             rivals.append(Rival(held, f"another value of {relation.name!r}"))
     return rivals

@@ -31,6 +31,9 @@ _FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
 _THE = frozenset({"the", "my", "our"})
 _LONGEST_LABEL = 8
 _FEW_WORDS = 2
+_LONGEST_CLAUSE = 18
+_BESIDES = frozenset({"the", "a", "an", "who", "which", "where", "whose", "my", "our", "so"})
+_RELATIVE = frozenset({"which", "who", "whose", "where", "while", "although", "though", "whereas"})
 _LONGEST_ALONE = 160
 
 
@@ -103,7 +106,18 @@ def subjects_of(text: str, speaker: str | None = None) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def says_one_thing(text: str) -> bool:
     """Whether a text is one short clause about one attribute, so that nothing else is lost with it."""
-    clauses = [clause for clause in cut(read_words(text)) if len(clause) > _FEW_WORDS]
+    found = read_words(text)
+    lows = [word.low for word in found]
+    # "leads Heron, the service that …", "designs and leads": what is said besides would be over, too.
+    besides = any(
+        (low == "," and after in _BESIDES)
+        or low in _RELATIVE
+        or (low == "and" and before.endswith("s") and after.endswith("s") and before != after)
+        for before, low, after in zip(lows, lows[1:], lows[2:], strict=False)
+    )
+    if besides or len(lows) > _LONGEST_CLAUSE:
+        return False
+    clauses = [clause for clause in cut(found) if len(clause) > _FEW_WORDS]
     stated = {one.attribute for one in read_statements(text)}
     if "employer" in stated:
         # "as a buyer": one post.
