@@ -193,6 +193,9 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
     if thing is None or thing == USER or not value.found:
         return None
     subject, attribute = split_attribute(thing)
+    if subject == USER and _FIRST_PERSON.isdisjoint(lows[:place]):
+        # "Date: 3 May": of whatever the text is about.
+        return None
     typed = value.kind in {"time", "date", "money", "number", "version", "code", "address"}
     single = typed or bool(attribute)
     marker = "new" if lows[0] == "new" else context.marker

@@ -179,6 +179,10 @@ NONE = {
         ("user: My salary is 2,940 euros a month.", "user: Rent is 870, paid by standing order."),
         ("assistant: On 18 May at 9:20.", "assistant: On 21 May at 8:00."),
     ],
+    "labels without an owner": [
+        ("Date: 2026-05-03", "Date: 2026-05-04"),
+        ("Status: open", "Status: closed"),
+    ],
     "nothing of it": [
         ("The password is heron-lamp-9.", "The password is weak."),
         ("The door code is 4471.", "The door code is secret."),
