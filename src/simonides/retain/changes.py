@@ -63,7 +63,7 @@ def find_rivals(
     for rival in _by_relation(transaction, item, entities, said):
         found[rival.held.ordinal] = rival
     if said and draft.statement is None:
-        ordinals = dict.fromkeys(_candidates(transaction, draft, said, near))
+        ordinals = dict.fromkeys(_candidates(transaction, draft, said, near, place.valid_from.start))
         for held in transaction.held(ordinal for ordinal in ordinals if ordinal not in found):
             rule = _changes(held, draft, said, place) if _comparable(held, draft) else ""
             if rule and not any(
@@ -128,29 +128,32 @@ def _by_relation(
         for held in transaction.held(others):
             if draft.statement is None and not _comparable(held, draft):
                 continue
-            if draft.statement is None and any(
-                one.qualifier for one in read_statements(held.text, held.speaker or None)
-            ):
+            narrowed = any(one.qualifier for one in read_statements(held.text, held.speaker or None))
+            if draft.statement is None and (narrowed or is_reported(held.text)):
                 continue
             rivals.append(Rival(held, f"another value of {relation.name!r}"))
     return rivals
 
 
 def _candidates(
-    transaction: WriteTransaction, draft: Draft, said: Sequence[Statement], near: Sequence[int]
+    transaction: WriteTransaction,
+    draft: Draft,
+    said: Sequence[Statement],
+    near: Sequence[int],
+    after: int,
 ) -> list[int]:
     found: list[int] = []
     for one in said:
         if one.attribute:
-            found += transaction.stating(one.subject, one.attribute, draft.acl, MOST_STATED)
+            found += transaction.stating(one.subject, one.attribute, draft.acl, MOST_STATED, after)
         if one.ended or one.old_value or not one.attribute or one.marker == "correction":
-            found += transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT)
+            found += transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT, after)
             if one.old_value and one.old_value != one.subject:
-                found += transaction.stating(one.old_value, None, draft.acl, MOST_NEAR)
+                found += transaction.stating(one.old_value, None, draft.acl, MOST_NEAR, after)
         if one.attribute == "name":
             # What is renamed may go by its old name: project Nightjar.
             sort = one.subject.rpartition(" ")[0]
-            found += transaction.stating(sort or "user", "name", draft.acl, MOST_NEAR)
+            found += transaction.stating(sort or "user", "name", draft.acl, MOST_NEAR, after)
     return found + list(near[:MOST_NEAR])
 
 

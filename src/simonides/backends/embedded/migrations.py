@@ -366,7 +366,7 @@ INSERT INTO label_sets(number, names) VALUES (0, '[]');
 
 # What memories state of whom, and moves that end a memory or let it hold again.
 _STATEMENTS = """
--- Subject and attribute of what a text states, folded; the text says the value.
+-- Subject and attribute of what a text states, folded; the text says the value. Of the last version alone.
 CREATE TABLE statements(
   ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
   subject TEXT NOT NULL,
@@ -374,7 +374,9 @@ CREATE TABLE statements(
   digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
   PRIMARY KEY(ordinal, subject, attribute)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX statements_by_subject ON statements(subject, attribute);
+-- Each goes on by ordinal, so that the newest rows are read without a sort.
+CREATE INDEX statements_by_attribute ON statements(subject, attribute);
+CREATE INDEX statements_by_subject ON statements(subject);
 
 CREATE TABLE moves_of_more(
   number INTEGER PRIMARY KEY AUTOINCREMENT,

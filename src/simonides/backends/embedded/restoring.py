@@ -493,7 +493,8 @@ class _Restoring:
         if hanging["sparse"]:
             self._sparse(ordinal, hanging["sparse"])
         self._hang(ordinal, hanging)
-        self._state(ordinal, row["text"], row["chunk"])
+        if row["expired_at"] == FOREVER:
+            self._state(ordinal, row["text"], row["chunk"])
         end = self._now + CLOCK_SKEW
         stamps = row["ingested_at"], row["expired_at"], self._meta.last_ingested
         newest = max((stamp for stamp in stamps if stamp <= end), default=BEGINNING)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names
-from simonides.records.interval import FOREVER
+from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.kind import Kind
 from simonides.text.statements.reading import read_statements
 
@@ -75,8 +75,15 @@ def write_statements(connection: apsw.Connection, ordinal: int, text: str, speak
         )
 
 
+def move_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> None:
+    """What a row states, from a version on to the next one: only what the bank holds now is looked for."""
+    connection.execute(
+        f"UPDATE statements SET ordinal=? WHERE ordinal=? AND {sound('statements')}", (fresh, ordinal)
+    )
+
+
 def copy_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> None:
-    """What a row states, for a new row in the same words."""
+    """What a row states, for a new memory in the same words."""
     connection.execute(
         "INSERT OR IGNORE INTO statements(ordinal, subject, attribute) SELECT ?, subject, attribute"
         f" FROM statements WHERE ordinal=? AND {sound('statements')}",
@@ -90,7 +97,12 @@ def listed(readers: Sequence[str]) -> str:
 
 
 def stating(
-    connection: apsw.Connection, subject: str, attribute: str | None, readers: Sequence[str], most: int
+    connection: apsw.Connection,
+    subject: str,
+    attribute: str | None,
+    readers: Sequence[str],
+    most: int,
+    after: int = BEGINNING,
 ) -> list[int]:
     """Ordinals of rows that the bank holds now and that state *attribute* of *subject*, the newest first.
 
@@ -100,13 +112,15 @@ def stating(
         attribute: folded; ``None`` = any.
         readers: all of them may read what is returned.
         most: how many at most.
+        after: only what holds after it, microseconds UTC.
     """
-    named = "" if attribute is None else " AND n.attribute=?5"
-    parameters: list[Any] = [listed(readers), subject, FOREVER, most]
+    named = "" if attribute is None else " AND n.attribute=?6"
+    parameters: list[Any] = [listed(readers), subject, FOREVER, most, after]
     rows = connection.execute(
-        "SELECT DISTINCT n.ordinal FROM statements n JOIN memories m ON m.ordinal = n.ordinal"
-        " JOIN label_sets s ON s.number = m.acl"
-        f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND {sound('statements', 'n')} AND {READABLE}"
+        "SELECT n.ordinal FROM statements n CROSS JOIN memories m ON m.ordinal = n.ordinal"
+        " CROSS JOIN label_sets s ON s.number = m.acl"
+        f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND m.valid_to>?5"
+        f" AND {sound('statements', 'n')} AND {READABLE}"
         " ORDER BY n.ordinal DESC LIMIT ?4",
         [*parameters, *([] if attribute is None else [attribute])],
     )

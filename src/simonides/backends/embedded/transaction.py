@@ -58,6 +58,7 @@ from simonides.backends.embedded.stated import (
     copy_statements,
     held,
     listed,
+    move_statements,
     stating,
     write_statements,
 )
@@ -518,17 +519,17 @@ class WriteTransaction:
         self._insert_row(values, scale, codes)
         self._copy_models(ordinal, fresh)
         self._copy_mentions(ordinal, fresh)
-        self._copy_stated(ordinal, fresh)
+        self._copy_relations(ordinal, fresh)
+        move_statements(self._connection, ordinal, fresh)
         return Stored(str(values["id"]), fresh, int(values["root"]))
 
-    def _copy_stated(self, ordinal: int, fresh: int) -> None:
+    def _copy_relations(self, ordinal: int, fresh: int) -> None:
         self._connection.execute(
             "INSERT INTO relations(ordinal, name, subject, object, single_valued)"
             " SELECT ?, name, subject, object, single_valued FROM relations"
             f" WHERE ordinal=? AND {sound('relations')}",
             (fresh, ordinal),
         )
-        copy_statements(self._connection, ordinal, fresh)
 
     def go_on(self, ordinal: int, trust: float, after: str, **changed: Any) -> Stored:
         """Let what a row states hold again, after *after*, as a memory of its own in the same words.
@@ -544,7 +545,8 @@ class WriteTransaction:
             f"SELECT was FROM moves WHERE ordinal=? AND action='continue' AND {sound('moves')} LIMIT 1", root
         )
         fresh = self.derive(ordinal, trust, **changed)
-        self._copy_stated(ordinal, fresh.ordinal)
+        self._copy_relations(ordinal, fresh.ordinal)
+        copy_statements(self._connection, ordinal, fresh.ordinal)
         first = str(before[0]) if before else str(memory)
         self.upkeep.note(fresh.root, "continue", first, after, "it holds again after it")
         return fresh
@@ -1036,9 +1038,16 @@ class WriteTransaction:
         """Note what a stored row's text states of whom."""
         write_statements(self._connection, ordinal, text, speaker)
 
-    def stating(self, subject: str, attribute: str | None, readers: Sequence[str], most: int) -> list[int]:
+    def stating(
+        self,
+        subject: str,
+        attribute: str | None,
+        readers: Sequence[str],
+        most: int,
+        after: int = BEGINNING,
+    ) -> list[int]:
         """See ``stated.stating``."""
-        return stating(self._connection, subject, attribute, readers, most)
+        return stating(self._connection, subject, attribute, readers, most, after)
 
     def held(self, ordinals: Iterable[int]) -> list[Held]:
         """See ``stated.held``."""

@@ -23,14 +23,19 @@ from simonides.text.statements.rules import state
 from simonides.text.statements.statement import Statement
 
 if TYPE_CHECKING:
-    from simonides.text.statements.clauses import Clause
+    from simonides.text.statements.clauses import Clause, Word
 
 _OWNERS = frozenset({"user", "human", "me", "i", "owner"})
 _NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
 _FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
 _THE = frozenset({"the", "my", "our"})
 _LONGEST_LABEL = 8
+_LONGEST_NAME = 4
+_NO_NAMES = frozenset({"note", "todo", "warning", "question", "answer", "quote", "ps", "nb"})
 _FEW_WORDS = 2
+_LONGEST_CLAUSE = 18
+_BESIDES = frozenset({"the", "a", "an", "who", "which", "where", "whose", "my", "our", "so"})
+_RELATIVE = frozenset({"which", "who", "whose", "where", "while", "although", "though", "whereas"})
 _LONGEST_ALONE = 160
 
 
@@ -46,18 +51,9 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         return ()
     found = read_words(text)
     first = fold_speaker(speaker)
-    label = label_of(text)
-    marker = ""
-    if label:
-        size = len(label.split()) + 1
-        folded = fold_case(fold_characters(label))
-        body = {word.low for word in found[size:]}
-        if folded in _OWNERS | _NOBODY or (
-            folded not in words("corrections") and body & _FIRST_PERSON and folded != "note"
-        ):
-            first, found = fold_speaker(folded), found[size:]
+    first, found = _said_by(text, found, first)
     statements: list[Statement] = []
-    context = Context(first, marker=marker)
+    context = Context(first)
     for whole in cut(found):
         clause, told = _without_opening(whole)
         if told:
@@ -90,9 +86,10 @@ def subjects_of(text: str, speaker: str | None = None) -> frozenset[str]:
     """Whom the clauses of a text speak of, folded."""
     if len(text) > LONGEST:
         return frozenset()
-    context = Context(fold_speaker(speaker))
+    first, said = _said_by(text, read_words(text), fold_speaker(speaker))
+    context = Context(first)
     found: list[str] = []
-    for clause in cut(read_words(text)):
+    for clause in cut(said):
         predicate = read_predicate(_without_opening(clause)[0], context)
         if predicate is not None:
             found += predicate.subjects
@@ -103,12 +100,38 @@ def subjects_of(text: str, speaker: str | None = None) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def says_one_thing(text: str) -> bool:
     """Whether a text is one short clause about one attribute, so that nothing else is lost with it."""
-    clauses = [clause for clause in cut(read_words(text)) if len(clause) > _FEW_WORDS]
+    found = read_words(text)
+    lows = [word.low for word in found]
+    # "leads Heron, the service that …", "designs and leads": what is said besides would be over, too.
+    besides = any(
+        (low == "," and after in _BESIDES)
+        or low in _RELATIVE
+        or (low == "and" and before.endswith("s") and after.endswith("s") and before != after)
+        for before, low, after in zip(lows, lows[1:], lows[2:], strict=False)
+    )
+    if besides or len(lows) > _LONGEST_CLAUSE:
+        return False
+    clauses = [clause for clause in cut(found) if len(clause) > _FEW_WORDS]
     stated = {one.attribute for one in read_statements(text)}
     if "employer" in stated:
         # "as a buyer": one post.
         stated.discard("role")
     return len(text) <= _LONGEST_ALONE and len(clauses) <= 1 and len(stated) <= 1
+
+
+def _said_by(text: str, found: list[Word], speaker: str) -> tuple[str, list[Word]]:
+    """Who says a text, and its words without the label that tells it (``user: …``, ``Odalys: …``)."""
+    place = next((at for at, word in enumerate(found[:_LONGEST_NAME]) if word.low == ":"), 0)
+    if not place:
+        return speaker, found
+    label = " ".join(word.low for word in found[:place])
+    if label in _OWNERS | _NOBODY:
+        return fold_speaker(label), found[place + 1 :]
+    body = {word.low for word in found[place + 1 :]}
+    named = label_of(text) and label not in words("corrections") and label not in _NO_NAMES
+    if label == speaker or (named and not body.isdisjoint(_FIRST_PERSON)):
+        return label, found[place + 1 :]
+    return speaker, found
 
 
 def fold_speaker(speaker: str | None) -> str:
@@ -167,9 +190,12 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
         return None
     thing = fold_subject(clause[fresh + 1 if fresh else 0 : place], context.speaker)
     value = phrase(clause[place + 1 :])
-    if thing is None or not value.found:
+    if thing is None or thing == USER or not value.found:
         return None
     subject, attribute = split_attribute(thing)
+    if subject == USER and _FIRST_PERSON.isdisjoint(lows[:place]):
+        # "Date: 3 May": of whatever the text is about.
+        return None
     typed = value.kind in {"time", "date", "money", "number", "version", "code", "address"}
     single = typed or bool(attribute)
     marker = "new" if lows[0] == "new" else context.marker

@@ -174,6 +174,15 @@ NONE = {
         ("Orla lives in Cork.", "Orla's cousin moved to Lisbon."),
         ("Orla Venn teaches.", "Orla Osk retired."),
     ],
+    "fragments of turns": [
+        ("assistant: About 2,006 euros.", "assistant: Electricity is 79 euros now."),
+        ("user: My salary is 2,940 euros a month.", "user: Rent is 870, paid by standing order."),
+        ("assistant: On 18 May at 9:20.", "assistant: On 21 May at 8:00."),
+    ],
+    "labels without an owner": [
+        ("Date: 2026-05-03", "Date: 2026-05-04"),
+        ("Status: open", "Status: closed"),
+    ],
     "nothing of it": [
         ("The password is heron-lamp-9.", "The password is weak."),
         ("The door code is 4471.", "The door code is secret."),
@@ -219,6 +228,12 @@ def test_i_is_whoever_speaks() -> None:
     assert compare_statements("User: I live in Turku.", "The user moved to Vaasa.")
     assert compare_statements(old, "I moved to Vaasa.", later_speaker="Orla") is None
     assert compare_statements(old, "I moved to Vaasa.", later_speaker="assistant") is None
+
+
+def test_the_label_of_the_speaker_is_nothing_that_is_stated() -> None:
+    said = {"earlier_speaker": "Orla", "later_speaker": "Orla"}
+    assert compare_statements("Orla: 79 euros a month.", "Orla: 100 euros a month.", **said) is None
+    assert compare_statements("Orla Finch: 555-0114", "Orla Finch: 555-0186") is not None
 
 
 def test_two_texts_about_the_very_same_subject_go_by_their_age() -> None:
