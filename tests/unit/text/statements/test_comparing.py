@@ -94,6 +94,10 @@ UNSURE = {
         ("Orla Finch is deputy mayor.", "Orla Finch was elected mayor."),
         ("Orla Finch works as a groom.", "Orla Finch started as a warden."),
     ],
+    "contradictions": [
+        ("Orla likes the old kettle.", "Orla does not like the old kettle."),
+        ("Orla is vegan.", "Orla is not vegan."),
+    ],
     "words of change": [
         ("The user's partner is Milo.", "The user and Milo have split up."),
         ("The choir rehearses in the mill.", "The choir found a new mill for the choir."),
