@@ -147,7 +147,7 @@ def compare(old: Statement, new: Statement) -> Change | None:
         opposite = (
             old.attribute == new.attribute and old.value != new.value and old.qualifier == new.qualifier
         )
-        return Change("opposite", sure=True) if opposite else None
+        return Change("opposite", sure=new.marker in _CHANGED) if opposite else None
     if old.qualifier != new.qualifier:
         return None
     if not _one_attribute(old, new) or _one_value(old, new):
@@ -246,10 +246,10 @@ def _ends(old: Statement, new: Statement) -> Change | None:
         return None
     if not new.value:
         if new.attribute:
-            return Change("ended", sure=True)
-        return Change("ended", sure=True) if old.attribute in _SCHEDULED else None
+            return Change("ended", sure=new.marker != "not")
+        return Change("ended", sure=new.marker != "not") if old.attribute in _SCHEDULED else None
     if _holds(old, new.value):
-        return Change("ended", sure=True)
+        return Change("ended", sure=new.marker != "not")
     if old.qualifier and _holds(old, new.value, old.qualifier):
         return Change("ended", sure=False)
     return None

@@ -61,7 +61,11 @@ def _finish(statement: Statement, predicate: Predicate) -> Statement:
     old = statement.old_value or predicate.old
     ended = statement.ended or predicate.ended or predicate.negated
     if statement.attribute.startswith("attitude"):
+        marker = marker or ("now" if predicate.ended else "")
         ended = False
+    elif ended and predicate.negated and not predicate.ended:
+        # "It is not red" contradicts; only "not red any more" tells of a change.
+        marker = marker or "not"
     if predicate.coexists:
         statement = replace(statement, single_valued=False, sure=False)
         marker = "also"

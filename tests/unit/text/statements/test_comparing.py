@@ -94,6 +94,10 @@ UNSURE = {
         ("Orla Finch is deputy mayor.", "Orla Finch was elected mayor."),
         ("Orla Finch works as a groom.", "Orla Finch started as a warden."),
     ],
+    "contradictions": [
+        ("Orla likes the old kettle.", "Orla does not like the old kettle."),
+        ("Orla is vegan.", "Orla is not vegan."),
+    ],
     "words of change": [
         ("The user's partner is Milo.", "The user and Milo have split up."),
         ("The choir rehearses in the mill.", "The choir found a new mill for the choir."),
@@ -191,6 +195,12 @@ NONE = {
 }
 
 
+WORDS = (
+    "I we The user Orla is was not no longer any more moved to from in on at 8:15 4471 Turku , . ; : but now the a"
+    " code of password and lives works has been called off instead again ' \" ( ) - 1.2.3 v2 euros"
+)
+
+
 def rows(table: dict[str, list[tuple[str, str]]]) -> list[object]:
     return [pytest.param(*pair, id=f"{kind}: {pair[1]}") for kind, pairs in table.items() for pair in pairs]
 
@@ -251,12 +261,7 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
 
 @given(
     st.lists(
-        st.sampled_from(
-            "I we The user Orla is was not no longer any more moved to from in on at 8:15 4471 Turku , . ; : but now"
-            " the a code of password and lives works has been called off instead again ' \" ( ) - 1.2.3 v2 euros".split(
-                " "
-            )
-        ),
+        st.sampled_from(WORDS.split(" ")),
         max_size=14,
     )
 )
