@@ -203,7 +203,7 @@ def _hook(world: World) -> Given:
 
 
 def _marks(metadata: dict[str, Any]) -> str:
-    return f"{EARLIER}: " * metadata["earlier"] + POSSIBLY * metadata["possibly"]
+    return ("earlier: " if metadata["earlier"] else "") + (POSSIBLY if metadata["possibly"] else "")
 
 
 def _langchain(world: World) -> Given:
