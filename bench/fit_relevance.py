@@ -35,7 +35,7 @@ from simonides.evaluation.unanswerable import off_topic_questions
 from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.recall.refining import chance
 from simonides.recall.refining.chance import LIMIT, ChanceModel
-from simonides.recall.refining.relevance import HEAD, WORDS, Relevance, Signals, collect_signals
+from simonides.recall.refining.relevance import HEAD, WORDS, Relevance, Signals, answering, collect_signals
 from simonides.text.analyser import TextAnalyser
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ class Asker:
 
     def refine(self, stage: Relevance, view: Any, query: Any, pool: Any, tools: Any) -> Refined:
         """What ``Relevance.refine`` does, and keep the signals of the first hits."""
-        if pool:
-            signals = collect_signals(view, query, pool)
+        if answers := answering(view, pool):
+            signals = collect_signals(view, query, answers)
             hits = {name: values[:HEAD] for name, values in signals.hits.items()}
             head = Signals(signals.ordinals[:HEAD], signals.anything, hits, signals.has_vectors)
             self.seen.append((head, [memory.id for memory in view.memories(head.ordinals.tolist())]))

@@ -2186,7 +2186,10 @@ class Bank:
         return abandon(self._rows, self._now())
 
     def moves(self, memory: str | None = None) -> list[Move]:
-        """What maintenance did to one memory, or to all, oldest first, with reasons; the owner's only."""
+        """What maintenance and newer memories did to one memory, or to all, with reasons; the owner's only.
+
+        The oldest first. ``close`` = a newer memory ended it, by the rule in ``reason``.
+        """
         self._owners_only("moves")
         if memory is not None:
             self.get(memory)
@@ -2197,7 +2200,10 @@ class Bank:
             return found
 
     def undo_move(self, number: int) -> None:
-        """Take back a promotion or an archiving; maintenance does not make it again. The owner's only.
+        """Take back a promotion, an archiving, or that a newer memory ended one. The owner's only.
+
+        Maintenance does not make its move again. An ended memory holds again as if the newer one had not
+        come; both then stand beside each other.
 
         Raises:
             NotFoundError: there is no such move, it was undone, or the memory has moved on since.
@@ -2281,7 +2287,7 @@ class Bank:
             changed = recent_changes(reading, view, self._may_read)
         told = [*current, *(memory for pair in changed for memory in pair)]
         self._tell("brief", reading, [memory.id for memory in told], task)
-        relevant = tuple((hit.memory, found.mark) for hit in found.told)
+        relevant = tuple((hit.memory, found.mark_of(hit)) for hit in found.told)
         return write_brief(sort_out(current, changed, relevant), max_tokens, self._around.tokens)
 
     def samples(self) -> Samples:

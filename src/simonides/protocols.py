@@ -552,6 +552,7 @@ class Refined:
         no_match: why nothing in the pool answers the query; empty = it may. The pool stays (DF-04).
         evidence: the named numbers by which it judged, for the trace.
         judgement: how likely the memories answer the query; ``None`` = the refiner does not say.
+        notes: by ordinal, why it moved a memory, as ``explain`` will say it; may be left empty.
     """
 
     pool: tuple[Candidate, ...]
@@ -560,6 +561,7 @@ class Refined:
     no_match: tuple[str, ...] = ()
     evidence: Mapping[str, float] = field(default_factory=dict)
     judgement: Judgement | None = None
+    notes: Mapping[int, str] = field(default_factory=dict)
 
 
 class Refiner(Protocol):

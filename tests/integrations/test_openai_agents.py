@@ -77,3 +77,36 @@ def test_a_long_output_of_a_tool_is_kept_whole(bank: Bank) -> None:
         assert await session.pop_item() == items[0]
 
     asyncio.run(work())
+
+
+@pytest.mark.fault("N3")
+def test_after_six_runs_with_the_recall_tool_the_users_own_words_still_lead(bank: Bank) -> None:
+    fact = "The alarm code of the greenhouse is 8821."
+    asked = (
+        "What is the alarm code of the greenhouse?",
+        "Which code switches off the greenhouse alarm?",
+        "tell me the greenhouse alarm code",
+        "Sorry, what was the alarm code again?",
+        "Can you look up the code of the greenhouse alarm?",
+        "The greenhouse alarm, what is its code?",
+    )
+    tool = recall_tool(bank)
+
+    async def run(number: int, question: str) -> str:
+        session, arguments = BankSession(f"run-{number}", bank), json.dumps({"query": question})
+        context = ToolContext(None, tool_name="recall", tool_call_id=f"c{number}", tool_arguments=arguments)
+        output = str(await tool.on_invoke_tool(context, arguments))
+        items: list[Any] = [
+            {"role": "user", "content": question},
+            {"type": "function_call", "call_id": f"c{number}", "name": "recall", "arguments": arguments},
+            {"type": "function_call_output", "call_id": f"c{number}", "output": output},
+            {"role": "assistant", "content": [{"type": "output_text", "text": "It is 8821."}]},
+        ]
+        await session.add_items(items)
+        return output
+
+    asyncio.run(BankSession("first", bank).add_items([{"role": "user", "content": fact}]))
+    for number, question in enumerate(asked):
+        output = asyncio.run(run(number, question))
+        assert fact in output.split("\n[2]")[0], output
+        assert bank.recall(question).hits[0].text == fact

@@ -45,6 +45,9 @@ PLACES = ("Norrhav", "Quillstad", "Malvern")
 TEXTS = st.one_of(
     st.builds("The {} is on the {}.".format, st.sampled_from(("kettle", "lamp")), st.sampled_from(("stove", "shelf"))),
     st.builds("Odalys Brandt met Mo Sand in {}.".format, st.sampled_from(PLACES)),
+    st.builds("The lamp is {} {}.".format, st.sampled_from(("now on the", "no longer on the")), st.sampled_from(("stove", "shelf"))),
+    st.builds("I {} {}.".format, st.sampled_from(("live in", "moved to", "moved back to", "switched to")), st.sampled_from(PLACES)),
+    st.builds("Odalys Brandt works at {}.".format, st.sampled_from(PLACES)),
     st.builds("Rain fell on {} March because the kettle leaked.".format, st.integers(1, 3)),
 )  # fmt: skip
 ITEMS = st.fixed_dictionaries(

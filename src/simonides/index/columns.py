@@ -2,9 +2,10 @@
 
 ``expired_at`` is the only value that changes after it was written: a snapshot lays newer stamps over it. A
 row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
-empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks`` and ``speaker`` say what
-a memory looks like without its text: how many words, whether it ends with a question, and the key of who says
-it (``text.speech``). ``state`` holds the marks of ``records.state``.
+empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks``, ``utterance`` and
+``speaker`` say what a memory looks like without its text: how many words, whether it ends with a question,
+what it does (``records.utterance``), and the key of who says it (``text.speech``). ``state`` holds the marks
+of ``records.state``.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "last_access": np.dtype("i8"),
     "words": np.dtype("u2"),
     "asks": np.dtype("u1"),
+    "utterance": np.dtype("u1"),
     "speaker": np.dtype("u8"),
     "state": np.dtype("u1"),
 }

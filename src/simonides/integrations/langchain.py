@@ -51,6 +51,7 @@ def _document(hit: Hit, *, possibly: bool) -> Document:
         "kind": memory.kind.value,
         "relevance": hit.relevance,
         "possibly": possibly,
+        "earlier": hit.earlier,
         "score": hit.score,
         "source": memory.source or memory.document,
         "trust": memory.trust,

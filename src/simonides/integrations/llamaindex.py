@@ -52,6 +52,7 @@ class BankRetriever(BaseRetriever):
                     metadata={
                         **hit.memory.metadata,
                         "possibly": found.doubtful,
+                        "earlier": hit.earlier,
                         "source": hit.memory.source,
                         "trust": hit.memory.trust,
                     },

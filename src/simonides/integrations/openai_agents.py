@@ -77,11 +77,21 @@ class BankSession:
         return {
             "path": [self.session_id],
             "value": item,
-            "text": words_of(item.get("content"))[:LONGEST_TEXT],
+            "text": _spoken(item.get("content"))[:LONGEST_TEXT],
             "session": self.session_id,
             "role": role if role in _ROLES else "tool",
             "kind": "episodic",
         }
+
+
+def _spoken(content: Any) -> str:
+    """What was said, without the names of the parts that it comes in."""
+    parts = content if isinstance(content, list) else [content]
+    texts = [
+        part["text"] if isinstance(part, dict) and isinstance(part.get("text"), str) else words_of(part)
+        for part in parts
+    ]
+    return "\n".join(text for text in texts if text)
 
 
 def recall_tool(bank: AnyBank, *, max_tokens: int = 1_500, **options: Any) -> FunctionTool:

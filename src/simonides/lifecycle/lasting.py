@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from simonides.retain.trust import TRUST
+from simonides.records.utterance import TRUST
 
 if TYPE_CHECKING:
     from simonides.lifecycle.thresholds import Thresholds

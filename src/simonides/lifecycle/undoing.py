@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.upkeep import read_moves
 from simonides.records.state import ARCHIVED
+from simonides.retain.supersession import CLOSE, reopen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def undo(transaction: WriteTransaction, move: Move) -> bool:
-    """Take back a promotion or an archiving as a new version; false when it cannot be, any more."""
+    """Take back a promotion, an archiving or an end as a new version; false when it cannot be, any more."""
+    if move.action == CLOSE:
+        undone = move.stands and reopen(transaction, move.memory, move.became, move.was)
+        if undone:
+            transaction.upkeep.mark_undone(move.number)
+        return undone
     ordinal = transaction.current_ordinal(move.memory)
     if ordinal is None or not move.stands:
         return False

@@ -86,7 +86,7 @@ def _of_pool(line: StageTrace, ordinal: int, after: PoolAfter, *, there: bool) -
     place = place_in_pool(ordinal, after.pool)
     if place is not None:
         verdict = "kept" if there or line.shape == "fuser" else "added"
-        note = f"no match: {'; '.join(line.no_match)}" if line.no_match else ""
+        note = f"no match: {'; '.join(line.no_match)}" if line.no_match else after.notes.get(ordinal, "")
         return StageVerdict(line.name, line.shape, verdict, place, after.pool[place - 1].score, note)
     note = after.dropped.get(ordinal, "")
     return StageVerdict(line.name, line.shape, "dropped" if there else "absent", note=note)

@@ -27,6 +27,7 @@ from simonides.recall.counting import Meter
 from simonides.recall.deadline import Deadline
 from simonides.recall.depth import deepened, too_shallow
 from simonides.recall.helping.running import Work
+from simonides.recall.recording import PoolAfter
 from simonides.records.candidate import FUSED
 from simonides.records.recall import MOST_POSSIBLE, Recall, is_doubtful
 from simonides.records.trace import StageTrace, Trace
@@ -289,7 +290,7 @@ def _retrieve(
     lines.append(_line(plan.fuser, "fuser", timer() - start, len(pool)))
     if recording is not None:
         recording.rankings |= rankings
-        recording.add(plan.fuser.name, pool)
+        recording.add(PoolAfter(plan.fuser.name, pool))
 
     judgement: Judgement | None = None
     for refiner in plan.refiners:
@@ -302,7 +303,7 @@ def _retrieve(
         line = _line(refiner, "refiner", timer() - start, len(pool), refined.reason)
         lines.append(replace(line, no_match=refined.no_match, evidence=refined.evidence))
         if recording is not None:
-            recording.add(refiner.name, pool, refined.dropped)
+            recording.add(PoolAfter(refiner.name, pool, refined.dropped, refined.notes))
     return pool, judgement
 
 

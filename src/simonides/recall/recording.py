@@ -22,11 +22,13 @@ class PoolAfter:
         stage: the stage's name in the profile.
         pool: best first.
         dropped: by ordinal, why the stage took a memory out, where it says so.
+        notes: by ordinal, why the stage moved a memory, where it says so.
     """
 
     stage: str
     pool: tuple[Candidate, ...]
-    dropped: Mapping[int, str]
+    dropped: Mapping[int, str] = field(default_factory=dict)
+    notes: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -45,6 +47,6 @@ class Recording:
     rankings: dict[str, Ranking] = field(default_factory=dict)
     pools: list[PoolAfter] = field(default_factory=list)
 
-    def add(self, stage: str, pool: tuple[Candidate, ...], dropped: Mapping[int, str] | None = None) -> None:
-        """Keep the pool as *stage* left it."""
-        self.pools.append(PoolAfter(stage, pool, dropped or {}))
+    def add(self, after: PoolAfter) -> None:
+        """Keep the pool as a stage left it."""
+        self.pools.append(after)

@@ -98,6 +98,8 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "relevance": (Shape.REFINER, "simonides.recall.refining.relevance:Relevance"),
     "asked_speaker": (Shape.REFINER, "simonides.recall.refining.asked_speaker:AskedSpeaker"),
     "bounded_priors": (Shape.REFINER, "simonides.recall.refining.bounded_priors:BoundedPriors"),
+    "answers_first": (Shape.REFINER, "simonides.recall.refining.answers_first:AnswersFirst"),
+    "newer_first": (Shape.REFINER, "simonides.recall.refining.newer_first:NewerFirst"),
     "outside_in": (Shape.PACKER, "simonides.recall.packing.outside_in:OutsideIn"),
     "rerank_prefilter": (Shape.REFINER, "simonides.recall.refining.rerank_prefilter:RerankPrefilter"),
     "cross_encoder": (Shape.REFINER, "simonides.recall.refining.cross_encoder:CrossEncoder"),

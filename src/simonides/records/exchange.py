@@ -21,7 +21,7 @@ class Counts:
         sparse: rows of memories that have learned sparse terms.
         enrichments: memories that a language model has been asked about.
         accesses: times that a memory was said to be of use.
-        moves: what maintenance did to memories.
+        moves: what maintenance and newer memories did to memories.
         evidence: what observations rest on.
     """
 

@@ -24,6 +24,10 @@ MOST_POSSIBLE = 2
 """So many memories are read then."""
 
 
+EARLIER = "earlier"
+"""The signal (1) of a hit that a newer one changes, and the word that marks it where it is read."""
+
+
 def is_doubtful(band: Band, precision: str) -> bool:
     """Whether what is read is marked with "possibly": nothing is likely to answer, but something may."""
     return band == "weak" and precision != "wide"
@@ -92,6 +96,11 @@ class Hit:
         return self.memory.kind.value
 
     @property
+    def earlier(self) -> bool:
+        """Whether another hit, a newer one, states another value of the same."""
+        return EARLIER in self.signals
+
+    @property
     def judged(self) -> float:
         """The relevance, else the score: the one number for callers that take only one."""
         return self.score if self.relevance is None else self.relevance
@@ -104,6 +113,7 @@ class Hit:
             "text": self.text,
             "kind": self.kind,
             "relevance": self.relevance,
+            "earlier": self.earlier,
             "score": self.score,
             "scored_by": self.scored_by,
             "tokens": self.tokens,
@@ -215,6 +225,10 @@ class Recall:
     def mark(self) -> str:
         """What stands before each of them: ``POSSIBLY``, or nothing."""
         return POSSIBLY if self.doubtful else ""
+
+    def mark_of(self, hit: Hit) -> str:
+        """What stands before the text of *hit* where its date does not say that it is an earlier one."""
+        return self.mark + (f"{EARLIER}: " if hit.earlier else "")
 
     def to_dict(self, *, trace: bool = True) -> dict[str, Any]:
         """A JSON-ready description."""

@@ -20,8 +20,8 @@ from simonides.records.hygiene import MAX_PROJECT_BYTES, clean_choice, clean_lab
 from simonides.records.interval import parse_time
 from simonides.records.kind import Kind, Layer
 from simonides.records.source import Origin
+from simonides.records.utterance import TRUST
 from simonides.retain.metadata import canonical_json
-from simonides.retain.trust import TRUST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -37,8 +37,9 @@ from simonides.retain.pipeline import searched_fields
 from simonides.retain.quiet_errors import quiet_errors
 from simonides.retain.screening import Screen
 from simonides.retain.signature import sign
+from simonides.retain.trust import trust_of
 from simonides.text.field_terms import field_terms
-from simonides.text.speech import asks, count_words, label_of, speaker_key
+from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,6 +109,12 @@ class Preparing:
         columns: dict[str, list[int]] = {
             "words": [count_words(draft.text) for draft in drafts],
             "asks": [asks(draft.text) for draft in drafts],
+            "utterance": [
+                utterance(
+                    draft.text, draft.speaker, trust_of(draft.role), filed=bool(draft.document or draft.path)
+                )
+                for draft in drafts
+            ],
             "speaker": [speaker_key(draft.speaker or label_of(draft.text)) for draft in drafts],
         }
         return PreparedPart(

@@ -2,8 +2,9 @@
 
 Names meet by their folded form or an alias, never by likeness (G1). Two bearers of one name are told apart by
 a qualifier, which today is the employer: "Li Na works at Norrhav" and "Li Na works at Quillstad" are two
-people, unless the text says that something changed ("now", "moved", "joined"), or whoever states the relation
-says that its subject has one object at a time. A name that a memory with other readers brought in is not
+people where both are told at once. Told later, or with a word of change ("now", "moved", "joined"), the other
+employer is the news of the one bearer that is known; so it is where whoever states the relation says that its
+subject has one object at a time. A name that a memory with other readers brought in is not
 used, and a memory that others cannot read tells them nothing about a name they know (SPEC, general settlement
 3). Merged entities stay what they are and only count as one, so that a merge can be undone.
 """
@@ -40,6 +41,7 @@ def resolve(
     readers: Sequence[str],
     *,
     of_one_object: str = "",
+    told_from: int = 0,
 ) -> dict[str, int]:
     """Entity numbers by folded name, for every name that a new memory speaks of.
 
@@ -50,6 +52,7 @@ def resolve(
         relations: what it states of them.
         readers: of the memory; empty = everyone in the bank.
         of_one_object: a subject that was said to have one object at a time: another object is a change.
+        told_from: ordinal of the first row that is told together with this one.
     """
     stated = list(relations)
     kinds = {fold_name(mention.name): (mention.name, mention.kind.value) for mention in mentions}
@@ -69,7 +72,12 @@ def resolve(
         if folded:
             qualifier = qualifiers.get(folded, "")
             known = [e for e in transaction.named(folded) if all_may_read(readers, e.readers)]
-            chosen = _choose(known, qualifier, changed=changed or folded == closing)
+            news = (
+                changed
+                or folded == closing
+                or (len(known) == 1 and transaction.known_before(known[0].number, told_from, readers))
+            )
+            chosen = _choose(known, qualifier, changed=news)
             if chosen is None:
                 numbers[folded] = transaction.add_entity(name, folded, kind, readers, qualifier)
                 continue

@@ -20,6 +20,7 @@ from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
 from simonides.records.interval import FOREVER, Precision
 from simonides.records.kind import Kind
+from simonides.retain.changes import find_rivals, restated
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
 from simonides.retain.linking import (
     DAY_MICROS,
@@ -35,7 +36,7 @@ from simonides.retain.neighbours import RESCORE, Neighbourhood, novelty
 from simonides.retain.placing import occurred, place_item
 from simonides.retain.readers import all_may_read
 from simonides.retain.resolution import resolve
-from simonides.retain.supersession import declared, succeed
+from simonides.retain.supersession import declared, divide, placed, write_division
 from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.retain.neighbours import Neighbour
+    from simonides.retain.supersession import Rival
 
 _MOST_MASKS = 8
 """Sets of readers whose masks are kept while tasks are worked off; one byte per row each."""
@@ -64,6 +66,9 @@ LINK = "link"
 
 REPEAT = "repeat"
 """The same, for a row that may turn out to say again what is there."""
+
+NEAR_FROM = 0.5
+"""Cosine from which a neighbour may state another value of the same thing."""
 
 READ = "read"
 """Before that, the task of reading names and relations out of a row's text that nobody has read."""
@@ -112,6 +117,7 @@ class Storing:
         self._near = Neighbourhood(
             transaction.snapshot, () if self._bulk else items, transaction.next_instant()
         )
+        self._first = transaction.meta.next_ordinal
         self._facts: dict[int, _Fact] = {}
         self._later: dict[str, list[int]] = {task: [] for task in TASKS}
         self._keys: list[bytes] = []
@@ -196,11 +202,18 @@ class Storing:
     def _store(self, position: int, item: Prepared) -> str:
         draft = item.draft
         if draft.deduplicate:
-            same = self._there.get(position) or self._transaction.identical(item) or self._echoed(item)
+            same = self._there.get(position)
+            if same is not None:
+                return same
+            same = self._transaction.identical(item)
+            if same is not None:
+                self._prove(draft, same)
+                return same
+            same = self._echoed(item)
             if same is not None:
                 return same
         neighbours = [] if self._bulk else self._near.nearest(position, MOST_SEMANTIC)
-        if draft.deduplicate and neighbours and not _tells_more_days(item):
+        if draft.deduplicate and not _tells_more_days(item):
             again = self._said_again(item, neighbours)
             if again is not None:
                 return again
@@ -211,7 +224,7 @@ class Storing:
             self._author,
             novelty(neighbours),
         )
-        stored = self._write(item, place)
+        stored = self._write(item, place, neighbours)
         self._facts[position] = _Fact(stored, item)
         if not self._bulk:
             self._near.wrote(position)
@@ -270,7 +283,17 @@ class Storing:
             return None  # the same words of another day
         return memory
 
-    def _write(self, item: Prepared, place: Placement) -> Stored:
+    def _prove(self, draft: Draft, memory: str) -> None:
+        """Count a proof more for the current value of something, when it is said once more in these words."""
+        dated = draft.occurred is not None or draft.valid_from is not None or draft.valid_to is not None
+        if dated or draft.document or draft.session or draft.statement is not None:
+            return
+        ordinal = self._transaction.current_ordinal(memory)
+        if ordinal is not None and ordinal in restated(self._transaction, draft):
+            (proofs,) = self._transaction.columns(ordinal, "proof_count")
+            self._transaction.revise(ordinal, proof_count=int(proofs) + 1)
+
+    def _write(self, item: Prepared, place: Placement, neighbours: Sequence[Neighbour]) -> Stored:
         draft, found = item.draft, item.extraction
         stated = (*found.relations, *((draft.statement,) if draft.statement else ()))
         said = draft.statement
@@ -281,26 +304,17 @@ class Storing:
             stated,
             draft.acl,
             of_one_object=said.subject if said and said.single_valued else "",
+            told_from=self._first,
         )
-        closing: list[int] = []
-        corrected: list[int] = []
+        rivals: list[Rival] = []
         if draft.deduplicate and place.kind is not Kind.QUARANTINE:
-            for relation in declared(draft, found.relations):
-                subject = entities.get(fold_name(relation.subject))
-                if subject is not None:
-                    outcome = succeed(
-                        self._transaction,
-                        draft,
-                        place,
-                        subject,
-                        relation.name,
-                        fold_name(relation.object),
-                        beside=self._said.get(draft.document, ()) if draft.document else (),
-                    )
-                    place = outcome.placement
-                    closing += outcome.closing
-                    corrected += outcome.corrected
-        stored = self._transaction.insert(item, place)
+            near = [
+                known.ordinal for one in neighbours if one.cosine >= NEAR_FROM and (known := self._known(one))
+            ]
+            beside = self._said.get(draft.document, ()) if draft.document else ()
+            rivals = find_rivals(self._transaction, item, place, entities, near, beside)
+        division = divide(draft, place, rivals)
+        stored = self._transaction.insert(item, placed(place, division))
         for number in sorted(set(entities.values())):
             self._transaction.mention(stored.ordinal, number)
         single = {(r.name, r.subject) for r in declared(draft, found.relations)}
@@ -314,16 +328,7 @@ class Storing:
                     fold_name(relation.object),
                     single_valued=(relation.name, relation.subject) in single,
                 )
-        for ordinal in closing:
-            self._transaction.revise(
-                ordinal,
-                learned_at=place.ingested_at,
-                valid_to=place.valid_from.start,
-                valid_to_precision=place.valid_from.precision.value,
-                superseded_by=stored.id,
-            )
-        for ordinal in corrected:
-            self._transaction.expire(ordinal, place.ingested_at)
+        write_division(self._transaction, place, stored, division)
         return stored
 
     def _said_again(self, item: Prepared, neighbours: Sequence[Neighbour]) -> str | None:
@@ -334,14 +339,24 @@ class Storing:
             if neighbour.cosine < SAME_WORDS_FROM:
                 break
             known = self._known(neighbour)
-            if known is None or not self._same_frame(item, known.ordinal):
-                continue
-            text, proofs = self._transaction.columns(known.ordinal, "text", "proof_count")
-            signature = self._transaction.signature(known.ordinal)
-            if says_again(neighbour.cosine, item.signature, signature, item.draft.text, text):
-                self._transaction.revise(known.ordinal, proof_count=int(proofs) + 1)
+            if known is not None and self._is_repeat(item, known.ordinal, neighbour.cosine):
                 return known.id
+        # Without vectors the value of something is found by what it is the value of.
+        for ordinal in restated(self._transaction, item.draft) if not neighbours else ():
+            if self._is_repeat(item, ordinal, 0.0):
+                return str(self._transaction.columns(ordinal, "id")[0])
         return None
+
+    def _is_repeat(self, item: Prepared, ordinal: int, cosine: float) -> bool:
+        """Whether an item says again what a row says; then that gets one more proof."""
+        if not self._same_frame(item, ordinal):
+            return False
+        text, proofs = self._transaction.columns(ordinal, "text", "proof_count")
+        signature = self._transaction.signature(ordinal)
+        again = says_again(cosine, item.signature, signature, item.draft.text, text)
+        if again:
+            self._transaction.revise(ordinal, proof_count=int(proofs) + 1)
+        return again
 
     def _known(self, neighbour: Neighbour) -> Stored | None:
         """The version the bank holds now of what was near when the transaction began."""
@@ -527,6 +542,7 @@ def _read_stored(
                 # It ended no other memory when it was stored, so no later statement ends it, either.
                 obj = fold_name(relation.object)
                 transaction.state(version, relation.name, subject, obj, single_valued=False)
+        transaction.note_statements(version, text, transaction.frame(version).speaker)
 
 
 def _drop_repeat(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> bool:

@@ -1,12 +1,17 @@
-"""A single-valued relation has one object at a time: a newer statement closes the older one.
+"""A subject has one value of a single-valued attribute at a time: statements divide the time among them.
 
-Only a declared single-valued relation closes anything (B3); everything else coexists. Old and new must state
-the same relation of the same entity with another object, their validity must overlap, the new source must be
-trusted as much as the old one, and exactly the same principals must read both: a private statement does not
-end what others read. What is closed is kept: it gets a new version whose ``valid_to`` is the newer one's
-``valid_from``. A statement about the past that arrives late is itself closed where the known one begins,
-if its readers may read that. A → B → A gives three spans. The statements of one document coexist: it may
-tell a history, and it is replaced as a whole.
+At each moment holds what began last, among what is stated of that moment:
+
+    A from January, open      A ──────┐     ┌──────┐
+    B in March                        B─────┘      │
+    C from June, open                              C ──────
+
+So a bounded statement splits an open one, which holds again after it, and the order of arrival does not
+matter. What began at the same moment is corrected by what arrives later; where only one of the two states an
+end, it goes before the open one. Old and new must be read by exactly the same principals where the old one
+changes, and by all readers of the new one where the new one does; a source ends what is trusted as much or
+less. What is closed is kept: it gets a new version whose ``valid_to`` is the newer one's ``valid_from``, and
+a move with the rule, by which it is undone. What holds again is a memory of its own in the same words.
 """
 
 from __future__ import annotations
@@ -14,33 +19,57 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simonides.records.interval import Interval
+from simonides.records.interval import FOREVER, Interval
 from simonides.retain.readers import all_may_read, same_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Sequence
 
-    from simonides.backends.embedded.transaction import Placement, WriteTransaction
+    from simonides.backends.embedded.stated import Held
+    from simonides.backends.embedded.transaction import Placement, Stored, WriteTransaction
     from simonides.records.draft import Draft
     from simonides.records.extraction import Relation
 
 LONGEST_STATEMENT = 200
 """A text of more characters says more than one thing, so it neither closes nor is closed by a rule."""
 
+CLOSE = "close"
+"""The move that ends a memory for a newer one."""
+
+_NEW = "\0new"
+"""Stands for the id of the new memory, which it has only when it is written."""
+
 
 @dataclass(frozen=True, slots=True)
-class Succession:
-    """What a new statement does to the known ones.
+class Rival:
+    """A memory of another value, and the rule that says so."""
+
+    held: Held
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When a statement holds, microseconds UTC, and which memory ends it; empty = none."""
+
+    start: int
+    end: int
+    ended_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a new statement and those of other values divide the time.
 
     Attributes:
-        placement: of the new row, perhaps closed where a later statement begins.
-        closing: rows that end where the new one begins.
-        corrected: rows that began at the same moment: they were mistaken and leave the record.
+        mine: spans of the new one, in order; at least one.
+        theirs: spans of each rival that changes; none = it is withdrawn.
+        closed_by: rule and rival that closes the new one on arrival; ``None`` = it is open.
     """
 
-    placement: Placement
-    closing: tuple[int, ...] = ()
-    corrected: tuple[int, ...] = ()
+    mine: tuple[Span, ...]
+    theirs: tuple[tuple[Rival, tuple[Span, ...]], ...] = ()
+    closed_by: Rival | None = None
 
 
 def declared(draft: Draft, found: Iterable[Relation]) -> tuple[Relation, ...]:
@@ -57,41 +86,138 @@ def declared(draft: Draft, found: Iterable[Relation]) -> tuple[Relation, ...]:
     return tuple(relation for relation in relations if relation.single_valued)
 
 
-def succeed(
-    transaction: WriteTransaction,
-    draft: Draft,
-    place: Placement,
-    subject: int,
-    relation: str,
-    obj: str,
-    *,
-    beside: Collection[str] = (),
-) -> Succession:
-    """Decide what closes what; writes nothing.
+def divide(draft: Draft, place: Placement, rivals: Sequence[Rival]) -> Division:
+    """Decide what holds when; writes nothing.
+
+    Args:
+        draft: of the new statement.
+        place: of its row, as stated.
+        rivals: memories of other values.
+    """
+    start, end = place.valid_from.start, place.valid_to.start
+    bounded = draft.valid_to is not None
+    mine, theirs, closed_by = [Span(start, end)], [], None
+    for rival in sorted(rivals, key=lambda one: (one.held.since, one.held.ordinal)):
+        known = rival.held
+        if place.trust < known.trust or not (known.valid_from < end and start < known.valid_to):
+            continue
+        if known.since > start or (known.since == start and known.bounded and not bounded):
+            if all_may_read(draft.acl, known.readers):
+                left = _without(mine, known.valid_from, known.valid_to, known.id)
+                if left and left != mine:
+                    closed_by = closed_by or (rival if left[0].end < mine[0].end else None)
+                    mine = left
+        elif same_readers(draft.acl, known.readers):
+            whole = [Span(known.valid_from, known.valid_to, known.superseded_by)]
+            # What began with it and ends as it does was mistaken, and leaves the record.
+            theirs.append((rival, tuple(_without(whole, start, end, _NEW))))
+    return Division(tuple(mine), tuple(theirs), closed_by)
+
+
+def _without(spans: Sequence[Span], start: int, end: int, by: str) -> list[Span]:
+    """What is left of *spans* outside ``[start, end)``."""
+    left: list[Span] = []
+    for span in spans:
+        if end <= span.start or span.end <= start:
+            left.append(span)
+            continue
+        if span.start < start:
+            left.append(Span(span.start, start, by))
+        if end < span.end:
+            left.append(Span(end, span.end, span.ended_by))
+    return left
+
+
+def placed(place: Placement, division: Division) -> Placement:
+    """The placement of the new row: its first span, where that begins as stated."""
+    first = division.mine[0]
+    if first.start != place.valid_from.start or first.end == place.valid_to.start:
+        return place
+    return replace(place, valid_to=Interval(first.end, first.end), superseded_by=first.ended_by)
+
+
+def write_division(
+    transaction: WriteTransaction, place: Placement, stored: Stored, division: Division
+) -> None:
+    """Write what a division says of a row that is stored with ``placed``.
 
     Args:
         transaction: open.
-        draft: of the new statement.
-        place: of its row.
-        subject: entity.
-        relation: its name.
-        obj: folded object.
-        beside: memories that it stands beside: they neither close it nor are closed.
+        place: of its row, as stated.
+        stored: its row.
+        division: of ``divide``.
     """
-    closing: list[int] = []
-    corrected: list[int] = []
-    stated = transaction.stated(subject, relation)
-    # A memory may state several objects: what its words say, and what its writer said they mean.
-    agreeing = {known.ordinal for known in stated if known.object == obj}
-    for known in {known.ordinal: known for known in stated}.values():
-        if known.ordinal in agreeing or known.id in beside or place.trust < known.trust:
-            continue
-        if not (known.valid_from < place.valid_to.start and place.valid_from.start < known.valid_to):
-            continue
-        if known.valid_from > place.valid_from.start:
-            if all_may_read(draft.acl, known.readers):
-                end = Interval(known.valid_from, known.valid_from)
-                place = replace(place, valid_to=end, superseded_by=known.id)
-        elif same_readers(draft.acl, known.readers):
-            (closing if known.valid_from < place.valid_from.start else corrected).append(known.ordinal)
-    return Succession(place, tuple(closing), tuple(corrected))
+    first, *later = division.mine
+    if division.closed_by is not None:
+        transaction.upkeep.note(
+            stored.root,
+            CLOSE,
+            _micros(place.valid_to.start),
+            division.closed_by.held.id,
+            division.closed_by.rule,
+        )
+    if first.start != place.valid_from.start:
+        transaction.revise(
+            stored.ordinal, learned_at=place.ingested_at, valid_from=first.start, valid_to=first.end,
+            superseded_by=first.ended_by,
+        )  # fmt: skip
+    for span in later:
+        after = division.closed_by.held.id if division.closed_by else ""
+        transaction.go_on(
+            stored.ordinal,
+            place.trust,
+            after,
+            valid_from=span.start,
+            valid_to=span.end,
+            superseded_by=span.ended_by,
+        )
+    for rival, spans in division.theirs:
+        _rewrite(transaction, place, stored, rival, spans)
+
+
+def _rewrite(
+    transaction: WriteTransaction, place: Placement, stored: Stored, rival: Rival, spans: Sequence[Span]
+) -> None:
+    known = rival.held
+    was = _micros(known.valid_to)
+    transaction.upkeep.note(known.root, CLOSE, was, stored.id, rival.rule)
+    if not spans:
+        transaction.expire(known.ordinal, place.ingested_at)
+        return
+    first, *later = spans
+    by = stored.id if first.ended_by == _NEW else first.ended_by
+    changed: dict[str, int | str] = {"valid_from": first.start} if first.start != known.valid_from else {}
+    if first.ended_by == _NEW:
+        changed |= {"valid_to_precision": place.valid_from.precision.value}
+    for span in later:
+        transaction.go_on(
+            known.ordinal, known.trust, stored.id, valid_from=span.start, valid_to=span.end,
+            superseded_by=span.ended_by,
+        )  # fmt: skip
+    transaction.revise(
+        known.ordinal, learned_at=place.ingested_at, valid_to=first.end, superseded_by=by, **changed
+    )
+
+
+def _micros(end: int) -> str:
+    return "" if end == FOREVER else str(end)
+
+
+def reopen(transaction: WriteTransaction, memory: str, by: str, was: str) -> bool:
+    """Take back that *by* ended *memory*; false where that is so no more.
+
+    What holds again after *by* is one with it again.
+    """
+    ordinal = transaction.current_ordinal(memory)
+    if ordinal is None:
+        return False
+    (held_by,) = transaction.columns(ordinal, "superseded_by")
+    going_on = transaction.continued(memory, by)
+    if held_by != by and going_on is None:
+        return False
+    end, after = (int(was) if was else FOREVER), ""
+    if going_on is not None:
+        end, after = (value for value in transaction.columns(going_on, "valid_to", "superseded_by"))
+        transaction.expire(going_on, transaction.next_instant())
+    transaction.revise(ordinal, valid_to=int(end), superseded_by=str(after))
+    return True

@@ -5,8 +5,7 @@ A row of low trust does not close one of higher trust (see ``supersession``).
 
 from __future__ import annotations
 
-TRUST = {"user": 1.0, "": 1.0, "assistant": 0.7, "tool": 0.6, "document": 0.6, "import": 0.5}
-"""By role; an empty role is the caller itself."""
+from simonides.records.utterance import TRUST
 
 
 def trust_of(role: str) -> float:

@@ -28,7 +28,7 @@ from simonides.records.memory import Memory
 from simonides.records.query import Query
 from simonides.records.ranking import Ranking
 from simonides.records.source import Source
-from simonides.text.speech import asks, count_words, label_of, speaker_key
+from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -542,6 +542,9 @@ def _column(memory: Memory, name: str) -> float:
         "last_access": BEGINNING if accessed is None else accessed,
         "words": count_words(memory.text),
         "asks": asks(memory.text),
+        "utterance": utterance(
+            memory.text, memory.speaker, memory.trust, filed=bool(memory.document or memory.path)
+        ),
         "state": memory.state,
         "speaker": speaker_key(memory.speaker or label_of(memory.text)),
     }

@@ -1,4 +1,4 @@
-"""What a memory looks like without its text: how long, whether it asks, and a key of who says it.
+"""What a memory looks like without its text: how long, what it does, whether it asks, a key of who says it.
 
 A name is folded (case, accents, punctuation) and hashed to 64 bits, so an index column can hold it and a
 query is compared with a million speakers without reading a row. Two names of one key are possible and
@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 
+from simonides.records.utterance import Utterance, role_by_trust
 from simonides.text.normalise import fold_case, fold_characters
+from simonides.text.questions import only_asks
 
 MOST_WORDS = 65_535
 """What ``count_words`` stops at: the column has 16 bits."""
@@ -21,6 +23,9 @@ _LABEL = re.compile(
 # ASCII, full width, Arabic.
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _CLOSING = " \t\r\n\"')*_\u00bb\u2019\u201d"
+_RECALLED = re.compile(r"<<memories [0-9a-f]{16}>>|\bNot in memory[:.]")
+# As frameworks keep the call of a tool: an object with its arguments, and no result.
+_CALL = re.compile(r"\s{0,8}\{(?=[^{}]{0,400}\"arguments\":)(?![^{}]{0,400}\"(?:output|content|result)\":)")
 _WORD = re.compile(r"\w+")
 _LONGEST_NAME = 3
 
@@ -33,6 +38,33 @@ def count_words(text: str) -> int:
 def asks(text: str) -> bool:
     """Whether the text ends with a question mark, closing quotes and brackets aside."""
     return text.rstrip(_CLOSING).endswith(_QUESTION_MARKS)
+
+
+def utterance(text: str, speaker: str, trust: float, *, filed: bool) -> Utterance:
+    """What a memory does.
+
+    Args:
+        text: perhaps with a label, such as ``Ines: …``.
+        speaker: as ``retain`` was told; empty = the label may say.
+        trust: that the store stamped.
+        filed: whether it belongs to a document or a path.
+    """
+    role = role_by_trust(trust, filed=filed)
+    if role == "tool":
+        if _RECALLED.search(text):
+            return Utterance.ECHO
+        return Utterance.QUESTION if _CALL.match(text) else Utterance.TOOL_OUTPUT
+    if only_asks(unlabelled(text, speaker)):
+        return Utterance.QUESTION
+    return Utterance.ASSISTANT if role == "assistant" else Utterance.STATEMENT
+
+
+def unlabelled(text: str, speaker: str) -> str:
+    """*text* without the label of who says it."""
+    label = speaker.strip() or label_of(text)
+    if label and text.startswith(f"{label}:"):
+        return text[len(label) + 1 :].lstrip()
+    return text
 
 
 def label_of(text: str) -> str:

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import simonides
 from simonides.recall.refining.relevance import Relevance
-from simonides.records.recall import POSSIBLY, Recall
+from simonides.records.recall import EARLIER, POSSIBLY, Recall
 from simonides.surfaces.client.asynchronous import AsyncBank
 from simonides.surfaces.demo import demo
 from simonides.surfaces.mcp.server import Settings, make_server
@@ -202,13 +202,17 @@ def _hook(world: World) -> Given:
     return Given(json.loads(result.stdout)["hookSpecificOutput"]["additionalContext"])
 
 
+def _marks(metadata: dict[str, Any]) -> str:
+    return ("earlier: " if metadata["earlier"] else "") + (POSSIBLY if metadata["possibly"] else "")
+
+
 def _langchain(world: World) -> Given:
     pytest.importorskip("langchain_core")
     retriever = import_module("simonides.integrations.langchain").BankRetriever
 
     documents = retriever(bank=world.bank).invoke(QUERY)
     assert all(0 < each.metadata["relevance"] < 1 for each in documents)
-    marks = [POSSIBLY if each.metadata["possibly"] else "" for each in documents]
+    marks = [_marks(each.metadata) for each in documents]
     return Given("\n".join(mark + each.page_content for mark, each in zip(marks, documents, strict=True)))
 
 
@@ -218,7 +222,7 @@ def _llamaindex(world: World) -> Given:
 
     nodes = retriever(world.bank).retrieve(QUERY)
     assert all(0 < (each.score or 0) < 1 for each in nodes)
-    marks = [POSSIBLY if each.metadata["possibly"] else "" for each in nodes]
+    marks = [_marks(each.metadata) for each in nodes]
     return Given("\n".join(mark + each.text for mark, each in zip(marks, nodes, strict=True)))
 
 
@@ -402,3 +406,35 @@ def test_a_profile_that_judges_none_shows_scores(world: World) -> None:
     assert shown.splitlines()[0].split() == ["rank", "score", "date", "kind", "text"]
     why = world.bank.why_not(answer.hits[0].id, QUERY, profile="lexical").reason
     assert why == "it was returned, at rank 1"
+
+
+OLDER, NEWER = "The ladder hangs in the barn.", "The ladder hangs in the shed."
+ASKED = "Where does the ladder hang?"
+
+
+@pytest.mark.fault("N4")
+@pytest.mark.parametrize("name", INTERFACES)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_every_interface_marks_an_earlier_value(
+    name: str, store: Store, world: World, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refine = Relevance.refine
+
+    def sure(self: Relevance, *arguments: Any) -> Any:
+        return refine(replace(self, weak=0.0, match=0.0, share={}), *arguments)
+
+    monkeypatch.setattr(Relevance, "refine", sure)
+    monkeypatch.setitem(globals(), "QUERY", ASKED)
+    bank = store.bank(BANK)
+    bank.retain(OLDER)
+    clock.advance(days=20)
+    bank.retain(NEWER)
+    marked = {hit.text: hit.earlier for hit in bank.recall(ASKED)}
+    assert (marked[NEWER], marked[OLDER], sum(marked.values())) == (False, True, 1)
+
+    text = INTERFACES[name](world).text
+
+    newer, older = text.index(NEWER), text.index(OLDER)
+    assert newer < older
+    assert EARLIER not in text[:newer]
+    assert EARLIER in text[newer + len(NEWER) : older]

@@ -9,8 +9,8 @@ from simonides.errors import InputError
 from simonides.records.extraction import Extraction, TimeMention
 from simonides.records.interval import FOREVER, Interval, Precision, parse_time
 from simonides.records.kind import Kind, Layer
+from simonides.records.utterance import TRUST
 from simonides.retain.placing import dated, place_item, said_at, without_relative_times
-from simonides.retain.trust import TRUST
 
 if TYPE_CHECKING:
     from tests.unit.retain.conftest import Prepare

@@ -1,18 +1,19 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.backends.embedded.transaction import Placement, StatedRelation
+from simonides.backends.embedded.stated import Held
+from simonides.backends.embedded.transaction import Placement
 from simonides.records.extraction import Relation
 from simonides.records.interval import FOREVER, Interval, parse_time
 from simonides.records.kind import Kind, Layer
 from simonides.retain.items import read_items
-from simonides.retain.supersession import LONGEST_STATEMENT, Succession, declared, succeed
+from simonides.retain.supersession import LONGEST_STATEMENT, Division, Rival, Span, declared, divide, placed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from simonides.records.draft import Draft
 
@@ -36,8 +37,14 @@ def stated(
     readers: Iterable[str] = (),
     trust: float = 1.0,
     ordinal: int = 0,
-) -> StatedRelation:
-    return StatedRelation(ordinal, f"m{ordinal}", obj, at(start), at(end), frozenset(readers), trust)
+    since: str = "",
+    bounded: bool = False,
+) -> Rival:
+    held = Held(
+        ordinal, ordinal, f"m{ordinal}", obj, "", "", at(start), at(end), "", frozenset(readers), trust, "",
+        frozenset(), at(since or start), bounded,
+    )  # fmt: skip
+    return Rival(held, "same attribute")
 
 
 def place(start: str = "2026-03", end: str = "ever", trust: float = 1.0) -> Placement:
@@ -55,28 +62,22 @@ def place(start: str = "2026-03", end: str = "ever", trust: float = 1.0) -> Plac
     )
 
 
-def closes(
-    *known: StatedRelation,
-    new: Draft | None = None,
-    placed: Placement | None = None,
-    beside: Collection[str] = (),
-) -> Succession:
-    """What a new statement about Thursday does to *known* ones."""
+def divided(*known: Rival, new: Draft | None = None, at_place: Placement | None = None) -> Division:
+    """How a new statement about Thursday divides the time with *known* ones."""
+    return divide(new or draft(), at_place or place(), list(known))
 
-    class Transaction:
-        def stated(self, subject: int, name: str) -> list[StatedRelation]:
-            assert (subject, name) == (7, "on call on")
-            return list(known)
 
-    return succeed(
-        cast("Any", Transaction()),
-        new or draft(),
-        placed or place(),
-        7,
-        "on call on",
-        "thursday",
-        beside=beside,
-    )
+def closing(division: Division) -> tuple[int, ...]:
+    """Ordinals of rivals that keep a span, which ends where the new one begins."""
+    return tuple(rival.held.ordinal for rival, spans in division.theirs if spans)
+
+
+def withdrawn(division: Division) -> tuple[int, ...]:
+    return tuple(rival.held.ordinal for rival, spans in division.theirs if not spans)
+
+
+def span(start: str, end: str = "ever", by: str = "") -> Span:
+    return Span(at(start), at(end), by)
 
 
 # -- what a memory declares
@@ -110,28 +111,30 @@ def test_what_the_caller_declares_counts_however_long_the_text_is() -> None:
 
 @pytest.mark.spec("ME-10")
 def test_a_newer_statement_closes_the_older_one() -> None:
-    found = closes(stated("tuesday", "2026-01", ordinal=4))
-    assert (found.closing, found.corrected) == ((4,), ())
-    assert found.placement == place()
+    known = stated("tuesday", "2026-01", ordinal=4)
+    found = divided(known)
+    assert [(rival, len(spans), spans[0].end) for rival, spans in found.theirs] == [(known, 1, at("2026-03"))]
+    assert found.mine == (span("2026-03"),)
+    assert placed(place(), found) == place()
 
 
 @pytest.mark.fault("B3")
 @pytest.mark.parametrize(
     ("known", "why"),
     [
-        (stated("thursday", "2026-01"), "the same object"),
         (stated("tuesday", "2026-01", "2026-03"), "it had ended when the new one begins"),
         (stated("tuesday", "2026-01", trust=1.1), "its source is trusted more"),
         (stated("tuesday", "2026-01", readers=["ann"]), "not everyone may read it"),
     ],
 )
-def test_statements_that_do_not_conflict_coexist(known: StatedRelation, why: str) -> None:
-    assert closes(known) == Succession(place()), why
+def test_statements_that_do_not_conflict_coexist(known: Rival, why: str) -> None:
+    assert divided(known) == Division((span("2026-03"),)), why
 
 
 def test_a_source_closes_what_is_trusted_as_much_or_less() -> None:
-    for trust, closing in ((0.5, (0,)), (0.6, (0,)), (0.7, ())):
-        assert closes(stated("tuesday", "2026-01", trust=trust), placed=place(trust=0.6)).closing == closing
+    for trust, closed in ((0.5, (0,)), (0.6, (0,)), (0.7, ())):
+        known = stated("tuesday", "2026-01", trust=trust)
+        assert closing(divided(known, at_place=place(trust=0.6))) == closed
 
 
 @pytest.mark.parametrize("readers", [["ann"], ["ann", "ben"], ["ben"]])
@@ -139,53 +142,77 @@ def test_a_private_statement_ends_nothing_that_others_read(readers: list[str]) -
     private = draft(acl=["ann"])
     everyones = stated("tuesday", "2026-01", ordinal=1)
     theirs = stated("friday", "2026-01", readers=readers, ordinal=2)
-    assert closes(everyones, theirs, new=private).closing == ((2,) if readers == ["ann"] else ())
+    assert closing(divided(everyones, theirs, new=private)) == ((2,) if readers == ["ann"] else ())
 
 
 def test_a_statement_about_the_past_ends_where_the_known_one_begins() -> None:
     known = stated("tuesday", "2026-04", ordinal=4)
-    found = closes(known, placed=place("2026-01"))
-    assert (found.closing, found.corrected) == ((), ())
-    assert found.placement.valid_to == Interval(at("2026-04"), at("2026-04"))
-    assert found.placement.superseded_by == "m4"
+    found = divided(known, at_place=place("2026-01"))
+    assert (found.theirs, found.closed_by) == ((), known)
+    new = placed(place("2026-01"), found)
+    assert new.valid_to == Interval(at("2026-04"), at("2026-04"))
+    assert new.superseded_by == "m4"
 
 
 def test_of_several_later_ones_the_first_ends_it() -> None:
-    later = [stated("tuesday", "2026-06", ordinal=1), stated("friday", "2026-04", ordinal=2)]
+    later = [stated("tuesday", "2026-06", ordinal=1), stated("friday", "2026-04", "2026-06", ordinal=2)]
     for order in (later, later[::-1]):
-        found = closes(*order, placed=place("2026-01"))
-        assert (found.placement.valid_to.start, found.placement.superseded_by) == (at("2026-04"), "m2")
+        assert divided(*order, at_place=place("2026-01")).mine == (span("2026-01", "2026-04", "m2"),)
 
 
 def test_a_statement_between_two_closes_one_and_is_closed_by_the_other() -> None:
     before = stated("tuesday", "2026-01", "2026-06", ordinal=1)
     after = stated("friday", "2026-06", ordinal=2)
-    found = closes(before, after, placed=place("2026-03"))
-    assert found.closing == (1,)
-    assert (found.placement.valid_to.start, found.placement.superseded_by) == (at("2026-06"), "m2")
+    found = divided(before, after)
+    assert closing(found) == (1,)
+    assert found.mine == (span("2026-03", "2026-06", "m2"),)
 
 
 def test_a_statement_that_ends_before_the_known_one_begins_stays_as_it_is() -> None:
-    placed = place("2026-01", "2026-02")
-    assert closes(stated("tuesday", "2026-03"), placed=placed) == Succession(placed)
+    early = place("2026-01", "2026-02")
+    assert divided(stated("tuesday", "2026-03"), at_place=early) == Division((span("2026-01", "2026-02"),))
 
 
 def test_of_two_that_begin_together_the_newer_corrects_the_older() -> None:
-    found = closes(stated("tuesday", "2026-03", ordinal=4))
-    assert (found.closing, found.corrected) == ((), (4,))
+    found = divided(stated("tuesday", "2026-03", ordinal=4))
+    assert (closing(found), withdrawn(found)) == ((), (4,))
+
+
+@pytest.mark.fault("N24")
+def test_a_bounded_statement_splits_the_open_one() -> None:
+    march = draft(valid_from="2026-03", valid_to="2026-04")
+    found = divided(stated("tuesday", "2026-01"), new=march, at_place=place("2026-03", "2026-04"))
+    ((_, (before, after)),) = found.theirs
+    assert (before.start, before.end, after) == (at("2026-01"), at("2026-03"), span("2026-04"))
+
+
+@pytest.mark.fault("N24")
+def test_an_open_statement_that_arrives_late_stands_around_the_bounded_one() -> None:
+    march = stated("tuesday", "2026-03", "2026-04", ordinal=3, bounded=True)
+    found = divided(march, at_place=place("2026-01"))
+    assert found.mine == (span("2026-01", "2026-03", "m3"), span("2026-04"))
+
+
+@pytest.mark.fault("N24")
+def test_of_two_that_begin_together_the_bounded_one_goes_first() -> None:
+    march = stated("tuesday", "2026-03", "2026-04", bounded=True)
+    assert divided(march).mine == (span("2026-04"),)
+    bounded = draft(valid_from="2026-03", valid_to="2026-04")
+    found = divided(stated("tuesday", "2026-03"), new=bounded, at_place=place("2026-03", "2026-04"))
+    assert [spans for _, spans in found.theirs] == [(span("2026-04"),)]
+
+
+@pytest.mark.fault("N24")
+def test_what_holds_again_began_when_it_was_first_said() -> None:
+    again = stated("tuesday", "2026-04", ordinal=1, since="2026-01")
+    assert withdrawn(divided(again, at_place=place("2026-02"))) == (1,)
 
 
 def test_a_private_statement_ends_where_what_everyone_reads_begins() -> None:
-    found = closes(stated("tuesday", "2026-04"), new=draft(acl=["ann"]), placed=place("2026-01"))
-    assert found.placement.valid_to.start == at("2026-04")
+    found = divided(stated("tuesday", "2026-04"), new=draft(acl=["ann"]), at_place=place("2026-01"))
+    assert found.mine[0].end == at("2026-04")
 
 
 def test_what_is_hidden_from_some_ends_nothing_that_they_read() -> None:
     private = stated("tuesday", "2026-04", readers=["ann"])
-    assert closes(private, placed=place("2026-01")) == Succession(place("2026-01"))
-
-
-def test_what_stands_beside_it_neither_closes_nor_is_closed() -> None:
-    earlier, later = stated("tuesday", "2026-01", ordinal=1), stated("friday", "2026-06", ordinal=2)
-    assert closes(earlier, later, beside={"m1", "m2"}) == Succession(place())
-    assert closes(earlier, later, beside={"m2"}).closing == (1,)
+    assert divided(private, at_place=place("2026-01")) == Division((span("2026-01"),))

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.text.speech import MOST_WORDS, asks, count_words, label_of, name_keys, speaker_key
+from simonides.records.utterance import Utterance
+from simonides.text.speech import MOST_WORDS, asks, count_words, label_of, name_keys, speaker_key, utterance
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,28 @@ def test_a_query_names_all_runs_of_up_to_three_words() -> None:
     assert speaker_key("did Ines Maria Moreau") not in keys
     assert name_keys("") == frozenset()
     assert 0 not in name_keys("?!")
+
+
+@pytest.mark.fault("N3")
+@pytest.mark.parametrize(
+    ("text", "speaker", "trust", "filed", "expected"),
+    [
+        ("Where is the lamp?", "", 1.0, False, Utterance.QUESTION),
+        ("user: where is the lamp", "user", 1.0, False, Utterance.QUESTION),
+        ("Ines Moreau: Where is the lamp?", "", 0.5, True, Utterance.QUESTION),
+        ("assistant: Which lamp?", "assistant", 0.7, False, Utterance.QUESTION),
+        ("assistant: In the attic.", "assistant", 0.7, False, Utterance.ASSISTANT),
+        ("The lamp is in the attic.", "", 1.0, False, Utterance.STATEMENT),
+        ("lamp: attic", "", 0.6, False, Utterance.TOOL_OUTPUT),
+        ("lamp: attic", "", 0.6, True, Utterance.STATEMENT),
+        ("lamp: attic?", "", 0.6, False, Utterance.TOOL_OUTPUT),
+        ('{"name": "find", "arguments": "{\\"what\\": \\"lamp\\"}"}', "", 0.6, False, Utterance.QUESTION),
+        ('{"arguments": "lamp", "output": "attic"}', "", 0.6, False, Utterance.TOOL_OUTPUT),
+        ("<<memories 5be0f1c2a9d3e874>>\n[1] The lamp is here.", "", 0.6, False, Utterance.ECHO),
+        ('{"output": "Not in memory: nothing was found."}', "", 0.6, False, Utterance.ECHO),
+    ],
+)
+def test_what_a_row_does_is_known_by_its_text_and_its_trust(
+    text: str, speaker: str, trust: float, filed: bool, expected: Utterance
+) -> None:
+    assert utterance(text, speaker, trust, filed=filed) is expected

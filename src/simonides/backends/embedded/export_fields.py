@@ -266,7 +266,7 @@ JOB: Mapping[str, Read] = {"task": _text, "tries": _whole(0), "not_before": _mom
 ACCESS: Mapping[str, Read] = {"at": _moment, "principal": _text}
 ENRICHMENT: Mapping[str, Read] = {"base": _whole(1), "model": _text}
 MOVE: Mapping[str, Read] = {
-    "action": _one_of(("promote", "archive", "return", "stale")),
+    "action": _one_of(("promote", "archive", "return", "stale", "close", "continue")),
     "was": _text,
     "became": _text,
     "reason": _text,

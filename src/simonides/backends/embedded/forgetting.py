@@ -22,8 +22,8 @@ from simonides.backends.embedded.seals import sound
 
 TABLES = (
     "memories", "vectors", "token_codes", "sparse_terms", "episodes", "chunks", "entities", "aliases",
-    "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "accesses",
-    "impressions", "shown", "moves", "evidence",
+    "merges", "mentions", "relations", "statements", "links", "idempotency", "jobs", "enrichments",
+    "accesses", "impressions", "shown", "moves", "evidence",
 )  # fmt: skip
 """Tables that hold a memory or something derived from one."""
 

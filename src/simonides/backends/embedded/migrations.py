@@ -12,7 +12,7 @@ import apsw
 
 from simonides.backends.embedded.connection import translated, write_transaction
 from simonides.backends.embedded.emptied import check_not_emptied
-from simonides.backends.embedded.seals import add_functions, triggers
+from simonides.backends.embedded.seals import SEALS, add_functions, triggers
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
 if TYPE_CHECKING:
@@ -364,7 +364,44 @@ INSERT INTO labels(number, text) VALUES (0, '');
 INSERT INTO label_sets(number, names) VALUES (0, '[]');
 """
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "rows", _ROWS + triggers() + _EMPTY_NAMES),)
+# What memories state of whom, and moves that end a memory or let it hold again.
+_STATEMENTS = """
+-- Subject and attribute of what a text states, folded; the text says the value. Of the last version alone.
+CREATE TABLE statements(
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  subject TEXT NOT NULL,
+  attribute TEXT NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
+  PRIMARY KEY(ordinal, subject, attribute)
+) STRICT, WITHOUT ROWID;
+-- Each goes on by ordinal, so that the newest rows are read without a sort.
+CREATE INDEX statements_by_attribute ON statements(subject, attribute);
+CREATE INDEX statements_by_subject ON statements(subject);
+
+CREATE TABLE moves_of_more(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
+  action TEXT NOT NULL CHECK (action IN ('promote', 'archive', 'return', 'stale', 'close', 'continue')),
+  was TEXT NOT NULL,
+  became TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  undone_at INTEGER NOT NULL,
+  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
+) STRICT;
+INSERT INTO moves_of_more SELECT * FROM moves;
+-- Numbers are never given twice, not even after the last move went with its memory.
+DELETE FROM sqlite_sequence WHERE name='moves_of_more';
+INSERT INTO sqlite_sequence(name, seq) SELECT 'moves_of_more', seq FROM sqlite_sequence WHERE name='moves';
+DROP TABLE moves;
+ALTER TABLE moves_of_more RENAME TO moves;
+CREATE INDEX moves_by_ordinal ON moves(ordinal);
+"""
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "rows", _ROWS + triggers(SEALS.keys() - {"statements"}) + _EMPTY_NAMES),
+    Migration(2, "statements", _STATEMENTS + triggers({"statements", "moves"})),
+)
 
 
 def migrate(connections: Connections) -> None:

@@ -21,7 +21,7 @@ from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.merges import all_count_as
 from simonides.records.source import Source
-from simonides.text.speech import asks, count_words, label_of, speaker_key
+from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 _Record = TypeVar("_Record")
 
@@ -56,7 +56,7 @@ _ROW = f"""
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
   m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, m.salience, m.confidence,
   m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes, m.text, e.speaker,
-  m.state
+  m.state, e.trust, e.document
 FROM memories m
   LEFT JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
   LEFT JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
@@ -271,8 +271,9 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
         occurred_to, project, path, tags, acl, root, salience, confidence, proof, accesses, last_access,
-        terms, scale, codes, tokens, text, speaker, state,
+        terms, scale, codes, tokens, text, speaker, state, trust, document,
     ) = row  # fmt: skip
+    said_by = _there(speaker)
     values = {
         "kind": KIND_CODES[kind],
         "layer": LAYER_CODES[layer],
@@ -295,7 +296,8 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "last_access": BEGINNING if last_access is None else last_access,
         "words": count_words(text),
         "asks": asks(text),
-        "speaker": speaker_key(_there(speaker) or label_of(text)),
+        "utterance": utterance(text, said_by, trust, filed=bool(document or path)),
+        "speaker": speaker_key(said_by or label_of(text)),
         "state": state,
     }
     vector = None if codes is None else np.frombuffer(codes, np.int8)

@@ -66,6 +66,7 @@ from simonides.backends.embedded.reembedding import (
     read_run,
 )
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stated import write_statements
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.exchange import Counts, Restored
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
@@ -452,6 +453,8 @@ class _Restoring:
         if hanging["sparse"]:
             self._sparse(ordinal, hanging["sparse"])
         self._hang(ordinal, hanging)
+        if row["expired_at"] == FOREVER:
+            self._state(ordinal, row["text"], row["chunk"])
         end = self._now + CLOCK_SKEW
         stamps = row["ingested_at"], row["expired_at"], self._meta.last_ingested
         newest = max((stamp for stamp in stamps if stamp <= end), default=BEGINNING)
@@ -459,6 +462,15 @@ class _Restoring:
         self._log(ADD, ordinal, row["ingested_at"])
         if row["expired_at"] != FOREVER:
             self._log(EXPIRE, ordinal, row["expired_at"])
+
+    def _state(self, ordinal: int, text: str, chunk: int) -> None:
+        """Note what the text states of whom; an export says it by the text alone."""
+        row = self._one(
+            "SELECT e.speaker FROM chunks c JOIN episodes e ON e.number = c.episode"
+            f" WHERE c.number=? AND {sound('episodes', 'e')}",
+            chunk,
+        )
+        write_statements(self._connection, ordinal, text, str(row[0]) if row else "")
 
     def _hang(self, ordinal: int, hanging: dict[str, list[Any]]) -> None:
         """Write what belongs to one version."""

@@ -26,7 +26,7 @@ from simonides.backends.embedded.digest import IMMUTABLE, values_digest
 from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Value = int | float | bytes | str | None
 
@@ -91,6 +91,7 @@ SEALS: Mapping[str, tuple[Seal, ...]] = {
     "merges": (Seal(_NUMBER, ("entity", "into_entity", "merged_at", "undone_at")),),
     "mentions": (Seal(_NUMBER, ("ordinal", "entity")),),
     "relations": (Seal(("ordinal", "name", "subject", "object"), ("single_valued",)),),
+    "statements": (Seal(("ordinal", "subject", "attribute"), ()),),
     "links": (Seal(_NUMBER, ("source", "target", "kind", "weight", "embedder")),),
     "idempotency": (Seal(("key",), ("body", "ids")),),
     "jobs": (Seal(_NUMBER, ("task", "ordinal", "tries", "not_before", "problem")),),
@@ -115,9 +116,12 @@ def add_functions(connection: apsw.Connection) -> None:
         connection.create_scalar_function(name, function, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 
 
-def triggers() -> str:
-    """SQL that makes the triggers of every sealed table."""
-    return "\n".join(_trigger(table, event) for table in SEALS for event in ("INSERT", "UPDATE"))
+def triggers(tables: Iterable[str]) -> str:
+    """SQL that makes the triggers of sealed tables, in the order of ``SEALS``."""
+    wanted = set(tables)
+    return "\n".join(
+        _trigger(table, event) for table in SEALS if table in wanted for event in ("INSERT", "UPDATE")
+    )
 
 
 @cache

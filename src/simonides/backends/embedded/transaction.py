@@ -53,6 +53,15 @@ from simonides.backends.embedded.reembedding import (
 )
 from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stated import (
+    READABLE,
+    copy_statements,
+    held,
+    listed,
+    move_statements,
+    stating,
+    write_statements,
+)
 from simonides.backends.embedded.stored import read_names
 from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
@@ -71,6 +80,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.auditing import Auditor
     from simonides.backends.embedded.change_log import Change
     from simonides.backends.embedded.redaction import Forgotten
+    from simonides.backends.embedded.stated import Held
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser, Embedder, SparseEncoder
     from simonides.records.draft import Draft, Prepared
@@ -122,19 +132,6 @@ class Entity:
     kind: str
     qualifier: str
     readers: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class StatedRelation:
-    """A relation of a current memory, as supersession needs it."""
-
-    ordinal: int
-    id: str
-    object: str
-    valid_from: int
-    valid_to: int
-    readers: frozenset[str]
-    trust: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,6 +404,7 @@ class WriteTransaction:
         values = self._values(item, place, ordinal, memory, self._insert_source(item, place), key)
         self._insert_row(dict(zip(IMMUTABLE, values, strict=True)), item.scale, codes)
         self._insert_models(ordinal, item)
+        write_statements(self._connection, ordinal, item.draft.text, item.draft.speaker)
         return Stored(memory, ordinal, ordinal)
 
     def _values(
@@ -534,13 +532,37 @@ class WriteTransaction:
         self._insert_row(values, scale, codes)
         self._copy_models(ordinal, fresh)
         self._copy_mentions(ordinal, fresh)
+        self._copy_relations(ordinal, fresh)
+        move_statements(self._connection, ordinal, fresh)
+        return Stored(str(values["id"]), fresh, int(values["root"]))
+
+    def _copy_relations(self, ordinal: int, fresh: int) -> None:
         self._connection.execute(
             "INSERT INTO relations(ordinal, name, subject, object, single_valued)"
             " SELECT ?, name, subject, object, single_valued FROM relations"
             f" WHERE ordinal=? AND {sound('relations')}",
             (fresh, ordinal),
         )
-        return Stored(str(values["id"]), fresh, int(values["root"]))
+
+    def go_on(self, ordinal: int, trust: float, after: str, **changed: Any) -> Stored:
+        """Let what a row states hold again, after *after*, as a memory of its own in the same words.
+
+        Args:
+            ordinal: of the row.
+            trust: of its source.
+            after: the memory that it holds again after.
+            changed: columns of ``memories`` that differ from the row's.
+        """
+        memory, root = self.columns(ordinal, "id", "root")
+        before = self._one(
+            f"SELECT was FROM moves WHERE ordinal=? AND action='continue' AND {sound('moves')} LIMIT 1", root
+        )
+        fresh = self.derive(ordinal, trust, **changed)
+        self._copy_relations(ordinal, fresh.ordinal)
+        copy_statements(self._connection, ordinal, fresh.ordinal)
+        first = str(before[0]) if before else str(memory)
+        self.upkeep.note(fresh.root, "continue", first, after, "it holds again after it")
+        return fresh
 
     def _copy_mentions(self, ordinal: int, fresh: int) -> None:
         self._connection.execute(
@@ -584,7 +606,7 @@ class WriteTransaction:
             "expired_at": FOREVER,
             "access_count": 0,
             "last_access": None,
-            "superseded_by": "",
+            "superseded_by": changed.get("superseded_by", ""),
             # It says something no draft can say in every respect.
             "content_key": hashlib.blake2b(memory.encode(), digest_size=16).digest(),
         }
@@ -778,9 +800,9 @@ class WriteTransaction:
             f"SELECT m.root FROM episodes e JOIN chunks c ON c.episode = e.number AND {_SOURCE}"
             " JOIN memories m ON m.chunk = c.number JOIN label_sets s ON s.number = m.acl"
             # The second condition lets SQLite use the index, which holds no empty names.
-            f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {_READABLE}"
+            f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {READABLE}"
             " ORDER BY e.number DESC, m.root DESC LIMIT 1",
-            _listed(readers),
+            listed(readers),
             session,
             root,
         )
@@ -809,10 +831,10 @@ class WriteTransaction:
                 f" WHERE m.occurred_from IS NOT NULL AND m.occurred_from {condition} ?2"
                 " AND m.occurred_precision IN ('instant', 'hour', 'day')"
                 " AND m.occurred_from BETWEEN ?2 - ?3 AND ?2 + ?3"
-                f" AND m.expired_at = ?4 AND m.root < ?5 AND {_READABLE}"
+                f" AND m.expired_at = ?4 AND m.root < ?5 AND {READABLE}"
                 f" ORDER BY m.occurred_from {order}, m.ordinal DESC LIMIT ?6"
             )
-            rows = self._all(select, _listed(readers), moment, reach, FOREVER, before, most)
+            rows = self._all(select, listed(readers), moment, reach, FOREVER, before, most)
             found += [(int(root), int(apart)) for root, apart in rows]
         return sorted(found, key=lambda pair: (pair[1], pair[0]))[:most]
 
@@ -911,6 +933,29 @@ class WriteTransaction:
         )
         return [self.entity(int(number)) for (number,) in rows]
 
+    def known_before(self, entity: int, ordinal: int, readers: Sequence[str]) -> bool:
+        """Whether a row before *ordinal* that all *readers* may read mentions an entity."""
+        row = self._one(
+            "SELECT 1 FROM mentions n JOIN memories m ON m.ordinal = n.ordinal"
+            " JOIN label_sets s ON s.number = m.acl"
+            f" WHERE n.entity=?2 AND n.ordinal<?3 AND {READABLE} LIMIT 1",
+            listed(readers),
+            entity,
+            ordinal,
+        )
+        return row is not None
+
+    def speaks_of_another(self, ordinal: int, entity: int) -> bool:
+        """Whether a row mentions a bearer of an entity's name, but not the entity itself."""
+        whole, folded = self.entity(entity).whole, self.entity(entity).folded
+        bearers = self._all(
+            "SELECT e.number FROM mentions n JOIN entities e ON e.number = n.entity"
+            f" WHERE n.ordinal=? AND e.folded=? AND {sound('entities', 'e')}",
+            ordinal,
+            folded,
+        )
+        return bool(bearers) and all(self.canonical(int(number)) != whole for (number,) in bearers)
+
     def canonical(self, entity: int) -> int:
         """What *entity* counts as, following merges that were not undone."""
 
@@ -1002,33 +1047,55 @@ class WriteTransaction:
             (ordinal, name, subject, obj, int(single_valued)),
         )
 
-    def stated(self, subject: int, name: str) -> list[StatedRelation]:
-        """Single-valued relations of a subject in rows that the bank holds now, by ordinal.
+    def note_statements(self, ordinal: int, text: str, speaker: str) -> None:
+        """Note what a stored row's text states of whom."""
+        write_statements(self._connection, ordinal, text, speaker)
+
+    def stating(
+        self,
+        subject: str,
+        attribute: str | None,
+        readers: Sequence[str],
+        most: int,
+        after: int = BEGINNING,
+    ) -> list[int]:
+        """See ``stated.stating``."""
+        return stating(self._connection, subject, attribute, readers, most, after)
+
+    def held(self, ordinals: Iterable[int]) -> list[Held]:
+        """See ``stated.held``."""
+        return held(self._connection, ordinals)
+
+    def continued(self, memory: str, after: str) -> int | None:
+        """Current ordinal of what holds again, in the words of *memory*, after another memory."""
+        row = self._one(
+            "SELECT m.ordinal FROM moves v JOIN memories m ON m.root = v.ordinal"
+            " WHERE v.action='continue' AND v.was=? AND v.became=? AND m.expired_at=?"
+            f" AND {sound('moves', 'v')} ORDER BY m.ordinal LIMIT 1",
+            memory,
+            after,
+            FOREVER,
+        )
+        return None if row is None else int(row[0])
+
+    def stated(self, subject: int, name: str) -> list[tuple[int, str]]:
+        """Single-valued relations of a subject in rows that the bank holds now: ordinal and folded object.
 
         The subject is all that counts as one with it.
         """
         rows = self._all(
             "WITH RECURSIVE one(number) AS (VALUES (?) UNION SELECT m.entity FROM merges m"
             " JOIN one ON m.into_entity = one.number WHERE m.undone_at=?)"
-            " SELECT r.ordinal, m.id, r.object, m.valid_from, m.valid_to, s.names, e.trust FROM relations r"
-            " JOIN memories m ON m.ordinal = r.ordinal JOIN label_sets s ON s.number = m.acl"
-            f" JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode AND {_SOURCE}"
+            " SELECT r.ordinal, r.object FROM relations r JOIN memories m ON m.ordinal = r.ordinal"
             f" WHERE r.subject IN one AND r.name=? AND {sound('relations', 'r')} AND r.single_valued=1"
-            f" AND m.expired_at=? AND m.kind<>? AND {sound('label_sets', 's')}"
-            " ORDER BY r.ordinal",
+            " AND m.expired_at=? AND m.kind<>? ORDER BY r.ordinal",
             self.canonical(subject),
             FOREVER,
             name,
             FOREVER,
             Kind.QUARANTINE.value,
         )
-        return [
-            StatedRelation(
-                int(ordinal), str(memory), str(obj), int(start), int(end),
-                frozenset(read_names(names)), float(trust),
-            )
-            for ordinal, memory, obj, start, end, names, trust in rows
-        ]  # fmt: skip
+        return [(int(ordinal), str(obj)) for ordinal, obj in rows]
 
     # -- links, keys and jobs
 
@@ -1171,20 +1238,10 @@ class WriteTransaction:
 # Condition: the source and its place in the raw text are what was written.
 _SOURCE = f"{sound('episodes', 'e')} AND {sound('chunks', 'c')}"
 
-# Whether all readers (the JSON list ?1) may read row m, whose readers are the JSON list s.names.
-_READABLE = (
-    f"(m.acl = 0 OR ({sound('label_sets', 's')} AND ?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
-    " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
-)
-
 
 @lru_cache(maxsize=8)
 def _insert_into_memories(names: tuple[str, ...]) -> str:
     return f"INSERT INTO memories({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-
-
-def _listed(readers: Sequence[str]) -> str:
-    return json.dumps(sorted(readers), ensure_ascii=False)
 
 
 def mismatch(name: str, dimension: int, embedder: Embedder | ModelIdentity) -> str:

@@ -12,6 +12,7 @@ whatever looks like a fence, a chat template's mark, or a citation is changed so
 (``[3]`` → ``(3)``), signs that turn the direction of writing or cannot be seen are left out, and all lines of
 a memory but its label are indented. The form ``"json"`` has the same fields as JSON, one memory a line.
 
+A memory that a newer one changes has a label that begins with ``earlier``.
 Trust is a word for ``Memory.trust``, which follows from the role it was retained in: high from 0.9 (the user,
 the owner), middle from 0.6 (assistants, tools, documents), low below (imports).
 The pack never exceeds its budget by the counter handed in, frame included; what does not fit is omitted and
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Literal
 
 from simonides.recall.packing.render import render_date
 from simonides.recall.packing.token_budget import OVER_BUDGET
-from simonides.records.recall import Omitted
+from simonides.records.recall import EARLIER, Omitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,14 +133,20 @@ class _Frame:
         memory = hit.memory
         text = f"{self.mark}{harmless(memory.text)}"
         if self.form == "json":
-            told = {"n": number, **_described(memory), "text": text}
+            told = {
+                "n": number,
+                **({EARLIER: True} if hit.earlier else {}),
+                **_described(memory),
+                "text": text,
+            }
             # Angle brackets and marks of templates cannot end a string of JSON, but a page may hold it.
             return json.dumps(told, ensure_ascii=False).replace("<", "\\u003c")
         label = "; ".join(
             value if name in {"date", "kind"} else f"{name.replace('_', ' ')} {value}"
             for name, value in _described(memory).items()
         )
-        return f"[{number}] {label}\n  " + "\n  ".join(text.splitlines())
+        when = f"{EARLIER}; " if hit.earlier else ""
+        return f"[{number}] {when}{label}\n  " + "\n  ".join(text.splitlines())
 
 
 def _described(memory: Memory) -> dict[str, str]:

@@ -22,7 +22,7 @@ from simonides.protocols import Packed
 from simonides.recall.packing.chunks import pack_chunks
 from simonides.recall.packing.token_budget import OVER_BUDGET, packed_hit
 from simonides.records.interval import from_micros
-from simonides.records.recall import POSSIBLY, Hit, Omitted
+from simonides.records.recall import EARLIER, POSSIBLY, Hit, Omitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,11 +80,13 @@ class _Context:
         listed = [episode.render() for episode in self.episodes.values()]
         return "\n".join([*self.facts, *([HEADING] if listed else []), *listed])
 
-    def with_fact(self, memory: Memory, source: Source, *, doubtful: bool) -> tuple[_Context, str]:
+    def with_fact(
+        self, memory: Memory, source: Source, *, doubtful: bool, earlier: bool
+    ) -> tuple[_Context, str]:
         """One fact more, its episode listed; and all lines that this adds."""
         key = _key(source)
         number = self.episodes[key].number if key in self.episodes else len(self.episodes) + 1
-        fact = render_fact(memory, len(self.facts) + 1, number, doubtful=doubtful)
+        fact = render_fact(memory, len(self.facts) + 1, number, doubtful=doubtful, earlier=earlier)
         if key in self.episodes:
             return _Context((*self.facts, fact), self.episodes), fact
         episode = _Episode(number, render_episode(source, number, memory.source))
@@ -114,7 +116,9 @@ def _fill(view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools, *
     for candidate, memory, source in _records(view, pool):
         if query.limit is not None and len(hits) >= query.limit:
             break
-        grown, addition = context.with_fact(memory, source, doubtful=query.doubtful)
+        grown, addition = context.with_fact(
+            memory, source, doubtful=query.doubtful, earlier=EARLIER in candidate.signals
+        )
         # Nothing is free: a budget of 0 holds no memory, however the counter sees it.
         tokens = max(1, tools.tokens.count(f"\n{addition}" if hits else addition))
         if not fits(grown, tokens):
@@ -131,7 +135,9 @@ def _fill(view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools, *
     return Packed(tuple(hits), context.render(), tuple(omitted))
 
 
-def render_fact(memory: Memory, rank: int, episode: int, *, doubtful: bool = False) -> str:
+def render_fact(
+    memory: Memory, rank: int, episode: int, *, doubtful: bool = False, earlier: bool = False
+) -> str:
     """One fact.
 
     Args:
@@ -139,9 +145,11 @@ def render_fact(memory: Memory, rank: int, episode: int, *, doubtful: bool = Fal
         rank: position in the answer, from 1.
         episode: number of its source, from 1.
         doubtful: whether the text is marked with "possibly:".
+        earlier: whether the brackets begin with "earlier".
     """
     mark = POSSIBLY if doubtful else ""
-    described = "; ".join(part for part in (_one_line(memory.relation), render_validity(memory)) if part)
+    parts = (EARLIER if earlier else "", _one_line(memory.relation), render_validity(memory))
+    described = "; ".join(part for part in parts if part)
     return f"[{rank}] {mark}{_indented(memory.text)} ({described}) [S{episode}]"
 
 

@@ -1,5 +1,7 @@
 """How a memory stands in the context: ``[1] (2026-03-02, decision, id 3f9a) text``.
 
+Where a newer one changes it: ``[2] (earlier, 2026-01-05, decision, id 77b1) text``.
+
 The number is the hit's rank in the answer. Every line but an item's first is indented by two spaces, so no
 memory's text can open an item of its own.
 """
@@ -10,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from simonides.records.interval import BEGINNING, FOREVER, Precision, from_micros
-from simonides.records.recall import POSSIBLY
+from simonides.records.recall import EARLIER, POSSIBLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +42,9 @@ _SHOWN: dict[Precision, tuple[int, int]] = {
 }
 
 
-def render_item(memory: Memory, rank: int, label: Sequence[LabelPart], *, doubtful: bool = False) -> str:
+def render_item(
+    memory: Memory, rank: int, label: Sequence[LabelPart], *, doubtful: bool = False, earlier: bool = False
+) -> str:
     """One item of the context.
 
     Args:
@@ -48,9 +52,10 @@ def render_item(memory: Memory, rank: int, label: Sequence[LabelPart], *, doubtf
         rank: position in the answer, from 1.
         label: what stands in the brackets, in this order; a part that the memory lacks is left out.
         doubtful: whether the text is marked with "possibly:".
+        earlier: whether the brackets begin with "earlier".
     """
     mark = POSSIBLY if doubtful else ""
-    parts = [part for part in (_part(memory, name) for name in label) if part]
+    parts = [part for part in (EARLIER if earlier else "", *(_part(memory, name) for name in label)) if part]
     described = f" ({', '.join(parts)})" if parts else ""
     return f"[{rank}]{described} {mark}{_indented(memory.text)}"
 

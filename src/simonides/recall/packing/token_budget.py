@@ -18,7 +18,7 @@ from simonides.errors import InputError
 from simonides.protocols import LineCounter, Packed
 from simonides.recall.packing.chunks import pack_chunks
 from simonides.recall.packing.render import SEPARATOR, LabelPart, render_item
-from simonides.records.recall import Hit, Omitted
+from simonides.records.recall import EARLIER, Hit, Omitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,13 @@ class TokenBudget:
         omitted: list[Omitted] = []
         context, used = "", 0
         for candidate, memory in _records(view, pool, query.limit):
-            item = render_item(memory, len(hits) + 1, self.label, doubtful=query.doubtful)
+            item = render_item(
+                memory,
+                len(hits) + 1,
+                self.label,
+                doubtful=query.doubtful,
+                earlier=EARLIER in candidate.signals,
+            )
             addition = SEPARATOR + item if hits else item
             # Nothing is free: a budget of 0 holds no memory, however the counter sees it.
             tokens = max(1, tools.tokens.count(memory.text if self.count == "text" else addition))

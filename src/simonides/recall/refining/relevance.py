@@ -14,6 +14,8 @@ What is kept, by the caller's ``precision``:
     balanced        the same with a smaller share where the best hit stands out (its chance from *sure* on);
                     else the first *unsure* hits
 In the band none everything stays as it was found, for the caller to look at. The order never changes.
+A row that only asks, or that a tool recalled before, answers nothing: it is not judged, its relevance is 0,
+and it is kept where everything is. Where the query is about questions it is a row like any other.
 Statistics are those of the visible rows.
 Cost: the postings of the query's terms, and one dot product per memory of the pool.
 Source: logistic calibration after Platt (1999); the signals are near Shtok et al., Predicting Query
@@ -34,10 +36,14 @@ from simonides.errors import InputError, UnknownNameError
 from simonides.index.occurred import meets
 from simonides.protocols import Refined
 from simonides.recall.coverage import covered, held_terms
+from simonides.recall.refining.answers_first import REPEATED
 from simonides.recall.refining.chance import chance_models
 from simonides.recall.refining.late_interaction import SIGNAL as MAX_SIM
+from simonides.recall.refining.newer_first import SIGNAL as NEWER
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Judgement
+from simonides.records.utterance import ANSWER_NOTHING
+from simonides.text.questions import is_about_questions
 from simonides.text.tokenise import tokenise
 from simonides.text.word_lists import small_talk
 
@@ -56,6 +62,13 @@ WORDS = "words"
 
 HEAD, REST = 10, 100
 """How many of the pool are judged together, and how many tell what is usual in it; so in fitting, too."""
+
+_SAY_THE_SAME = frozenset({REPEATED, NEWER})
+"""Signals of what was moved before a row of the same matter, directly behind it."""
+
+
+ONLY_QUESTIONS = "only questions were found, and what was recalled before"
+ONLY_ASKS = "only asks, or is what was recalled before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +108,10 @@ class Relevance:
         """The likely hits in their order, with the judgement; where nothing is likely, the pool as it is."""
         if not pool:
             return Refined(pool)
-        signals = collect_signals(view, query, pool)
+        answers = pool if is_about_questions(query.text) else answering(view, pool)
+        if not answers:
+            return Refined(pool, no_match=(ONLY_QUESTIONS,), judgement=Judgement(0.0, "none", {}))
+        signals = collect_signals(view, query, answers)
         name = tools.embedder.name if tools.embedder else WORDS
         models = chance_models(name) if signals.has_vectors else None
         problem = ""
@@ -110,7 +126,7 @@ class Relevance:
         elif query.time is not None and _happened_then(view, query, signals.ordinals[:HEAD]):
             # What happened in the time that the query states is an answer to it, whatever its words.
             confidence = max(confidence, self.match)
-        chances = models[1].chances(signals.hits)
+        chances = _as_likely_as_behind(answers, models[1].chances(signals.hits))
         relevance = (confidence * chances).round(6)
         band: Band = "match" if confidence >= self.match else "weak" if confidence >= self.weak else "none"
         found = dict(zip(signals.ordinals.tolist(), relevance.tolist(), strict=True))
@@ -118,7 +134,16 @@ class Relevance:
         rows = set(signals.ordinals[kept].tolist())
         whole = bool(kept.all()) and not why
         likely = pool if whole else tuple(each for each in pool if each.ordinal in rows)
-        dropped = {} if whole else {c.ordinal: why for c in pool if c.ordinal not in rows}
+        states = {each.ordinal for each in answers}
+        dropped = (
+            {}
+            if whole
+            else {
+                each.ordinal: why if each.ordinal in states else ONLY_ASKS
+                for each in pool
+                if each.ordinal not in rows
+            }
+        )
         reasons: tuple[str, ...] = ()
         if band == "none":
             reasons = (
@@ -187,6 +212,24 @@ class Signals:
         if not self.has_vectors:
             return (covered,)
         return (covered, f"the nearest memory has a cosine of {self.anything['cosine'][0]:.2f}")
+
+
+def _as_likely_as_behind(answers: tuple[Candidate, ...], chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chances where a row that was moved before one that says the same is at least as likely as that one."""
+    likely = chances.copy()
+    for place in range(len(likely) - 2, -1, -1):
+        if not _SAY_THE_SAME.isdisjoint(answers[place].signals):
+            likely[place] = max(likely[place], likely[place + 1])
+    return likely
+
+
+def answering(view: View, pool: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """What of *pool* neither asks only nor is an echo of memories."""
+    ordinals = np.array([candidate.ordinal for candidate in pool], np.int64)
+    asks = np.isin(view.column("utterance", ordinals), [int(each) for each in ANSWER_NOTHING])
+    if not asks.any():
+        return pool
+    return tuple(each for each, only in zip(pool, asks.tolist(), strict=True) if not only)
 
 
 def is_small_talk(text: str) -> bool:

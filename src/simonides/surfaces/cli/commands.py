@@ -120,11 +120,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "moves": (
         "moves:moves",
-        "Show what maintenance did to memories, and why; exit code 1 when there is no such memory.",
+        "Show what maintenance and newer memories did to memories; exit code 1 when there is no such one.",
     ),
     "undo": (
         "moves:undo",
-        "Take back a promotion or an archiving for good; exit code 1 when there is none to take back.",
+        "Take back a promotion, an archiving or an end; exit code 1 when there is none to take back.",
     ),
     "pin": (
         "pin:pin",

@@ -1,4 +1,4 @@
-"""`simonides moves` and `undo`: what maintenance did to memories, why, and how to take it back."""
+"""`simonides moves` and `undo`: what maintenance and newer memories did, why, and how to take it back."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ def moves(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Show what maintenance did to memories, and why; exit code 1 when there is no such memory."""
+    """Show what maintenance and newer memories did to memories; exit code 1 when there is no such one."""
     with open_for_reading(store, bank) as opened:
         try:
             found = [move.to_dict() for move in opened.moves(memory_id)]
@@ -45,7 +45,7 @@ def undo(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Take back a promotion or an archiving for good; exit code 1 when there is none to take back."""
+    """Take back a promotion, an archiving or an end; exit code 1 when there is none to take back."""
     with open_for_reading(store, bank) as opened:
         try:
             opened.undo_move(number)

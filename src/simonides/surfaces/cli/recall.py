@@ -174,7 +174,7 @@ def _hits(answer: "Recall") -> "Table":
         precision = memory.occurred.precision if memory.occurred else None
         date = when(memory.event_time, precision)
         # The id stands under the text, where no width is lost to it; `show` and `forget` take it.
-        text = Text(answer.mark + printable(hit.text)).append(f"\n{hit.id}", style="dim")
+        text = Text(answer.mark_of(hit) + printable(hit.text)).append(f"\n{hit.id}", style="dim")
         value = f"{hit.score:.4f}" if hit.relevance is None else percent(hit.relevance)
         rows.add_row(str(hit.rank), value, date, hit.kind, text)
     return rows

@@ -100,7 +100,9 @@ def job_of(answer: Answer) -> RecallJob:
 
 
 def _hit_of(answer: Answer) -> Hit:
-    same = {name: value for name, value in answer.items() if name not in {"id", "text", "kind", "memory"}}
+    # What a hit works out of its memory and its signals.
+    derived = {"id", "text", "kind", "earlier", "memory"}
+    same = {name: value for name, value in answer.items() if name not in derived}
     return Hit(memory=memory_of(answer["memory"]), **same)
 
 

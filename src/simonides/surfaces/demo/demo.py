@@ -140,7 +140,7 @@ def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> bool
         table.add_column(min_width=width)
     for hit in found.told:
         needed = any(words in hit.text for words in expected)
-        text = found.mark + hit.text
+        text = found.mark_of(hit) + hit.text
         day = hit.memory.event_time
         table.add_row(
             Text("✓" if needed else "", "green"),

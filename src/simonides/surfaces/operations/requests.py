@@ -469,14 +469,14 @@ class Maintain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moves:
-    """What maintenance did."""
+    """What maintenance and newer memories did."""
 
     memory: str | None = parameter(s.MEMORY_ID, "Only of this memory; by default of all.", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """Take back what maintenance did."""
+    """Take back what maintenance or a newer memory did."""
 
     number: int = parameter(s.ENTITY, "Number of a move, as moves gives it.")
 

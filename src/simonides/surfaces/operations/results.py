@@ -100,6 +100,7 @@ _HIT = _answer(
     text=_TEXT,
     kind=choice(Kind),
     relevance=RELEVANCE,
+    earlier={**_SWITCH, "description": "Whether another hit, a newer one, states another value of the same."},
     score=_NUMBER,
     scored_by=_TEXT,
     tokens=_COUNT,

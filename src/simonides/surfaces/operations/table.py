@@ -390,7 +390,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "moves",
-            "Show what maintenance did to memories, and why.",
+            "Show what maintenance and newer memories did to memories, and why.",
             requests.Moves,
             results.MOVES,
             _READ,
@@ -399,7 +399,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "undo",
-            "Take back a promotion or an archiving; maintenance does not make it again.",
+            "Take back a promotion, an archiving, or that a newer memory ended one.",
             requests.Undo,
             results.UNDONE,
             Verb.ADMIN,

@@ -56,7 +56,7 @@ def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
         "impressions",
         "shown",
         "meta", "embedders", "episodes", "chunks", "labels", "label_sets", "memories", "vectors", "entities",
-        "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments", "changes", "audit",
+        "aliases", "merges", "mentions", "relations", "statements", "links", "idempotency", "jobs", "enrichments", "changes", "audit",
         "moves", "evidence", "reembedding",
         "token_codes", "sqlite_sequence", "sparse_encoder", "sparse_terms",
     }  # fmt: skip

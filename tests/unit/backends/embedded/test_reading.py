@@ -10,6 +10,7 @@ from simonides.errors import DamagedError
 from simonides.index.columns import COLUMNS
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
+from simonides.records.utterance import Utterance
 
 if TYPE_CHECKING:
     from tests.unit.backends.embedded.conftest import Desk
@@ -156,6 +157,7 @@ def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:
         "access_count": 0,
         "last_access": BEGINNING,
         "asks": 0,
+        "utterance": Utterance.STATEMENT,
         "state": 0,
         "speaker": 0,
     }

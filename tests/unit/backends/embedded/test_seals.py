@@ -115,7 +115,7 @@ def changed(connection: apsw.Connection, table: str, column: str) -> bool:
     if column in {"codes", "body", "terms", "features", "digest", "text_digest", "log_hash", "end_digest"}:
         other = f"CAST({column} || x'00' AS BLOB)"
     row = f"rowid = (SELECT max(rowid) FROM {table} WHERE {column} IS NOT NULL)"
-    if table in {"vectors", "aliases", "relations", "idempotency", "evidence"}:
+    if table in {"vectors", "aliases", "relations", "statements", "idempotency", "evidence"}:
         row = f"{column} = (SELECT max({column}) FROM {table})"
     connection.execute(f"UPDATE OR IGNORE {table} SET {column} = {other} WHERE {row}")
     return bool(connection.changes())

@@ -1,0 +1,155 @@
+"""What memories state of whom: a row for each subject and attribute, found by them without a scan.
+
+The rows follow from a memory's text and its speaker alone, so an export leaves them out.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_names
+from simonides.records.interval import BEGINNING, FOREVER
+from simonides.records.kind import Kind
+from simonides.text.statements.reading import read_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import apsw
+
+# Memories m with label_sets s of their readers that all of ?1, a JSON list, may read.
+READABLE = (
+    f"(m.acl = 0 OR ({sound('label_sets', 's')} AND ?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
+    " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
+)
+
+_HELD = (
+    "SELECT m.ordinal, m.root, m.id, m.text, e.speaker, e.document, m.valid_from, m.valid_to,"
+    " m.superseded_by, s.names, e.trust, p.text, t.names, r.valid_from, r.valid_to, r.superseded_by"
+    " FROM memories m JOIN memories r ON r.ordinal = m.root"
+    f" JOIN labels p ON p.number = m.project AND {sound('labels', 'p')}"
+    f" JOIN label_sets s ON s.number = m.acl AND {sound('label_sets', 's')}"
+    f" JOIN label_sets t ON t.number = m.tags AND {sound('label_sets', 't')}"
+    f" JOIN chunks c ON c.number = m.chunk AND {sound('chunks', 'c')}"
+    f" JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
+    " WHERE m.ordinal=? AND m.expired_at=? AND m.kind<>?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A memory that the bank holds now, as a newer statement meets it. Times in microseconds UTC.
+
+    Attributes:
+        since: when what it states began; a memory that holds again after another began before it.
+        bounded: its end was stated with it.
+    """
+
+    ordinal: int
+    root: int
+    id: str
+    text: str
+    speaker: str
+    document: str
+    valid_from: int
+    valid_to: int
+    superseded_by: str
+    readers: frozenset[str]
+    trust: float
+    project: str
+    tags: frozenset[str]
+    since: int
+    bounded: bool
+
+
+def write_statements(connection: apsw.Connection, ordinal: int, text: str, speaker: str) -> None:
+    """Note what a row's text states of whom."""
+    keys = dict.fromkeys((one.subject, one.attribute) for one in read_statements(text, speaker or None))
+    for subject, attribute in keys:
+        connection.execute(
+            "INSERT OR IGNORE INTO statements(ordinal, subject, attribute) VALUES (?, ?, ?)",
+            (ordinal, subject, attribute),
+        )
+
+
+def move_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> None:
+    """What a row states, from a version on to the next one: only what the bank holds now is looked for."""
+    connection.execute(
+        f"UPDATE statements SET ordinal=? WHERE ordinal=? AND {sound('statements')}", (fresh, ordinal)
+    )
+
+
+def copy_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> None:
+    """What a row states, for a new memory in the same words."""
+    connection.execute(
+        "INSERT OR IGNORE INTO statements(ordinal, subject, attribute) SELECT ?, subject, attribute"
+        f" FROM statements WHERE ordinal=? AND {sound('statements')}",
+        (fresh, ordinal),
+    )
+
+
+def listed(readers: Sequence[str]) -> str:
+    """Readers as ``READABLE`` takes them."""
+    return json.dumps(sorted(readers), ensure_ascii=False)
+
+
+def stating(
+    connection: apsw.Connection,
+    subject: str,
+    attribute: str | None,
+    readers: Sequence[str],
+    most: int,
+    after: int = BEGINNING,
+) -> list[int]:
+    """Ordinals of rows that the bank holds now and that state *attribute* of *subject*, the newest first.
+
+    Args:
+        connection: in the transaction.
+        subject: folded.
+        attribute: folded; ``None`` = any.
+        readers: all of them may read what is returned.
+        most: how many at most.
+        after: only what holds after it, microseconds UTC.
+    """
+    named = "" if attribute is None else " AND n.attribute=?6"
+    parameters: list[Any] = [listed(readers), subject, FOREVER, most, after]
+    rows = connection.execute(
+        "SELECT n.ordinal FROM statements n CROSS JOIN memories m ON m.ordinal = n.ordinal"
+        " CROSS JOIN label_sets s ON s.number = m.acl"
+        f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND m.valid_to>?5"
+        f" AND {sound('statements', 'n')} AND {READABLE}"
+        " ORDER BY n.ordinal DESC LIMIT ?4",
+        [*parameters, *([] if attribute is None else [attribute])],
+    )
+    return [int(ordinal) for (ordinal,) in rows]
+
+
+def held(connection: apsw.Connection, ordinals: Iterable[int]) -> list[Held]:
+    """Those of some rows that the bank holds now outside quarantine, in the order given."""
+    found = []
+    for ordinal in ordinals:
+        row = connection.execute(_HELD, (ordinal, FOREVER, Kind.QUARANTINE.value)).fetchone()
+        if row is not None:
+            found.append(_held(connection, row))
+    return found
+
+
+def _held(connection: apsw.Connection, row: tuple[Any, ...]) -> Held:
+    (ordinal, root, memory, text, speaker, document, start, end, by, readers, trust, project, tags,
+     first, first_end, first_by) = row  # fmt: skip
+    began, bounded = int(first), first_end != FOREVER and not first_by
+    continued = connection.execute(
+        "SELECT o.valid_from, o.valid_to, o.superseded_by FROM moves v JOIN memories o ON o.id = v.was"
+        f" AND o.version=1 WHERE v.ordinal=? AND v.action='continue' AND {sound('moves', 'v')} LIMIT 1",
+        (root,),
+    ).fetchone()
+    if continued is not None:
+        began, bounded = int(continued[0]), continued[1] != FOREVER and not continued[2]
+    return Held(
+        int(ordinal), int(root), str(memory), str(text), str(speaker), str(document), int(start), int(end),
+        str(by), frozenset(read_names(readers)), float(trust), str(project), frozenset(read_names(tags)),
+        began, bounded,
+    )  # fmt: skip

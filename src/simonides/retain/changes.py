@@ -1,0 +1,176 @@
+"""Which stored memories a new one states another value of, and which it only says again.
+
+    statements of the text ─► rows of the same subject and attribute          (an index, no scan)
+                           ─► where the text names what it replaces or ends: rows of the same subject, and
+                              what is near by meaning, ten at most
+                           ─► each is compared with the text (``text.statements.comparing``)
+
+Only a sure change counts. Compared are memories of one project whose tags do not contradict; the statements
+of one document stand beside each other, because it may tell a history, and it is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from simonides.retain.names import fold_name
+from simonides.retain.readers import all_may_read
+from simonides.retain.supersession import Rival, declared
+from simonides.text.statements.comparing import compare_texts
+from simonides.text.statements.phrases import same_value
+from simonides.text.statements.reading import is_reported, read_statements, says_one_thing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from simonides.backends.embedded.stated import Held
+    from simonides.backends.embedded.transaction import Placement, WriteTransaction
+    from simonides.records.draft import Draft, Prepared
+    from simonides.text.statements.statement import Statement
+
+MOST_STATED = 128
+"""Rows of one subject and attribute that are compared, the newest of them."""
+
+MOST_OF_SUBJECT = 40
+"""Rows of one subject that are looked through where the text says that it replaces something."""
+
+MOST_NEAR = 10
+"""Neighbours that are compared."""
+
+
+def find_rivals(
+    transaction: WriteTransaction,
+    item: Prepared,
+    place: Placement,
+    entities: Mapping[str, int],
+    near: Sequence[int],
+    beside: Collection[str],
+) -> list[Rival]:
+    """Memories of another value than the new one's; each once.
+
+    Args:
+        transaction: open.
+        item: the new memory.
+        place: of its row.
+        entities: folded name → number, of the names in its text.
+        near: ordinals of its neighbours, nearest first.
+        beside: memories that it stands beside.
+    """
+    draft = item.draft
+    found: dict[int, Rival] = {}
+    said = _statements(transaction, draft)
+    for rival in _by_relation(transaction, item, entities, said):
+        found[rival.held.ordinal] = rival
+    if said and draft.statement is None:
+        ordinals = dict.fromkeys(_candidates(transaction, draft, said, near, place.valid_from.start))
+        for held in transaction.held(ordinal for ordinal in ordinals if ordinal not in found):
+            rule = _changes(held, draft, said, place) if _comparable(held, draft) else ""
+            if rule and not any(
+                transaction.speaks_of_another(held.ordinal, entities[fold_name(one.subject)])
+                for one in said
+                if fold_name(one.subject) in entities
+            ):
+                found[held.ordinal] = Rival(held, rule)
+    return [rival for rival in found.values() if rival.held.id not in beside]
+
+
+def restated(transaction: WriteTransaction, draft: Draft) -> list[int]:
+    """Rows that state the very value of a subject's attribute that a text states, the newest first."""
+    said = [one for one in read_statements(draft.text, draft.speaker or None) if one.single_valued]
+    if len(said) != 1 or said[0].ended or said[0].old_value:
+        return []
+    (mine,) = said
+    ordinals = transaction.stating(mine.subject, mine.attribute, draft.acl, MOST_NEAR)
+    return [held.ordinal for held in transaction.held(ordinals) if _says(held, mine)]
+
+
+def _says(held: Held, mine: Statement) -> bool:
+    theirs = read_statements(held.text, held.speaker or None)
+    return any(one.subject == mine.subject and one.value == mine.value for one in theirs)
+
+
+def _statements(transaction: WriteTransaction, draft: Draft) -> tuple[Statement, ...]:
+    """What the text states; *back to X* says which attribute by the X that was there before."""
+    found = read_statements(draft.text, draft.speaker or None)
+    if not any(one.marker == "back" and not one.attribute for one in found):
+        return found
+    return tuple(_resolved(transaction, draft, one) if not one.attribute else one for one in found)
+
+
+def _resolved(transaction: WriteTransaction, draft: Draft, one: Statement) -> Statement:
+    for held in transaction.held(transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT)):
+        for before in read_statements(held.text, held.speaker or None):
+            if before.single_valued and before.attribute and same_value(before.value, one.value):
+                return replace(one, attribute=before.attribute)
+    return one
+
+
+def _by_relation(
+    transaction: WriteTransaction, item: Prepared, entities: Mapping[str, int], said: Sequence[Statement]
+) -> list[Rival]:
+    """Memories that state the same single-valued relation of the same entity with another object."""
+    draft = item.draft
+    # A text that says "also" or "during the week" stands beside others.
+    beside = any(one.marker == "also" or one.qualifier for one in said)
+    if draft.statement is None and (beside or is_reported(draft.text)):
+        return []
+    rivals = []
+    for relation in declared(draft, item.extraction.relations):
+        subject = entities.get(fold_name(relation.subject))
+        if subject is None:
+            continue
+        obj = fold_name(relation.object)
+        stated = transaction.stated(subject, relation.name)
+        # A memory may state several objects: what its words say, and what its writer said they mean.
+        agreeing = {ordinal for ordinal, other in stated if other == obj}
+        others = dict.fromkeys(ordinal for ordinal, _ in stated if ordinal not in agreeing)
+        for held in transaction.held(others):
+            if draft.statement is None and not _comparable(held, draft):
+                continue
+            narrowed = any(one.qualifier for one in read_statements(held.text, held.speaker or None))
+            if draft.statement is None and (narrowed or is_reported(held.text)):
+                continue
+            rivals.append(Rival(held, f"another value of {relation.name!r}"))
+    return rivals
+
+
+def _candidates(
+    transaction: WriteTransaction,
+    draft: Draft,
+    said: Sequence[Statement],
+    near: Sequence[int],
+    after: int,
+) -> list[int]:
+    found: list[int] = []
+    for one in said:
+        if one.attribute:
+            found += transaction.stating(one.subject, one.attribute, draft.acl, MOST_STATED, after)
+        if one.ended or one.old_value or not one.attribute or one.marker == "correction":
+            found += transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT, after)
+            if one.old_value and one.old_value != one.subject:
+                found += transaction.stating(one.old_value, None, draft.acl, MOST_NEAR, after)
+        if one.attribute == "name":
+            # What is renamed may go by its old name: project Nightjar.
+            sort = one.subject.rpartition(" ")[0]
+            found += transaction.stating(sort or "user", "name", draft.acl, MOST_NEAR, after)
+    return found + list(near[:MOST_NEAR])
+
+
+def _comparable(held: Held, draft: Draft) -> bool:
+    mine = frozenset(draft.tags)
+    if not all_may_read(draft.acl, held.readers):
+        return False
+    return held.project == draft.project and (mine <= held.tags or held.tags <= mine)
+
+
+def _changes(held: Held, draft: Draft, said: Sequence[Statement], place: Placement) -> str:
+    """The rule by which a stored memory and the new one are surely not both true; empty = none."""
+    before = read_statements(held.text, held.speaker or None)
+    if not before:
+        return ""
+    if held.since <= place.valid_from.start:
+        change = compare_texts(before, said, alone=says_one_thing(held.text))
+    else:
+        change = compare_texts(said, before, alone=says_one_thing(draft.text))
+    return f"{change.rule}" if change is not None and change.sure else ""

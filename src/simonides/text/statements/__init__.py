@@ -1,0 +1,1 @@
+"""What a sentence states about whom, and whether a later one states another value of it; no model."""

@@ -1,0 +1,318 @@
+"""Whether a later text states another value of the same attribute of the same subject.
+
+Three ways, the surest first: what the later text itself says it replaces or ends; one subject and one
+attribute that has a value at a time; two sentences that differ in one slot, where the frame says that the
+slot holds one value at a time. What coexists is no change: other qualifiers, *also*, events, likings of
+different things.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from simonides.text.statements.clauses import read_words
+from simonides.text.statements.cues import told_change
+from simonides.text.statements.english import words
+from simonides.text.statements.frames import one_slot
+from simonides.text.statements.phrases import USER, same_value, stem
+from simonides.text.statements.reading import fold_speaker, read_statements, says_one_thing, subjects_of
+from simonides.text.statements.statement import Change
+from simonides.text.word_lists import stopwords
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simonides.text.statements.statement import Statement
+
+_SCHEDULED = frozenset(
+    {"when", "deadline", "place", "leave", "land", "arrive", "open", "close", "end", "start"}
+)
+_CHANGED = frozenset({"moved", "renamed", "correction", "back", "now", "new", "left"})
+_MANY = 2
+"""Shared words of content from which two texts of the user are about one thing."""
+
+_ONE_SORT = frozenset({"time", "date", "money", "number", "version", "floor", "address"})
+
+
+@lru_cache(maxsize=4096)
+def compare_statements(
+    earlier: str, later: str, *, earlier_speaker: str | None = None, later_speaker: str | None = None
+) -> Change | None:
+    """What the later of two texts changes about the earlier one; ``None`` where both may be true.
+
+    Args:
+        earlier: text that was true first.
+        later: text that was true later.
+        earlier_speaker: who says it; ``None`` = the user.
+        later_speaker: the same of the later one.
+    """
+    if earlier == later:
+        return None
+    after = read_statements(later, later_speaker)
+    before = read_statements(earlier, earlier_speaker)
+    change = compare_texts(before, after, alone=says_one_thing(earlier))
+    if change is None and _one_speaker(earlier_speaker, later_speaker):
+        decided = any(
+            new.single_valued
+            and old.single_valued
+            and (new.subject, new.attribute) == (old.subject, old.attribute)
+            for new in after
+            for old in before
+        )
+        negated = decided or any(
+            one.ended or one.marker == "also" or one.qualifier == "today" for one in (*before, *after)
+        )
+        if negated:
+            return None
+        return one_slot(earlier, later) or told_change(before, later, subjects_of(later, later_speaker))
+    return change
+
+
+@lru_cache(maxsize=4096)
+def newer_leads(
+    earlier: str, later: str, *, earlier_speaker: str | None = None, later_speaker: str | None = None
+) -> bool:
+    """Whether the later of two texts that answer one question goes before the earlier one.
+
+    That is so where it changes what the earlier one states, and where both state something of the very same
+    subject: then both may be true, and the order says nothing. Not for marking the earlier one.
+
+    Args:
+        earlier: text that was true first.
+        later: text that was true later.
+        earlier_speaker: who says it; ``None`` = the user.
+        later_speaker: the same of the later one.
+    """
+    change = compare_statements(earlier, later, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
+    if change is not None:
+        return True
+    mine, theirs = subjects_of(later, later_speaker), subjects_of(earlier, earlier_speaker)
+    shared = {each for each in mine & theirs if each not in {USER, fold_speaker(later_speaker)}}
+    if shared:
+        return True
+    both = content_of(earlier) & content_of(later)
+    owned = {word for subject in mine | theirs for word in subject.split(" ")} - {USER}
+    return bool(mine and theirs and both & {stem(word) for word in owned}) or len(both) >= _MANY
+
+
+def content_of(text: str) -> frozenset[str]:
+    """Stems of the words of a text that are no function words."""
+    return frozenset(
+        stem(word.low)
+        for word in read_words(text)
+        if word.low not in stopwords("english") and word.low[0].isalnum()
+    )
+
+
+def _one_speaker(earlier: str | None, later: str | None) -> bool:
+    return fold_speaker(earlier) == fold_speaker(later)
+
+
+def compare_texts(before: Sequence[Statement], after: Sequence[Statement], *, alone: bool) -> Change | None:
+    """The same of what two texts state.
+
+    Args:
+        before: of the earlier text.
+        after: of the later one.
+        alone: the earlier text says nothing else; what says more is never surely over.
+    """
+    found: Change | None = None
+    for new in after:
+        for old in before:
+            change = compare(old, new)
+            if change is not None and change.sure and not alone:
+                change = Change(change.rule, sure=False)
+            if change is not None and (found is None or change.sure):
+                found = change
+            if found is not None and found.sure:
+                return found
+    return found
+
+
+def compare(old: Statement, new: Statement) -> Change | None:
+    """What a later statement changes about an earlier one."""
+    if new.marker == "also" or old.marker == "also":
+        return None
+    if new.ended:
+        return _ends(old, new)
+    if old.ended:
+        return _resumes(old, new)
+    replaced = _replaces(old, new)
+    if replaced is not None:
+        return replaced
+    if not _one_subject(old, new):
+        return None
+    if new.attribute.startswith("attitude"):
+        opposite = (
+            old.attribute == new.attribute and old.value != new.value and old.qualifier == new.qualifier
+        )
+        return Change("opposite", sure=new.marker in _CHANGED) if opposite else None
+    if old.qualifier != new.qualifier:
+        return None
+    if not _one_attribute(old, new) or _one_value(old, new):
+        return None
+    if not _one_sort(old, new):
+        return None
+    if new.single_valued and (old.single_valued or new.attribute.startswith(("role", "want ", "prefer"))):
+        marked = new.marker in _CHANGED
+        sure = (old.sure and new.sure) or (marked and new.marker != "new" and (new.sure or old.sure))
+        return Change("same attribute", sure=sure)
+    if new.marker not in _CHANGED or new.marker == "new" or old.attribute != new.attribute:
+        return None
+    # What one may have several of, said to be so now: the newer goes first, and nothing ends.
+    verb = new.attribute.split(" ")[0]
+    if (
+        new.qualifier
+        or (verb not in words("manifold") and verb not in {"be", "have"})
+        or new.marker == "correction"
+    ):
+        return Change("same attribute, now", sure=False)
+    return None
+
+
+def _one_subject(old: Statement, new: Statement) -> bool:
+    if old.subject == new.subject:
+        return True
+    if new.marker == "correction" and old.subject and new.subject:
+        mine, theirs = set(old.subject.split(" ")), set(new.subject.split(" "))
+        return mine <= theirs or theirs <= mine
+    return False
+
+
+def _one_value(old: Statement, new: Statement) -> bool:
+    # A deputy manager is no manager.
+    return old.value == new.value if new.attribute == "role" else same_value(old.value, new.value)
+
+
+def _one_attribute(old: Statement, new: Statement) -> bool:
+    if old.attribute == new.attribute:
+        return bool(old.attribute) or (
+            old.kind == new.kind and new.subject != USER and new.marker in _CHANGED
+        )
+    if not old.attribute and old.marker in _CHANGED and old.subject != USER:
+        return old.kind == new.kind and old.kind in _ONE_SORT
+    if new.attribute or new.marker not in _CHANGED:
+        return False
+    if new.subject == USER:
+        return False
+    # "was moved to Friday": of whatever the thing has that is such a value.
+    if old.kind in _ONE_SORT:
+        return old.kind == new.kind and old.single_valued
+    return old.single_valued and new.kind not in _ONE_SORT and old.attribute not in {"be", "name"}
+
+
+def _one_sort(old: Statement, new: Statement) -> bool:
+    """Whether two values are of one sort, so that one can stand in place of the other."""
+    if old.attribute == "residence" or new.attribute == "residence":
+        return _one_grain(old, new)
+    if {old.kind, new.kind} <= _ONE_SORT:
+        return old.kind == new.kind or {old.kind, new.kind} <= {"money", "number"}
+    if new.attribute == "place" and new.marker not in _CHANGED:
+        return old.kind == new.kind and _one_grain(old, new)
+    if new.attribute in {"when", "be", "deadline", "status"}:
+        return old.kind == new.kind
+    if "floor" in {old.kind, new.kind}:
+        return old.kind == new.kind
+    return True
+
+
+def _one_grain(old: Statement, new: Statement) -> bool:
+    """A country and a city are both true of one home, and so are a street and its town."""
+    mine, theirs = _grain(old.value), _grain(new.value)
+    if mine == theirs:
+        return True
+    return new.marker in {"moved", "back"} and mine == "street" and theirs == "town"
+
+
+def _grain(value: str) -> str:
+    parts = value.split(" ")
+    if set(parts) & words("countries"):
+        return "country"
+    if parts[0][:1].isdigit() or parts[-1] in words("grains"):
+        return "street"
+    return "town"
+
+
+def _ends(old: Statement, new: Statement) -> Change | None:
+    """*no longer*, *stopped*, *left*, *cancelled*."""
+    if old.ended or not (_one_subject(old, new) or _names(old, new)):
+        return None
+    if old.attribute.startswith("attitude") or new.attribute.startswith("attitude"):
+        return None
+    if new.qualifier and new.qualifier != old.qualifier:
+        return None
+    if new.attribute and new.attribute != old.attribute and not old.attribute.startswith(f"{new.attribute} "):
+        return None
+    if not new.value:
+        if new.attribute:
+            return Change("ended", sure=new.marker != "not")
+        return Change("ended", sure=new.marker != "not") if old.attribute in _SCHEDULED else None
+    if _holds(old, new.value):
+        return Change("ended", sure=new.marker != "not")
+    if old.qualifier and _holds(old, new.value, old.qualifier):
+        return Change("ended", sure=False)
+    return None
+
+
+def _names(old: Statement, new: Statement) -> bool:
+    """Whether what ended is what the earlier statement is about: *gave up the flat*, Jorunn's flat."""
+    if not new.value or new.attribute:
+        return False
+    if old.subject == new.value and old.value == new.subject:
+        return True
+    owner = "" if new.subject == USER else f"{new.subject} "
+    return old.subject == f"{owner}{new.value}" or f"{old.subject} {old.attribute}" == f"{owner}{new.value}"
+
+
+def _holds(old: Statement, value: str, more: str = "") -> bool:
+    """Whether an earlier statement is about *value*: it is its value, its verb or its thing."""
+    wanted = [stem(part) for part in value.split(" ")]
+    held = {stem(part) for part in f"{old.subject} {old.attribute} {old.value} {more}".split(" ")}
+    return bool(wanted) and all(part in held for part in wanted)
+
+
+def _resumes(old: Statement, new: Statement) -> Change | None:
+    """*Sunna is vegan again* after *Sunna is not vegan any more*."""
+    if not _one_subject(old, new) or old.attribute != new.attribute or old.qualifier != new.qualifier:
+        return None
+    if old.value and not (same_value(old.value, new.value) or _holds(new, old.value)):
+        return None
+    return Change("resumed", sure=new.marker in {"back", "now"})
+
+
+def _replaces(old: Statement, new: Statement) -> Change | None:
+    """*from X to Y*, *not X but Y*, *renamed*, *replaced X*."""
+    if new.attribute == "name" and old.attribute == "name" and _ends_with(new.subject, old.value):
+        return Change("renamed", sure=True)
+    if not new.old_value:
+        return None
+    told = new.old_value
+    subject = _one_subject(old, new) or not new.subject or new.subject == USER or _shares(old, new)
+    if not subject:
+        return None
+    if same_value(old.value, told) or told in old.value.split(" ") or _within(told, old.value):
+        if (
+            new.attribute
+            and old.attribute
+            and new.attribute != old.attribute
+            and new.marker not in {"renamed", "moved"}
+        ):
+            return None
+        return Change(
+            "replaced", sure=_one_subject(old, new) or bool(new.attribute and new.attribute == old.attribute)
+        )
+    return None
+
+
+def _within(part: str, whole: str) -> bool:
+    return len(part) > 3 and part in whole
+
+
+def _shares(old: Statement, new: Statement) -> bool:
+    mine, theirs = set(old.subject.split(" ")), set(new.subject.split(" "))
+    return bool(mine) and (mine <= theirs or theirs <= mine)
+
+
+def _ends_with(longer: str, shorter: str) -> bool:
+    return longer == shorter or longer.endswith(f" {shorter}")

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simonides.errors import InputError
+from simonides.recall.refining.newer_first import SIGNAL, NewerFirst
+from simonides.records.candidate import Candidate
+from simonides.records.recall import EARLIER
+from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
+
+if TYPE_CHECKING:
+    from simonides.protocols import Refined
+    from simonides.records.memory import Memory
+
+pytestmark = pytest.mark.fault("N4")
+
+STAGE = NewerFirst(most=20)
+DAY = 86_400_000_000
+
+
+def lives(town: str, day: int, **changes: Any) -> Memory:
+    return fake_memory(f"Odalys Brenn lives in {town}.", **({"valid_from_micros": day * DAY} | changes))
+
+
+A, B, C = lives("Norrhav", 1), lives("Quillmouth", 2), lives("Tarn", 3)
+OTHER = fake_memory("Figs need water every second day.", valid_from_micros=9 * DAY)
+
+
+def refine(*memories: Memory, stage: NewerFirst = STAGE) -> Refined:
+    view = FakeView.of(list(memories))
+    pool = tuple(Candidate(n, 10.0 - n, "x") for n in range(len(memories)))
+    return stage.refine(view, fake_query("Where does Odalys Brenn live?"), pool, fake_tools())
+
+
+def order(*memories: Memory, **options: Any) -> list[str]:
+    return [memories[candidate.ordinal].text for candidate in refine(*memories, **options).pool]
+
+
+@pytest.mark.parametrize("pool", list(itertools.permutations((A, B, C))))
+def test_the_newest_of_three_values_leads_whatever_the_order(pool: tuple[Memory, ...]) -> None:
+    assert order(*pool) == [C.text, B.text, A.text]
+
+
+def test_the_newer_comes_directly_before_the_older_and_nothing_else_moves() -> None:
+    texts = ("The ferry was late.", "Tove keeps bees.", "Figs taste sweet.")
+    more = [fake_memory(text, valid_from_micros=9 * DAY) for text in texts]
+    assert order(more[0], A, more[1], B, more[2]) == [
+        more[0].text,
+        B.text,
+        A.text,
+        more[1].text,
+        more[2].text,
+    ]
+
+
+def test_what_leads_already_stays_and_the_older_is_marked() -> None:
+    refined = refine(B, OTHER, A)
+    assert [candidate.ordinal for candidate in refined.pool] == [0, 1, 2]
+    assert [dict(candidate.signals) for candidate in refined.pool] == [{}, {}, {EARLIER: 1.0}]
+    assert [candidate.score for candidate in refined.pool] == [10.0, 9.0, 8.0]
+
+
+def test_the_notes_name_the_rule() -> None:
+    refined = refine(A, B)
+    assert refined.pool[0].signals == {SIGNAL: 1.0}
+    assert refined.notes[1].startswith("moved before an earlier one (")
+    assert refined.notes[0].startswith("a newer one changes it (")
+
+
+def test_of_one_time_the_one_recorded_later_is_newer_and_then_the_one_stored_later() -> None:
+    early, late = lives("Norrhav", 1, ingested_at_micros=2), lives("Tarn", 1, ingested_at_micros=1)
+    assert order(late, early) == [early.text, late.text]
+    early, late = lives("Norrhav", 1), lives("Tarn", 1)
+    assert order(early, late) == [late.text, early.text]
+
+
+def test_a_value_that_came_back_leads_the_one_between() -> None:
+    back = lives("Norrhav", 3, id="back")
+    for pool in itertools.permutations((A, B, back)):
+        refined = refine(*pool)
+        first = pool[refined.pool[0].ordinal]
+        assert first.text == back.text
+        ordered = [pool[candidate.ordinal].id for candidate in refined.pool]
+        assert ordered.index(back.id) < ordered.index(B.id) < ordered.index(A.id)
+
+
+def test_what_is_less_trusted_changes_nothing() -> None:
+    assert order(A, replace(B, trust=0.5)) == [A.text, B.text]
+    assert order(replace(A, trust=0.5), B) == [B.text, A.text]
+
+
+def test_questions_and_the_output_of_tools_change_nothing() -> None:
+    asked = replace(B, text="Does Odalys Brenn live in Quillmouth now?")
+    tool = replace(B, trust=0.6)
+    for other in (asked, tool):
+        assert order(replace(A, trust=0.5), other) == [A.text, other.text]
+
+
+def test_only_the_first_rows_are_compared() -> None:
+    assert order(A, OTHER, B, stage=NewerFirst(most=2)) == [A.text, OTHER.text, B.text]
+
+
+def test_what_coexists_is_left_alone() -> None:
+    one = fake_memory("Odalys Brenn likes tea.", valid_from_micros=DAY)
+    other = fake_memory("Odalys Brenn likes rye bread.", valid_from_micros=2 * DAY)
+    refined = refine(one, other)
+    assert [candidate.ordinal for candidate in refined.pool] == [0, 1]
+    assert not refined.notes
+    assert refine().pool == ()
+
+
+def test_wrong_options_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        NewerFirst(most=1)
+    assert caught.value.field == "most"
