@@ -14,7 +14,7 @@ from simonides.surfaces.agents.clients import CLIENTS
 from simonides.surfaces.cli.main import app
 
 if TYPE_CHECKING:
-    from click.testing import Result
+    from typer.testing import Result
 
 PLUGIN = Path(__file__).parents[2] / "integrations" / "claude-code"
 
