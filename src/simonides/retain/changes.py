@@ -123,7 +123,7 @@ def _by_relation(
         obj = fold_name(relation.object)
         stated = transaction.stated(subject, relation.name)
         # A memory may state several objects: what its words say, and what its writer said they mean.
-        agreeing = {ordinal for ordinal, other in stated if other == obj}
+        agreeing = {ordinal for ordinal, other in stated if same_value(other, obj)}
         others = dict.fromkeys(ordinal for ordinal, _ in stated if ordinal not in agreeing)
         for held in transaction.held(others):
             if draft.statement is None and not _comparable(held, draft):

@@ -2,9 +2,13 @@
 
     a row states another value than an older row   (``text.statements``; where that is not sure, only if the
     two share a quarter of the words of the longer one)
-        ⇒ it comes directly before that row, if it came behind it, and the older row is marked ``earlier``
+        ⇒ it comes directly before that row, if it came behind it; the older row is marked ``earlier`` where
+          the change is sure, the newer row says that something changed, or other numbers stand in the two
     a row says that something changed, about what an older row tells   (``words_of_change``)
         ⇒ the same, but nothing is marked: what changed is not sure
+    a row shares a third of the words of the shorter one with an older row, is valid from a minute later or
+    more, and has a score that is not far below
+        ⇒ the same: both answer alike, and the newer one is the better guess
 
 Where a change is sure when it is written, the older statement ends, and no recall of today sees it. Of all
 others both are returned, and their words are so alike that chance decides which one leads. Newer is what is
@@ -25,7 +29,13 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Refined
 from simonides.recall.refining.boosting import first_recorded
-from simonides.recall.refining.words_of_change import read_change_words, says_changed, share_words
+from simonides.recall.refining.words_of_change import (
+    other_numbers,
+    read_change_words,
+    says_changed,
+    share_words,
+    shares_of_shorter,
+)
 from simonides.records.recall import EARLIER
 from simonides.records.utterance import Utterance, role_by_trust
 from simonides.text.speech import unlabelled
@@ -45,6 +55,8 @@ if TYPE_CHECKING:
 SIGNAL = "newer_first"
 
 SAYS_SO = Change("it says that something changed", sure=False)
+ALIKE = Change("it is newer and tells of the same", sure=False)
+_MINUTE = 60_000_000
 _STATES = frozenset({int(Utterance.STATEMENT), int(Utterance.ASSISTANT)})
 
 
@@ -54,24 +66,38 @@ class NewerFirst:
 
     Attributes:
         most: so many of the first rows are compared, from 2.
+        alike: share of the words of the shorter of two texts from which they tell of the same, above 0 to 1.
+        score_share: share of the older one's score that the newer one must have for that, 0 to 1.
     """
 
     most: int
+    alike: float
+    score_share: float
 
     def __post_init__(self) -> None:
         if self.most < 2:
             raise InputError("most", f"{self.most} is below 2; to drop the stage, leave it out")
+        if not 0 < self.alike <= 1:
+            raise InputError("alike", f"{self.alike} is not above 0 and at most 1; 0.34 is usual")
+        if not 0 <= self.score_share <= 1:
+            raise InputError("score_share", f"{self.score_share} is not from 0 to 1; 0.3 is usual")
 
     def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
         """The same pool; what was moved has the signal ``newer_first``, what it changes ``earlier``."""
         read = _read(view, pool[: self.most], tools.analyser)
-        changes = _changes(read, frozenset(term for term, _ in query.terms))
+        changes = self._changes(read, frozenset(term for term, _ in query.terms))
         if not changes:
             return Refined(pool)
         place = {candidate.ordinal: n for n, candidate in enumerate(pool)}
         notes = _notes(changes, place)
         leads = {new for (old, new) in changes if place[new] > place[old]}
-        earlier = {old for (old, _), change in changes.items() if change is not SAYS_SO}
+        words = {row.ordinal: row.words for row in read}
+        earlier = {
+            old
+            for (old, new), change in changes.items()
+            if change not in {SAYS_SO, ALIKE}
+            and (change.sure or words[new].says_so or other_numbers(words[old], words[new]))
+        }
         ordered = []
         for candidate in _newer_before_older(pool, changes, place):
             signals = {
@@ -84,6 +110,25 @@ class NewerFirst:
             )
         return Refined(tuple(ordered), notes=notes)
 
+    def _changes(self, read: Sequence[_Row], asked: frozenset[str]) -> dict[tuple[int, int], Change]:
+        """By pair (older, newer), what the newer one changes; a pair that changes nothing is left out."""
+        found: dict[tuple[int, int], Change] = {}
+        for old in read:
+            for new in read:
+                if new.moment > old.moment and new.trust >= old.trust:
+                    change = _change(old, new, asked) or (ALIKE if self._tell_alike(old, new) else None)
+                    if change is not None:
+                        found[old.ordinal, new.ordinal] = change
+        return found
+
+    def _tell_alike(self, old: _Row, new: _Row) -> bool:
+        return (
+            new.moment[0] - old.moment[0] >= _MINUTE
+            and 0 < old.score * self.score_share <= new.score
+            and not (new.words.unreal or new.words.assistant)
+            and shares_of_shorter(old.words, new.words) >= self.alike
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -92,6 +137,7 @@ class _Row:
     Attributes:
         moment: from when it is valid, when it was first recorded, and its place among all that was stored.
         trust: of who says it.
+        score: by which it stands where it does.
         statements: what it states.
         words: by which it may say that something changed.
     """
@@ -99,12 +145,14 @@ class _Row:
     ordinal: int
     moment: tuple[int, int, int]
     trust: float
+    score: float
     statements: tuple[Statement, ...]
     words: ChangeWords
 
 
 def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Row]:
     ordinals = np.array([candidate.ordinal for candidate in head], np.int64)
+    scores = {candidate.ordinal: candidate.score for candidate in head}
     kinds = view.column("utterance", ordinals)
     ordinals = ordinals[np.isin(kinds, [int(kind) for kind in _STATES])]
     if len(ordinals) < 2:
@@ -119,23 +167,12 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
                 memory.ordinal,
                 (memory.valid_from_micros, int(first), int(root)),
                 memory.trust,
+                scores[memory.ordinal],
                 read_statements(text, said_by or None),
                 read_change_words(text, said_by, analyser, assistant=assistant),
             )
         )
     return rows
-
-
-def _changes(read: Sequence[_Row], asked: frozenset[str]) -> dict[tuple[int, int], Change]:
-    """By pair (older, newer), what the newer one changes; a pair that changes nothing is left out."""
-    found: dict[tuple[int, int], Change] = {}
-    for old in read:
-        for new in read:
-            if new.moment > old.moment and new.trust >= old.trust:
-                change = _change(old, new, asked)
-                if change is not None:
-                    found[old.ordinal, new.ordinal] = change
-    return found
 
 
 def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:

@@ -34,6 +34,16 @@ _WHEN = re.compile(
     r"|january|february|march|april|may|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
+_UNREAL = re.compile(
+    r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would|could|might|may|wants?|wanted|consider(?:s|ed|ing)?"
+    r"|turned down|decided against|rejected|declined|refused|if|almost|nearly|thought about|thinks? about"
+    r"|thinking|plans?|planned|planning|someday|one day|offered)\b"
+)
+_OTHERS = re.compile(
+    r"\b(?:brother|sister|mother|father|mum|mom|dad|son|daughter|wife|husband|partner|cousin|uncle|aunt|friend"
+    r"|neighbour|neighbor|colleague|boss|flatmate|roommate|girlfriend|boyfriend|parents?|grand\w+)(?:'s|s)?\b",
+    re.IGNORECASE,
+)
 # What may be a name: a word inside a sentence, or after a title.
 _INSIDE = re.compile(
     r"(?:(?<=[\w,;:] )|(?<=M[rs]\. )|(?<=Dr\. )|(?<=Mrs\. )|(?<=Prof\. ))(?!(?:M[rs]|Dr|Mrs|Prof)\.)\w+"
@@ -55,6 +65,8 @@ class ChangeWords:
         says_so, says_when: whether it says that something changed, and a day or a time.
         shifts: whether it says that a day or a time may have changed.
         short: whether it is short enough to be about one thing.
+        unreal: whether it tells of a wish, a plan or what did not come about.
+        others: those who stand in some relation to somebody ("my brother").
     """
 
     speaker: str
@@ -66,6 +78,8 @@ class ChangeWords:
     says_when: bool
     shifts: bool
     short: bool
+    unreal: bool
+    others: frozenset[str]
 
 
 def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant: bool) -> ChangeWords:
@@ -88,6 +102,8 @@ def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant:
         says_when=bool(when),
         shifts=bool(_SHIFTS.search(text)),
         short=len(text) <= _LONGEST,
+        unreal=bool(_UNREAL.search(text)),
+        others=frozenset(found[0].lower() for found in _OTHERS.finditer(text)),
     )
 
 
@@ -118,3 +134,16 @@ def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> b
 def share_words(old: ChangeWords, new: ChangeWords) -> bool:
     """Whether two texts share a quarter of the words of the longer one."""
     return len(old.words & new.words) >= _SHARE * max(len(old.words), len(new.words))
+
+
+def shares_of_shorter(old: ChangeWords, new: ChangeWords) -> float:
+    """Which share of the words of the shorter of two short texts both hold; 0 where one is long."""
+    if not (new.short and old.short and old.speaker == new.speaker and old.others == new.others):
+        return 0.0
+    return len(old.words & new.words) / max(1, min(len(old.words), len(new.words)))
+
+
+def other_numbers(old: ChangeWords, new: ChangeWords) -> bool:
+    """Whether both texts hold words with digits, and each one that the other has not."""
+    mine, theirs = ({v for v in words.values if any(map(str.isdigit, v))} for words in (new, old))
+    return bool(mine - theirs and theirs - mine)

@@ -204,6 +204,8 @@ def _one_attribute(old: Statement, new: Statement) -> bool:
 
 def _one_sort(old: Statement, new: Statement) -> bool:
     """Whether two values are of one sort, so that one can stand in place of the other."""
+    if "number" in {old.kind, new.kind} and _unit(old.value) != _unit(new.value):
+        return False
     if old.attribute == "residence" or new.attribute == "residence":
         return _one_grain(old, new)
     if {old.kind, new.kind} <= _ONE_SORT:
@@ -215,6 +217,14 @@ def _one_sort(old: Statement, new: Statement) -> bool:
     if "floor" in {old.kind, new.kind}:
         return old.kind == new.kind
     return True
+
+
+def _unit(value: str) -> str:
+    """What a number counts: 2 km and 2000 m cannot be compared, and "students" is no number."""
+    parts = value.split(" ")
+    if not any(part[:1].isdigit() for part in parts):
+        return value
+    return next((part.rstrip("s") for part in parts if part.isalpha()), "")
 
 
 def _one_grain(old: Statement, new: Statement) -> bool:

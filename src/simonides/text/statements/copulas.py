@@ -53,6 +53,8 @@ def copula(predicate: Predicate) -> Iterator[Statement]:
     if liked is not None and len(predicate.subjects) == 1:
         yield from one_statement(predicate, liked[1], phrase(rest), subject=liked[0])
         return
+    if first == "off" and len(rest) > 1 and rest[1].raw[:1].isupper():
+        return  # a ship off Gotland
     if first in {"cancelled", "canceled", "off", "over", "history", "gone", "dead"}:
         yield Statement(predicate.subject, "", "", single_valued=False, ended=True)
         return

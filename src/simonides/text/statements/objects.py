@@ -254,7 +254,12 @@ def plain_statement(predicate: Predicate) -> Iterator[Statement]:
         return
     typed = value.kind in {"money", "number", "version", "address", "code"}
     noun = value.found[-1].low if typed and len(value.found) > 1 else ""
-    if typed and noun and not noun[0].isdigit():
+    if (
+        typed
+        and noun
+        and not noun[0].isdigit()
+        and not (predicate.passive and predicate.verb in _OPEN_PASSIVES)
+    ):
         counted = replace(value, value=fold_value(value.found[:1], "number"), kind="number")
         attribute = (
             f"count {noun}" if predicate.verb in {"have", "be", "stand", "count"} else f"{verb} {noun}"
@@ -266,6 +271,8 @@ def plain_statement(predicate: Predicate) -> Iterator[Statement]:
         predicate.passive and first.low in words("prepositions") and predicate.verb not in _OPEN_PASSIVES
     )
     single = predicate.definite and (typed or one_place)
+    if predicate.passive and predicate.verb in _OPEN_PASSIVES and first.low in words("prepositions"):
+        single = False
     if predicate.verb in words("manifold") and not typed and not (predicate.passive and one_place):
         single = False
     for subject in predicate.subjects:

@@ -8,6 +8,7 @@ more than ``LONGEST`` characters, which says more than one thing. Linear; about 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -25,6 +26,12 @@ from simonides.text.statements.statement import Statement
 if TYPE_CHECKING:
     from simonides.text.statements.clauses import Clause, Word
 
+_OCCASION = re.compile(
+    r"\b(?:before|after|at|during|for|in the|on|over|every|each|in)\s+"
+    r"(breakfast|lunch|dinner|supper|mornings?|afternoons?|evenings?|nights?|weekends?|weekdays|the week|term"
+    r"|summer|winter|spring|autumn)\b",
+    re.IGNORECASE,
+)
 _OWNERS = frozenset({"user", "human", "me", "i", "owner"})
 _NOBODY = frozenset({"assistant", "ai", "bot", "agent", "system", "tool", "model", "developer", "speaker"})
 _FIRST_PERSON = frozenset({"i", "my", "we", "our", "me", "us"})
@@ -65,7 +72,7 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         predicate = read_predicate(clause, context)
         if predicate is None:
             continue
-        said = tuple(state(predicate))
+        said = tuple(_narrowed(one, text) for one in state(predicate))
         statements += said
         subject = predicate.subject if len(predicate.subjects) == 1 else context.subject
         left = context.left or any(one.ended for one in said)
@@ -74,6 +81,15 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         thing = fold_subject(_up_to_comma(rest), first) if named else None
         context = replace(context, subject=subject, left=left, thing=thing or "")
     return tuple(dict.fromkeys(statements))
+
+
+def _narrowed(one: Statement, text: str) -> Statement:
+    """The statement with the meals, parts of the day and seasons that narrow it, where nothing does yet."""
+    if one.qualifier or one.ended:
+        return one
+    occasions = {found[1].lower() for found in _OCCASION.finditer(text)}
+    narrowing = sorted(occasions.difference(one.value.split(" "), one.attribute.split(" ")))
+    return replace(one, qualifier=" ".join(narrowing)) if narrowing else one
 
 
 def is_reported(text: str) -> bool:
