@@ -36,7 +36,7 @@ ANSWERABLE = (
     "drift at Quillmouth",
 )
 DOUBTFUL = ("What broke during the storm?", "What is the dosage of cefadroxil for a cat of four kilograms?")
-WEAK, MATCH = 0.2, 0.7
+WEAK, MATCH = 0.12, 0.74
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_what_it_knows_is_answered(asked: Bank, query: str) -> None:
     assert MATCH <= confidence(answer) <= 1.0
     assert answer.context
     assert "possibly: " not in answer.context
-    assert max(relevances(answer)) > 0.5
+    assert max(relevances(answer)) > 0.4
     assert {"coverage", "cosine", "max_sim", "unseen"} <= set(line_of(answer).evidence)
 
 

@@ -41,7 +41,7 @@ class Loads:
             self.seen.append(f"load {name}")
             return Counted(self, dimension=384, name=name)
 
-        monkeypatch.setattr("simonides.store.load_embedder", load)
+        monkeypatch.setattr("simonides.models.on_demand.load_embedder", load)
 
     def taken(self) -> list[str]:
         """What came since the last call."""

@@ -29,7 +29,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return StubEmbedder(dimension=dimension or find_record(name).dimension, name=name)
 
-    monkeypatch.setattr("simonides.store.load_embedder", load)
+    monkeypatch.setattr("simonides.models.on_demand.load_embedder", load)
     return names
 
 

@@ -171,7 +171,7 @@ class Relevance:
             best = float(chances[:HEAD].max())
             if best >= self.sure or query.precision == "high":
                 kept = chances >= share * best
-                kept[HEAD:] = False
+                kept[HEAD if best >= self.sure else self.unsure :] = False
                 why = f"is less than {share:g} times as likely to answer as the best hit"
             else:
                 kept = chances >= self.unsure_share * best

@@ -157,6 +157,8 @@ def compare(old: Statement, new: Statement) -> Change | None:
     if new.single_valued and (old.single_valued or new.attribute.startswith(("role", "want ", "prefer"))):
         marked = new.marker in _CHANGED
         sure = (old.sure and new.sure) or (marked and new.marker != "new" and (new.sure or old.sure))
+        # "house number 5", "build 7": the number tells one of several from the others.
+        sure = sure and (marked or all(_counts_first(one) for one in (old, new)))
         return Change("same attribute", sure=sure)
     if new.marker not in _CHANGED or new.marker == "new" or old.attribute != new.attribute:
         return None
@@ -219,12 +221,13 @@ def _one_sort(old: Statement, new: Statement) -> bool:
     return True
 
 
+def _counts_first(one: Statement) -> bool:
+    return one.kind != "number" or one.value[:1].isdigit()
+
+
 def _unit(value: str) -> str:
-    """What a number counts: 2 km and 2000 m cannot be compared, and "students" is no number."""
-    parts = value.split(" ")
-    if not any(part[:1].isdigit() for part in parts):
-        return value
-    return next((part.rstrip("s") for part in parts if part.isalpha()), "")
+    """What a number measures: 2 km and 2000 m cannot be compared."""
+    return next((part for part in value.split(" ") if part in words("units")), "")
 
 
 def _one_grain(old: Statement, new: Statement) -> bool:

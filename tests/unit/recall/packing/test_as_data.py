@@ -30,7 +30,7 @@ def test_a_pack_says_where_each_memory_comes_from_and_how_far_to_trust_it(bank: 
     fence = fence_of(found.trace.seed)
     assert pack.text == (
         f"<<memories {fence}>>\n{NOTICE}\n"
-        f"[1] 2026-02-03; semantic; id {memory}; source plan.md; said by Ines; trust middle\n"
+        f"[1] 2026-02-05; semantic; id {memory}; source plan.md; said by Ines; trust middle\n"
         f"  The review is on Thursday.\n<</memories {fence}>>"
     )
     again = bank.recall("When is the review?", profile="lexical")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.fault("N4")
 
-STAGE = NewerFirst(most=20)
+STAGE = NewerFirst(most=20, alike=0.34, score_share=0.3)
 DAY = 86_400_000_000
 
 
@@ -101,19 +101,31 @@ def test_questions_and_the_output_of_tools_change_nothing() -> None:
 
 
 def test_only_the_first_rows_are_compared() -> None:
-    assert order(A, OTHER, B, stage=NewerFirst(most=2)) == [A.text, OTHER.text, B.text]
+    assert order(A, OTHER, B, stage=replace(STAGE, most=2)) == [A.text, OTHER.text, B.text]
 
 
-def test_what_coexists_is_left_alone() -> None:
-    one = fake_memory("Odalys Brenn likes tea.", valid_from_micros=DAY)
-    other = fake_memory("Odalys Brenn likes rye bread.", valid_from_micros=2 * DAY)
-    refined = refine(one, other)
-    assert [candidate.ordinal for candidate in refined.pool] == [0, 1]
-    assert not refined.notes
+def test_of_two_that_tell_alike_the_newer_leads_and_nothing_is_marked() -> None:
+    old = fake_memory("The kiln shed smells of tar.", valid_from_micros=DAY)
+    new = fake_memory("The kiln shed reeks of paint.", valid_from_micros=2 * DAY)
+    refined = refine(old, new)
+    assert [candidate.ordinal for candidate in refined.pool] == [1, 0]
+    assert [dict(candidate.signals) for candidate in refined.pool] == [{SIGNAL: 1.0}, {}]
+    # Unless it tells of another thing, a wish, somebody's relation, at the same time, or is the assistant's.
+    for other in (
+        fake_memory("Tove keeps bees.", valid_from_micros=2 * DAY),
+        fake_memory("We thought about a kiln shed of paint.", valid_from_micros=2 * DAY),
+        fake_memory("My brother's kiln shed reeks of paint.", valid_from_micros=2 * DAY),
+        replace(new, valid_from_micros=DAY),
+        replace(new, trust=0.7),
+    ):
+        assert order(replace(old, trust=min(1.0, other.trust)), other)[0] == old.text
+    # What is far less likely to answer is left where it is.
+    assert order(old, *[OTHER] * 8, new, stage=replace(STAGE, score_share=0.9))[0] == old.text
     assert refine().pool == ()
 
 
 def test_wrong_options_are_refused() -> None:
-    with pytest.raises(InputError) as caught:
-        NewerFirst(most=1)
-    assert caught.value.field == "most"
+    for field, wrong in (("most", 1), ("alike", 0.0), ("score_share", 1.5)):
+        with pytest.raises(InputError) as caught:
+            replace(STAGE, **{field: wrong})  # type: ignore[arg-type]
+        assert caught.value.field == field
