@@ -405,7 +405,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 
 def migrate(connections: Connections) -> None:
-    """Bring the schema to the newest version.
+    """Bring the schema to the newest version; a bank that may only be read keeps its own, and can be read.
 
     Raises:
         NewerSchemaError: the bank is newer than this library; nothing was written.
@@ -428,7 +428,7 @@ def migrate(connections: Connections) -> None:
             f"{connections.path}: has schema {version}, this version of simonides knows {newest}; "
             "upgrade simonides (the bank was left untouched)"
         )
-    if version == newest:
+    if version == newest or (version and connections.read_only):
         return
     _use_wal(connections)
     for migration in MIGRATIONS:
@@ -440,12 +440,12 @@ def migrate(connections: Connections) -> None:
                 transaction.pragma("user_version", migration.number)
 
 
-def newest_schema(select: str) -> list[tuple[Any, ...]]:
-    """What *select* finds in an empty database of the newest version."""
+def schema_of(version: int, select: str) -> list[tuple[Any, ...]]:
+    """What *select* finds in an empty database of a version."""
     connection = apsw.Connection(":memory:")
     try:
         add_functions(connection)
-        for migration in MIGRATIONS:
+        for migration in MIGRATIONS[:version]:
             connection.execute(migration.sql)
         return connection.execute(select).fetchall()
     finally:

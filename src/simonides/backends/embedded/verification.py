@@ -17,7 +17,7 @@ import numpy as np
 from simonides.backends.embedded.accesses import FEATURES, extend_accesses
 from simonides.backends.embedded.change_log import NUMBERS, link_hash
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
-from simonides.backends.embedded.migrations import newest_schema
+from simonides.backends.embedded.migrations import schema_of
 from simonides.backends.embedded.reading import extend_graph, read_index_rows, read_merges
 from simonides.backends.embedded.reembedding import progress_of, read_run
 from simonides.backends.embedded.seals import find_damage
@@ -232,7 +232,7 @@ def _schema(connection: apsw.Connection) -> Iterator[str]:
     """The schema, word by word, beside the one that the migrations make."""
     select = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
     mine = set(connection.execute(select).fetchall())
-    wanted = set(newest_schema(select))
+    wanted = set(schema_of(connection.pragma("user_version"), select))
     for kind, name, *_ in sorted(mine ^ wanted, key=repr):
         yield f"memory.db: the {kind} {name} is not the one of this schema"
 

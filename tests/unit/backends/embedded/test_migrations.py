@@ -10,7 +10,8 @@ import pytest
 
 from simonides.backends.embedded import migrations
 from simonides.backends.embedded.connection import Connections
-from simonides.backends.embedded.migrations import APPLICATION_ID, MIGRATIONS, Migration, migrate
+from simonides.backends.embedded.migrations import APPLICATION_ID, MIGRATIONS, Migration, migrate, schema_of
+from simonides.backends.embedded.seals import find_damage
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
 if TYPE_CHECKING:
@@ -62,6 +63,28 @@ def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
     }  # fmt: skip
     assert connections.get().pragma("journal_mode") == "wal"
     assert connections.get().pragma("foreign_key_check") is None
+    connections.close()
+
+
+def test_an_older_bank_that_may_only_be_read_keeps_its_schema(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:1])
+        old = Connections(path)
+        migrate(old)
+        old.close()
+    connections = Connections(path)
+    connections.get()
+    monkeypatch.setattr(connections, "obstacle", "the folder is read-only")
+    monkeypatch.setattr(connections, "look_again", lambda: None)
+    before = connections.get().total_changes()
+    migrate(connections)
+    assert connections.get().pragma("user_version") == 1
+    assert connections.get().total_changes() == before
+    assert [*find_damage(connections.get())].count("") > 0
+    select = "SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2"
+    assert connections.get().execute(select).fetchall() == schema_of(1, select)
     connections.close()
 
 
