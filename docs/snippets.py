@@ -17,10 +17,9 @@ from tempfile import TemporaryDirectory
 import simonides
 
 DOCS = Path(__file__).parent
-PAGES = (DOCS / "start.md", *sorted((DOCS / "tasks").glob("*.md")))
+PAGES = (DOCS.parent / "README.md", DOCS / "start.md", *sorted((DOCS / "tasks").glob("*.md")))
 
 RUN = (
-    DOCS.parent / "README.md",
     *sorted((DOCS / "guide").glob("*.md")),
     *sorted((DOCS / "profiles").glob("*.md")),
 )

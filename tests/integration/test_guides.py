@@ -49,10 +49,15 @@ def test_a_page_shows_what_its_snippets_print(snippets: ModuleType, page: Path) 
     assert snippets.shown(text)
 
 
+@pytest.mark.model
+@pytest.mark.usefixtures("user_cache")
+def test_the_readme_shows_what_its_lines_print(snippets: ModuleType) -> None:
+    test_a_page_shows_what_its_snippets_print(snippets, DOCS.parent / "README.md")
+
+
 RUN = [
     page
     for page in (
-        DOCS.parent / "README.md",
         *sorted(DOCS.glob("guide/*.md")),
         *sorted(DOCS.glob("profiles/*.md")),
     )
