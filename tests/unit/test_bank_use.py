@@ -41,7 +41,10 @@ def bank(store: Store) -> Bank:
 
 
 def counts(bank: Bank, **options: object) -> dict[str, int]:
-    return {hit.id: hit.memory.access_count for hit in bank.recall("Odalys pump", limit=6, **options)}  # type: ignore[arg-type]
+    return {
+        hit.id: hit.memory.access_count
+        for hit in bank.recall("Odalys pump", limit=6, precision="wide", **options)
+    }  # type: ignore[arg-type]
 
 
 def test_a_recall_has_an_id_that_the_same_question_gets_again(bank: Bank, clock: FrozenClock) -> None:
@@ -74,7 +77,7 @@ def test_an_earlier_viewpoint_sees_no_later_use(bank: Bank, clock: FrozenClock) 
     then = clock() + timedelta(minutes=1)
     clock.advance(seconds=3600)
     before = [[h.to_dict() for h in bank.recall("pump", profile=p, as_of=then)] for p in ("helix", "engram")]
-    bank.used([hit.id for hit in bank.recall("pump")][:2])
+    bank.used([hit.id for hit in bank.recall("pump", precision="wide")][:2])
     after = [[h.to_dict() for h in bank.recall("pump", profile=p, as_of=then)] for p in ("helix", "engram")]
     assert after == before
     assert sum(counts(bank).values()) == 2
@@ -109,7 +112,7 @@ def test_a_recall_counts_a_memory_once(bank: Bank) -> None:
 
 
 def test_returned_memories_count_when_asked(store: Store, bank: Bank) -> None:
-    answer = bank.recall("pump", limit=3, count_returned=True)
+    answer = bank.recall("pump", limit=3, count_returned=True, precision="wide")
     assert sum(counts(bank).values()) == 0
     assert bank.used(answer[0].id, recall_id=answer.id) == 0
     assert sum(counts(bank).values()) == 3

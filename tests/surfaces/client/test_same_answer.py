@@ -408,7 +408,7 @@ def test_a_profile_that_judges_none_shows_scores(world: World) -> None:
     assert why == "it was returned, at rank 1"
 
 
-OLDER, NEWER = "The ladder hangs in the barn.", "The ladder hangs in the shed."
+OLDER, NEWER = "The ladder hangs on hook 4.", "The ladder hangs on hook 7."
 ASKED = "Where does the ladder hang?"
 
 

@@ -16,7 +16,6 @@ from simonides.errors import (
     DamagedError,
     EncryptionError,
     ForkedError,
-    SimonidesError,
     SqliteVersionError,
     StoreError,
     UnavailableError,
@@ -327,12 +326,11 @@ def _transaction(connections: Connections, begin: str, *, commit: bool) -> Itera
             yield connection
             if commit:
                 connection.execute("COMMIT")
-        except SimonidesError:
-            raise
-        except BaseException:
+        except BaseException as error:
             # A traceback that is kept keeps cursors, and SQLite commits nothing on a connection that
-            # has an unfinished write.
-            connections.drop(connection)
+            # has an unfinished write. After SQLite's own errors, callers may still look at this one.
+            if isinstance(error, MemoryError) or not isinstance(error, Exception):
+                connections.drop(connection)
             raise
         finally:
             try:

@@ -6,8 +6,8 @@
           the change is sure, the newer row says that something changed, or other numbers stand in the two
     a row says that something changed, about what an older row tells   (``words_of_change``)
         ⇒ the same, but nothing is marked: what changed is not sure
-    a row shares a third of the words of the shorter one with an older row, is valid from a minute later or
-    more, and has a score that is not far below
+    a row shares a third of the words of the shorter one with an older row, as many words with the query, is
+    valid from a minute later or more, and has a score that is not far below
         ⇒ the same: both answer alike, and the newer one is the better guess
 
 Where a change is sure when it is written, the older statement ends, and no recall of today sees it. Of all
@@ -116,15 +116,18 @@ class NewerFirst:
         for old in read:
             for new in read:
                 if new.moment > old.moment and new.trust >= old.trust:
-                    change = _change(old, new, asked) or (ALIKE if self._tell_alike(old, new) else None)
+                    change = _change(old, new, asked) or (
+                        ALIKE if self._tell_alike(old, new, asked) else None
+                    )
                     if change is not None:
                         found[old.ordinal, new.ordinal] = change
         return found
 
-    def _tell_alike(self, old: _Row, new: _Row) -> bool:
+    def _tell_alike(self, old: _Row, new: _Row, asked: frozenset[str]) -> bool:
         return (
             new.moment[0] - old.moment[0] >= _MINUTE
             and 0 < old.score * self.score_share <= new.score
+            and len(old.words.words & asked) <= len(new.words.words & asked)
             and not (new.words.unreal or new.words.assistant)
             and shares_of_shorter(old.words, new.words) >= self.alike
         )
@@ -168,7 +171,7 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
                 (memory.valid_from_micros, int(first), int(root)),
                 memory.trust,
                 scores[memory.ordinal],
-                read_statements(text, said_by or None),
+                () if "\n" in text else read_statements(text, said_by or None),
                 read_change_words(text, said_by, analyser, assistant=assistant),
             )
         )

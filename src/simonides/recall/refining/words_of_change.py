@@ -101,7 +101,7 @@ def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant:
         says_so=bool(_SAYS_SO.search(text)),
         says_when=bool(when),
         shifts=bool(_SHIFTS.search(text)),
-        short=len(text) <= _LONGEST,
+        short=len(text) <= _LONGEST and "\n" not in text,
         unreal=bool(_UNREAL.search(text)),
         others=frozenset(found[0].lower() for found in _OTHERS.finditer(text)),
     )

@@ -151,7 +151,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "create-bank": (
         "banks:create_bank",
-        "Make a bank; one that is there stays as it is.",
+        "Make a bank; one that is there stays as it is, but for a zone that is given.",
     ),
     "delete-bank": (
         "banks:delete_bank",

@@ -350,7 +350,6 @@ def test_a_failure_in_the_middle_of_a_batch_stores_nothing(desk: Desk) -> None:
         connection.exec_trace = fail
         with pytest.raises(MemoryError, match=statement):
             desk.store(bank, items)
-        connection.exec_trace = None
         assert desk.dump() == before, statement
     assert len(set(desk.store(bank, items))) == 4
     assert bank.verify().ok
