@@ -86,7 +86,9 @@ def _pythons() -> list[str]:
 
 
 def _starts(python: str) -> bool:
-    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+    # Some systems part the modules that make an environment from the interpreter.
+    tried = subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False)
+    return tried.returncode == 0
 
 
 def _install_and_use(python: str, wheel: Path, folder: Path) -> dict[str, Any]:
