@@ -11,20 +11,17 @@ from tables.results import MEASURES, NAMES, all_pages, measured_on, pages_by_dat
 
 def headline(results: Path) -> str:
     """``default`` beside words alone, on every data set."""
-    rows = measured(results).splitlines()
-    return "\n".join(row for row in rows if not row.startswith("| ") or _in_headline(row))
+    return measured(results, ("default", "lexical"))
 
 
-def _in_headline(row: str) -> bool:
-    return row.startswith("| data ") or "`default`" in row or "`lexical`" in row
-
-
-def measured(results: Path) -> str:
-    """Every profile on every data set."""
+def measured(results: Path, profiles: tuple[str, ...] = ()) -> str:
+    """Some profiles, or every one, on every data set."""
     lines = [f"| data | profile | questions | {' | '.join(MEASURES)} |", "|---" * (3 + len(MEASURES)) + "|"]
     pages = all_pages(results, "quality-*.json")
     for page in pages:
         result = page["result"]
+        if profiles and result["profile"] not in profiles:
+            continue
         values = " | ".join(f"{result['metrics'][measure]:.3f}" for measure in MEASURES)
         name = NAMES.get(result["dataset"], result["dataset"])
         lines.append(f"| {name} | `{result['profile']}` | {result['questions']} | {values} |")

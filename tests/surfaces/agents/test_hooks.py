@@ -108,17 +108,6 @@ class Agent:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(folder))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    return folder
-
-
-@pytest.fixture
 def shop(tmp_path: Path) -> Path:
     return _repository(tmp_path / "ivo" / "shop")
 
