@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference_pages import cli_page, mcp_page
+from reference_pages import cli_page, mcp_page, replaced_names
 from tables import concurrency, maintenance, quality, relevance, scale
 from tables.results import NotMeasuredError
 
@@ -45,6 +45,7 @@ TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
         "codes": scale.codes,
         "concurrency": concurrency.concurrency,
     },
+    "guide/versions.md": {"replaced": lambda _results: replaced_names()},
 }
 """Pages, and what stands between which marks in them."""
 

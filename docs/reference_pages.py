@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer.main
 
+from simonides.recall.registry import BECAME
 from simonides.surfaces.cli.main import app
 from simonides.surfaces.mcp.compat import SYSTEMS, tools_for
 from simonides.surfaces.mcp.core import CORE
@@ -148,6 +149,22 @@ def _mcp_aliases() -> Iterator[str]:
             if name not in TOOLS or spelt:
                 words = ", ".join(f"`{theirs}` = {ours}" for theirs, ours in spelt.items())
                 yield f"| {system} | `{name}` | {tool.operation.name} | {words} |"
+
+
+def replaced_names() -> str:
+    """A table of what former names became: hidden commands, and stages of profiles."""
+    hidden = _hidden(typer.main.get_command(app), PROGRAM)
+    stages = ((f"stage `{name}`", became) for name, became in sorted(BECAME.items()))
+    return "\n".join(
+        ["| was | now |", "|---|---|", *(f"| {was} | {now} |" for was, now in (*hidden, *stages))]
+    )
+
+
+def _hidden(command: Any, path: str) -> Iterator[tuple[str, str]]:
+    for name, each in sorted(getattr(command, "commands", {}).items()):
+        if each.hidden:
+            yield f"`{path} {name}`", _one_spaced(each.help)
+        yield from _hidden(each, f"{path} {name}")
 
 
 def _one_spaced(text: str) -> str:

@@ -13,6 +13,7 @@ import apsw
 from simonides.backends.embedded.connection import translated, write_transaction
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.seals import SEALS, add_functions, triggers
+from simonides.backends.embedded.views import VIEWS
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
 if TYPE_CHECKING:
@@ -401,6 +402,7 @@ CREATE INDEX moves_by_ordinal ON moves(ordinal);
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "rows", _ROWS + triggers(SEALS.keys() - {"statements"}) + _EMPTY_NAMES),
     Migration(2, "statements", _STATEMENTS + triggers({"statements", "moves"})),
+    Migration(3, "views", VIEWS),
 )
 
 
