@@ -47,6 +47,12 @@ def test_migrations_are_numbered_from_1_without_gaps() -> None:
     assert len({migration.name for migration in MIGRATIONS}) == len(MIGRATIONS)
 
 
+def test_no_step_is_edited() -> None:
+    """A bank keeps the text of the step that made it, and ``verify`` compares it with the one of today."""
+    made = [hashlib.blake2b(step.sql.encode(), digest_size=8).hexdigest() for step in MIGRATIONS]
+    assert made == ["4627b2d64b9ea89e", "2d265c004840fc0a", "9fee912e088361a4"]
+
+
 def test_a_new_database_gets_the_newest_schema_in_wal_mode(path: Path) -> None:
     connections = Connections(path)
     migrate(connections)
@@ -233,6 +239,44 @@ def test_a_migration_broken_off_anywhere_leaves_the_old_or_the_new_schema(
     migrate(again)
     again.close()
     assert schema(path)[0] == NEWEST + 1
+
+
+@pytest.mark.fault("W5")
+@pytest.mark.parametrize("version", range(1, NEWEST))
+def test_a_bank_of_an_older_schema_is_at_one_step_or_the_next_wherever_it_is_broken_off(
+    path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    class BrokenOff(BaseException):
+        pass
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:version])
+        old = Connections(path)
+        migrate(old)
+        old.close()
+    before, found, left = path.read_bytes(), set(), 1
+    while left:
+        path.write_bytes(before)
+        connections = Connections(path)
+        statements = 0
+
+        def trace(cursor: apsw.Cursor, statement: str, bindings: object, most: int = left) -> bool:
+            nonlocal statements
+            statements += 1
+            if statements >= most:
+                raise BrokenOff
+            return True
+
+        connections.get().exec_trace = trace
+        with contextlib.suppress(BrokenOff):
+            migrate(connections)
+        connections.get().exec_trace = None
+        now, _, objects = schema(path)
+        connections.close()
+        assert objects == schema_of(now, "SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")
+        found.add(now)
+        left = left + 1 if statements >= left else 0
+    assert found == set(range(version, NEWEST + 1))
 
 
 def run_together(*tasks: Callable[[], object]) -> list[BaseException]:
