@@ -14,7 +14,7 @@ from simonides.records.kind import Kind
 from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
 
 
-def _time(micros: str) -> str:
+def time_text(micros: str) -> str:
     """SQL for a time as text; NULL = open."""
     # What lies outside the calendar becomes the nearest moment, as everywhere; ``%`` keeps the sign.
     moment = f"min(max({micros}, {FIRST_INSTANT}), {LAST_INSTANT})"
@@ -35,13 +35,13 @@ _ROWS = f"""
   t.names AS tags,
   e.speaker AS speaker,
   m.source AS source,
-  {_time("m.occurred_from")} AS event_time,
-  {_time("m.occurred_to")} AS event_end,
+  {time_text("m.occurred_from")} AS event_time,
+  {time_text("m.occurred_to")} AS event_end,
   m.occurred_precision AS event_precision,
-  {_time("m.valid_from")} AS valid_from,
-  {_time("m.valid_to")} AS valid_to,
-  {_time("m.ingested_at")} AS ingested_at,
-  {_time("m.expired_at")} AS expired_at,
+  {time_text("m.valid_from")} AS valid_from,
+  {time_text("m.valid_to")} AS valid_to,
+  {time_text("m.ingested_at")} AS ingested_at,
+  {time_text("m.expired_at")} AS expired_at,
   m.superseded_by AS superseded_by,
   (m.state & {PINNED}) <> 0 AS pinned,
   (m.state & {ARCHIVED}) <> 0 AS archived,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import simonides
 from simonides.backends.embedded import migrations
 from simonides.backends.embedded.migrations import MIGRATIONS
-from simonides.backends.embedded.views import _time
+from simonides.backends.embedded.views import time_text
 from simonides.records.interval import BEGINNING, FOREVER, from_micros
 from simonides.testing.clock import FrozenClock
 
@@ -177,7 +177,7 @@ def plain() -> Iterator[sqlite3.Connection]:
 
 @given(st.one_of(st.integers(BEGINNING, FOREVER), st.sampled_from([BEGINNING, FOREVER, -1, 0, 999_999])))
 def test_a_time_is_the_text_that_the_interfaces_give(plain: sqlite3.Connection, micros: int) -> None:
-    (text,) = plain.execute(f"SELECT {_time('value')} FROM (SELECT ? AS value)", (micros,)).fetchone()
+    (text,) = plain.execute(f"SELECT {time_text('value')} FROM (SELECT ? AS value)", (micros,)).fetchone()
     moment = from_micros(micros)
     assert text == (moment.isoformat() if moment else None)
 
@@ -188,7 +188,7 @@ def test_a_time_is_the_text_that_the_interfaces_give(plain: sqlite3.Connection, 
 )
 def test_texts_of_times_sort_as_the_times_do(plain: sqlite3.Connection, times: list[int], start: int) -> None:
     values = ", ".join(f"({start + time})" for time in times)
-    rows = plain.execute(f"SELECT column1 FROM (VALUES {values}) ORDER BY {_time('column1')}").fetchall()
+    rows = plain.execute(f"SELECT column1 FROM (VALUES {values}) ORDER BY {time_text('column1')}").fetchall()
     assert [micros for (micros,) in rows] == sorted(start + time for time in times)
 
 
