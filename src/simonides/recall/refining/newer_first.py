@@ -1,13 +1,15 @@
 """Moves the newer of two statements of one attribute directly before the older one, and marks the older.
 
-    a row states another value than an older row   (``text.statements``; where that is not sure, only if the
-    two share a quarter of the words of the longer one)
+    a row states another value than an older row   (``text.statements``; where that is not sure, only if both
+    are short: long texts tell many things)
         ⇒ it comes directly before that row, if it came behind it; the older row is marked ``earlier`` where
-          the change is sure, the newer row says that something changed, or other numbers stand in the two
+          the change is sure, or both state a value of one attribute, and the newer row says that something
+          changed or other numbers stand in the two
     a row says that something changed, about what an older row tells   (``words_of_change``)
         ⇒ the same, but nothing is marked: what changed is not sure
-    a row shares a third of the words of the shorter one with an older row, as many words with the query, is
-    valid from a minute later or more, and has a score that is not far below
+    a row shares a third of the words of the shorter one with an older row, says that something changed or
+    shares as many words with the query, is valid from a minute later or more, and has a score that is not
+    far below
         ⇒ the same: both answer alike, and the newer one is the better guess
 
 Where a change is sure when it is written, the older statement ends, and no recall of today sees it. Of all
@@ -33,14 +35,14 @@ from simonides.recall.refining.words_of_change import (
     other_numbers,
     read_change_words,
     says_changed,
-    share_words,
     shares_of_shorter,
 )
 from simonides.records.recall import EARLIER
 from simonides.records.utterance import Utterance, role_by_trust
 from simonides.text.speech import unlabelled
-from simonides.text.statements.comparing import compare
-from simonides.text.statements.reading import read_statements
+from simonides.text.statements.comparing import compare_statements
+from simonides.text.statements.cues import TOLD_CHANGE
+from simonides.text.statements.frames import ONE_SLOT
 from simonides.text.statements.statement import Change
 
 if TYPE_CHECKING:
@@ -50,12 +52,13 @@ if TYPE_CHECKING:
     from simonides.recall.refining.words_of_change import ChangeWords
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
-    from simonides.text.statements.statement import Statement
 
 SIGNAL = "newer_first"
 
 SAYS_SO = Change("it says that something changed", sure=False)
 ALIKE = Change("it is newer and tells of the same", sure=False)
+_MARKS_NOTHING = frozenset({SAYS_SO.rule, ALIKE.rule, ONE_SLOT.rule, TOLD_CHANGE.rule})
+"""Rules that say which of two is newer, but not that the older one is over."""
 _MINUTE = 60_000_000
 _STATES = frozenset({int(Utterance.STATEMENT), int(Utterance.ASSISTANT)})
 
@@ -95,7 +98,7 @@ class NewerFirst:
         earlier = {
             old
             for (old, new), change in changes.items()
-            if change not in {SAYS_SO, ALIKE}
+            if change.rule not in _MARKS_NOTHING
             and (change.sure or words[new].says_so or other_numbers(words[old], words[new]))
         }
         ordered = []
@@ -127,7 +130,7 @@ class NewerFirst:
         return (
             new.moment[0] - old.moment[0] >= _MINUTE
             and 0 < old.score * self.score_share <= new.score
-            and len(old.words.words & asked) <= len(new.words.words & asked)
+            and (new.words.says_so or len(old.words.words & asked) <= len(new.words.words & asked))
             and not (new.words.unreal or new.words.assistant)
             and shares_of_shorter(old.words, new.words) >= self.alike
         )
@@ -141,7 +144,8 @@ class _Row:
         moment: from when it is valid, when it was first recorded, and its place among all that was stored.
         trust: of who says it.
         score: by which it stands where it does.
-        statements: what it states.
+        text: what it says; empty where it has several lines, which say more than one thing.
+        speaker: who says it; ``None`` = the user.
         words: by which it may say that something changed.
     """
 
@@ -149,7 +153,8 @@ class _Row:
     moment: tuple[int, int, int]
     trust: float
     score: float
-    statements: tuple[Statement, ...]
+    text: str
+    speaker: str | None
     words: ChangeWords
 
 
@@ -171,7 +176,8 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
                 (memory.valid_from_micros, int(first), int(root)),
                 memory.trust,
                 scores[memory.ordinal],
-                () if "\n" in text else read_statements(text, said_by or None),
+                "" if "\n" in text else text,
+                said_by or None,
                 read_change_words(text, said_by, analyser, assistant=assistant),
             )
         )
@@ -179,9 +185,8 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
 
 
 def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:
-    pairs = ((one, other) for other in new.statements for one in old.statements)
-    found = next((change for one, other in pairs if (change := compare(one, other)) is not None), None)
-    if found is not None and not found.sure and not share_words(old.words, new.words):
+    found = compare_statements(old.text, new.text, earlier_speaker=old.speaker, later_speaker=new.speaker)
+    if found is not None and not (found.sure or (old.words.short and new.words.short)):
         # Two of many things that long texts tell.
         found = None
     return SAYS_SO if found is None and says_changed(old.words, new.words, asked) else found

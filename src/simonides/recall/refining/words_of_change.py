@@ -25,7 +25,8 @@ _SHIFTS = re.compile(rf"\b(?:{_MOVES})\b", re.IGNORECASE)
 _SAYS_SO = re.compile(
     rf"\b(?:{_MOVES}|switched|swapped|upgraded|downgraded|updated|renamed|replaced"
     r"|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|no longer|any ?more|from now on"
-    r"|now|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
+    r"|now|these days|nowadays|(?:got|has) a new|returned to|settled|doubled|halved|traded"
+    r"|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
@@ -36,8 +37,8 @@ _WHEN = re.compile(
 )
 _UNREAL = re.compile(
     r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would|could|might|may|wants?|wanted|consider(?:s|ed|ing)?"
-    r"|turned down|decided against|rejected|declined|refused|if|almost|nearly|thought about|thinks? about"
-    r"|thinking|plans?|planned|planning|someday|one day|offered)\b"
+    r"|turned down|decided against|(?<!was )(?<!were )(?<!been )(?:rejected|declined|refused)|if|almost"
+    r"|nearly|thought about|thinks? about|thinking|plans?|planned|planning|someday|one day|offered)\b"
 )
 _OTHERS = re.compile(
     r"\b(?:brother|sister|mother|father|mum|mom|dad|son|daughter|wife|husband|partner|cousin|uncle|aunt|friend"

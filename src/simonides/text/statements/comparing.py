@@ -8,17 +8,14 @@ different things.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from simonides.text.statements.clauses import read_words
 from simonides.text.statements.cues import told_change
 from simonides.text.statements.english import words
 from simonides.text.statements.frames import one_slot
 from simonides.text.statements.phrases import USER, same_value, stem
 from simonides.text.statements.reading import fold_speaker, read_statements, says_one_thing, subjects_of
 from simonides.text.statements.statement import Change
-from simonides.text.word_lists import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +26,9 @@ _SCHEDULED = frozenset(
     {"when", "deadline", "place", "leave", "land", "arrive", "open", "close", "end", "start"}
 )
 _CHANGED = frozenset({"moved", "renamed", "correction", "back", "now", "new", "left"})
-_MANY = 2
-"""Shared words of content from which two texts of the user are about one thing."""
-
 _ONE_SORT = frozenset({"time", "date", "money", "number", "version", "floor", "address"})
 
 
-@lru_cache(maxsize=4096)
 def compare_statements(
     earlier: str, later: str, *, earlier_speaker: str | None = None, later_speaker: str | None = None
 ) -> Change | None:
@@ -67,42 +60,6 @@ def compare_statements(
             return None
         return one_slot(earlier, later) or told_change(before, later, subjects_of(later, later_speaker))
     return change
-
-
-@lru_cache(maxsize=4096)
-def newer_leads(
-    earlier: str, later: str, *, earlier_speaker: str | None = None, later_speaker: str | None = None
-) -> bool:
-    """Whether the later of two texts that answer one question goes before the earlier one.
-
-    That is so where it changes what the earlier one states, and where both state something of the very same
-    subject: then both may be true, and the order says nothing. Not for marking the earlier one.
-
-    Args:
-        earlier: text that was true first.
-        later: text that was true later.
-        earlier_speaker: who says it; ``None`` = the user.
-        later_speaker: the same of the later one.
-    """
-    change = compare_statements(earlier, later, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
-    if change is not None:
-        return True
-    mine, theirs = subjects_of(later, later_speaker), subjects_of(earlier, earlier_speaker)
-    shared = {each for each in mine & theirs if each not in {USER, fold_speaker(later_speaker)}}
-    if shared:
-        return True
-    both = content_of(earlier) & content_of(later)
-    owned = {word for subject in mine | theirs for word in subject.split(" ")} - {USER}
-    return bool(mine and theirs and both & {stem(word) for word in owned}) or len(both) >= _MANY
-
-
-def content_of(text: str) -> frozenset[str]:
-    """Stems of the words of a text that are no function words."""
-    return frozenset(
-        stem(word.low)
-        for word in read_words(text)
-        if word.low not in stopwords("english") and word.low[0].isalnum()
-    )
 
 
 def _one_speaker(earlier: str | None, later: str | None) -> bool:

@@ -6,6 +6,7 @@ it takes up what the earlier one says. Never a sure change: the newer text is on
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.clauses import read_words
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from simonides.text.statements.statement import Statement
 
+TOLD_CHANGE = Change("told change", sure=False)
 _LIGHT = words("light") | {""}
 _HALF = 0.5
 
@@ -30,11 +32,8 @@ def told_change(before: Sequence[Statement], later: str, subjects: Collection[st
         later: the later text.
         subjects: whom its clauses speak of, folded.
     """
-    found = [word.low for word in read_words(later)]
-    if not set(found).isdisjoint({"not", "never", "no", "?", "also", "too", "until"}) or not _has_cue(found):
-        return None
-    told = {stem(low) for low in found} | {stem(base_of(low)) for low in found}
-    for old in before:
+    told = _told(later)
+    for old in before if told else ():
         if old.ended or old.marker == "also" or not _is_about(old, subjects):
             continue
         parts = [*old.value.split(" "), *old.attribute.split(" ")]
@@ -43,13 +42,19 @@ def told_change(before: Sequence[Statement], later: str, subjects: Collection[st
         whole = {stem(part) for part in old.value.split(" ") if part not in _LIGHT}
         enough = bool(shared) if old.subject != USER else len(shared) >= _HALF * len(content)
         if shared and (enough or whole <= shared):
-            return Change("told change", sure=False)
+            return TOLD_CHANGE
     return None
 
 
-def _has_cue(found: Sequence[str]) -> bool:
-    # "to cut the pot off" tells no change.
-    return any(low in words("cues") for low in found)
+@lru_cache(maxsize=4096)
+def _told(text: str) -> frozenset[str]:
+    """Stems of a text that has a word of change; none where it denies, asks or adds."""
+    found = {word.low for word in read_words(text)}
+    if not found.isdisjoint({"not", "never", "no", "?", "also", "too", "until"}) or found.isdisjoint(
+        words("cues")
+    ):
+        return frozenset()
+    return frozenset(stem(form) for low in found for form in (low, base_of(low)))
 
 
 def _is_about(old: Statement, subjects: Collection[str]) -> bool:

@@ -7,6 +7,7 @@ others knows. Linear in the words.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from simonides.text.statements.clauses import Word
 
+ONE_SLOT = Change("one slot", sure=False)
 _LONGEST_SLOT = 5
 _SHORTEST_FRAME = 2
 _TYPED = frozenset({"money", "number", "version", "code", "address", "date"})
@@ -51,10 +53,11 @@ def one_slot(earlier: str, later: str) -> Change | None:
         after[:start], mine, theirs, after[len(after) - end :]
     ):
         return None
-    return Change("one slot", sure=False)
+    return ONE_SLOT
 
 
-def _frame(text: str) -> list[Word] | None:
+@lru_cache(maxsize=4096)
+def _frame(text: str) -> tuple[Word, ...] | None:
     """The words of a statement without what leads it and without its grounds."""
     found = [word for word in read_words(text) if word.low not in words("change")]
     if any(word.low == "?" for word in found) or is_unsure(tuple(found)):
@@ -67,7 +70,7 @@ def _frame(text: str) -> list[Word] | None:
     while found and found[-1].low in _MARKS:
         found.pop()
     # A second sentence says more than one thing.
-    return None if any(word.low in {".", ";", "!"} for word in found) else found
+    return None if any(word.low in {".", ";", "!"} for word in found) else tuple(found)
 
 
 def _same(one: Word, other: Word) -> bool:

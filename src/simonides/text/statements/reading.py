@@ -150,6 +150,7 @@ def _said_by(text: str, found: list[Word], speaker: str) -> tuple[str, list[Word
     return speaker, found
 
 
+@lru_cache(maxsize=4096)
 def fold_speaker(speaker: str | None) -> str:
     """Who "I" is: the user, another speaker, or nobody (empty)."""
     folded = fold_case(fold_characters(speaker or "")).strip()

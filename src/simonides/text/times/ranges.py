@@ -34,7 +34,7 @@ from simonides.text.times.guards import (
 from simonides.text.times.meaning import Meaning, closing, coming, derived, fixed, joined, joined_ahead, span
 from simonides.text.times.moments import at_clock
 from simonides.text.times.periods import part
-from simonides.text.times.tense import fixed_before, opens_clause, recorded_before, sure
+from simonides.text.times.tense import fixed_before, opens_clause, recorded_before, shifted_before, sure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +110,11 @@ def _in_order(first: date, following: date) -> Period:
     if first >= following:
         raise ValueError("in no order")
     return Period(first, following, Precision.RANGE)
+
+
+def _second(_: Meaning, other: Meaning) -> Meaning:
+    """Moved from Friday to Monday: Monday."""
+    return other
 
 
 def _habit(*_: Meaning) -> Meaning:
@@ -219,6 +224,9 @@ RULES: Final = (
     *_days_of_month_rules("from? the?", f"{_TO} the?"),
 
     # What is a time only in what is told, where the tense says which one it is.
+    *(Rule("told", f"from {{{first}}} {_TO} {{{then}}}", _second, shifted_before)
+      for first, then in (("side", "endpoint"), ("endpoint", "side"), ("bareweekday", "bareweekday"),
+                          ("baremonth", "baremonth"))),
     *choice("told", "expression"),
     Rule("told", "for|to {bareweekday}", same, fixed_before),
     Rule("told", "from {bareweekday}", same, recorded_before),

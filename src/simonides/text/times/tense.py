@@ -61,6 +61,7 @@ _NO_PAST: Final = word_set("no past ed")
 _FIXING: Final = word_set("fixing")
 _POSSESSIVES: Final = frozenset({"my", "our", "the", "he", "she"})
 _FIXING_LEADS: Final = word_set("fixing leads")
+_SHIFTING: Final = word_set("shifting")
 _INTENTIONS: Final = word_set("intentions")
 _PLAN_BASE: Final = word_set("plan base")
 _PARTICLES: Final = word_set("particles")
@@ -90,6 +91,11 @@ def fixed_before(tokens: Sequence[Token], start: int, stop: int) -> bool:
     """A date was fixed: "moved to Friday", "a table for Friday"."""
     sentence = _Sentence.around(tokens, start, stop)
     return sentence.is_fixed(0)
+
+
+def shifted_before(tokens: Sequence[Token], start: int, stop: int) -> bool:
+    """A date gave way to another: "moved back from Friday to Monday"."""
+    return _Sentence.around(tokens, start, stop).is_shifted()
 
 
 def sure(tokens: Sequence[Token], start: int, stop: int) -> bool:
@@ -159,7 +165,11 @@ class _Sentence:
             return Tense.HABIT
         if self._is_record(lead, before, first):
             return Tense.REPORT
-        if (before in _FIXING_LEADS or lead in _FIXING_LEADS) and self.is_fixed(first):
+        if (before in _FIXING_LEADS or lead in _FIXING_LEADS) and self.is_fixed(
+            first if first < self.start - 1 else 0
+        ):
+            return Tense.PLAN
+        if lead == "from" and self.is_shifted():
             return Tense.PLAN
         if "born" in self.words[first:last]:
             return Tense.OPEN
@@ -392,6 +402,10 @@ class _Sentence:
     def is_fixed(self, first: int) -> bool:
         """Moved to Friday, a table for Friday, booked for 3 June."""
         return not _FIXING.isdisjoint(self.words[first : self.start])
+
+    def is_shifted(self) -> bool:
+        """Moved, or moved back, directly before the time."""
+        return not _SHIFTING.isdisjoint(self.words[max(0, self.start - 2) : self.start])
 
 
 def _ends_in_ed(word: str) -> bool:

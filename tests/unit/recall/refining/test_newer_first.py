@@ -124,6 +124,21 @@ def test_of_two_that_tell_alike_the_newer_leads_and_nothing_is_marked() -> None:
     assert refine().pool == ()
 
 
+@pytest.mark.fault("N4")
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The partner of Odalys is Dirk.", "Odalys and Dirk have split up."),
+        ("A houseboat is what Odalys Brenn and we live in.", "Odalys returned to a houseboat of steel."),
+    ],
+)
+def test_what_may_be_a_change_leads_but_marks_nothing(earlier: str, later: str) -> None:
+    old, new = (fake_memory(text, valid_from_micros=n * DAY) for n, text in enumerate((earlier, later), 1))
+    refined = refine(old, new)
+    assert [candidate.ordinal for candidate in refined.pool] == [1, 0]
+    assert not any(EARLIER in candidate.signals for candidate in refined.pool)
+
+
 def test_wrong_options_are_refused() -> None:
     for field, wrong in (("most", 1), ("alike", 0.0), ("score_share", 1.5)):
         with pytest.raises(InputError) as caught:

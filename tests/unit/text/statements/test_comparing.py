@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.text.statements.comparing import compare_statements, newer_leads
+from simonides.text.statements.comparing import compare_statements
 from simonides.text.statements.reading import read_statements
 
 SURE = {
@@ -211,7 +211,6 @@ def test_a_change_that_ends_the_earlier_one(earlier: str, later: str) -> None:
     change = compare_statements(earlier, later)
     assert change is not None
     assert change.sure, change.rule
-    assert newer_leads(earlier, later)
 
 
 @pytest.mark.fault("N4")
@@ -246,15 +245,9 @@ def test_the_label_of_the_speaker_is_nothing_that_is_stated() -> None:
     assert compare_statements("Orla Finch: 555-0114", "Orla Finch: 555-0186") is not None
 
 
-def test_two_texts_about_the_very_same_subject_go_by_their_age() -> None:
-    assert newer_leads("Our flour comes from the mill.", "The flour is stored in the attic.")
-    assert newer_leads("Pilot the collie gets kibble.", "Rain fell on the mill.") is False
-
-
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     compare_statements(one, other)
-    newer_leads(one, other)
     for statement in read_statements(one):
         assert statement.subject
 
