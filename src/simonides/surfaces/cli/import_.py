@@ -7,7 +7,6 @@ when it is made again.
 
 import json
 import os
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.retain.importing.item import ImportedItem, NamedFile
+    from simonides.records.exchange import Imported
+    from simonides.retain.importing.item import ImportedItem, ImportReport, NamedFile
 
-# How the bank names the item that it refused: "items[3].kind".
-_ITEM = re.compile(r"items\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+COUNTS = ("stored", "unchanged", "cleaned", "skipped")
 
 
 @dataclass(slots=True)
@@ -45,9 +44,15 @@ class _File:
     format: str
     counts: Counter[str] = field(default_factory=Counter)
 
+    report: "ImportReport | None" = None
+
     def to_dict(self) -> dict[str, Any]:
         named = {"path": str(self.path), "format": self.format}
-        return named | {name: self.counts[name] for name in ("stored", "unchanged", "skipped")}
+        counts = {name: self.counts[name] for name in COUNTS}
+        return named | counts | {"left_out": self.left_out()}
+
+    def left_out(self) -> dict[str, int]:
+        return dict(sorted(self.report.left_out.items())) if self.report else {}
 
 
 def import_(
@@ -58,13 +63,13 @@ def import_(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="simonides, markdown, jsonl, chatgpt, claude-code, knowledge-graph, mem0 or locomo; by"
-            " default a file's content tells.",
+            help="simonides, markdown, obsidian, jsonl, chatgpt, claude-ai, claude-code, knowledge-graph,"
+            " mem0 or locomo; by default a file's content tells.",
             show_default=False,
         ),
     ] = None,
     skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Report rows that cannot be read or stored and go on.")
+        bool, typer.Option("--skip-malformed", help="Report what cannot be read or stored and go on.")
     ] = False,
     convert: Annotated[
         str | None,
@@ -132,10 +137,12 @@ def import_(
     except (SimonidesError, OSError) as error:
         fail(f"{explained(error)}; {load.said()}" if load.count("stored") else explained(error))
     if as_json:
-        totals = {name: load.count(name) for name in ("stored", "unchanged", "skipped")}
+        totals = {name: load.count(name) for name in COUNTS}
         print_json(totals | {"files": [file.to_dict() for file in files], "added": dict(load.added)})
     else:
         print_text(load.said())
+        if left_out := load.left_out():
+            say(f"left out: {left_out}")
 
 
 class _Load:
@@ -151,8 +158,12 @@ class _Load:
 
     def said(self) -> str:
         parts = [f"{self.count('stored'):,} stored"]
-        parts += [f"{self.count(name):,} {name}" for name in ("unchanged", "skipped") if self.count(name)]
+        parts += [f"{self.count(name):,} {name}" for name in COUNTS[1:] if self.count(name)]
         return ", ".join(parts)
+
+    def left_out(self) -> str:
+        counts = sum((Counter(file.left_out()) for file in self._files), Counter())
+        return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
 
     def run(self, bank: "Bank", progress: Report | None) -> None:
         from simonides.retain.importing.formats import EXPORT
@@ -181,12 +192,8 @@ class _Load:
             if progress:
                 progress(f"items of {file.place}", done, None)
 
-        items = (item.item for item in read_file(file.path, file.format, named, self._refuse))
+        items = (item.item for item in read_file(file.path, file.format, named))
         bank.load(items, read_vectors(vectors), workers=workers, progress=stored)
-
-    @staticmethod
-    def _refuse(error: InputError) -> None:
-        raise error
 
     def convert(self, target: str) -> None:
         from simonides.backends.embedded.exporting import write_export
@@ -216,36 +223,36 @@ class _Load:
         from simonides.retain.importing.files import named_file, read_file
 
         named = named_file(file.path, file.place)
+        file.report = self._report(file)
+        for batch in batches(read_file(file.path, file.format, named, file.report), named):
+            yield named, batch
+
+    def _report(self, file: _File) -> "ImportReport":
+        from simonides.retain.importing.item import ImportReport
 
         def skipped(error: InputError) -> None:
-            self._skip(file, error)
+            if not self._skips:
+                raise error from None
+            file.counts["skipped"] += 1
+            say(f"skipped {error}")
 
-        for batch in batches(read_file(file.path, file.format, named, skipped), named):
-            yield named, batch
+        def cleaned(error: InputError) -> None:
+            file.counts["cleaned"] += 1
+            say(f"cleaned {error}")
+
+        return ImportReport(skipped, cleaned)
 
     def _store(self, bank: "Bank", file: _File, named: "NamedFile", batch: "list[ImportedItem]") -> None:
         """One transaction; with --skip-malformed, once more without the item that was refused."""
-        items = list(batch)
-        while items:
-            try:
-                with unbroken():
-                    done = bank.import_items([item.item for item in items])
-            except InputError as error:
-                refused = _ITEM.match(error.field)
-                if not refused:
-                    raise
-                item = items.pop(int(refused["position"]))
-                problem = f"{refused['key'] or 'item'}: {error.problem}"
-                self._skip(file, named.wrong(item.line, problem, item.part))
-            else:
-                file.counts.update(stored=len(done.ids), unchanged=done.unchanged)
-                return
+        from simonides.retain.importing.batches import store_batch
 
-    def _skip(self, file: _File, error: InputError) -> None:
-        if not self._skips:
-            raise error from None
-        file.counts["skipped"] += 1
-        say(f"skipped {error}")
+        def store(items: list[dict[str, Any]]) -> "Imported":
+            with unbroken():
+                return bank.import_items(items)
+
+        assert file.report
+        done = store_batch(store, batch, named, file.report)
+        file.counts.update(stored=len(done.ids), unchanged=done.unchanged)
 
 
 def read_vectors(path: Path) -> "NDArray[Any]":
@@ -267,7 +274,7 @@ def read_vectors(path: Path) -> "NDArray[Any]":
 def _files(path: str, format_name: str | None) -> list[_File]:
     """The files that an argument names, each with its format."""
     from simonides.retain.importing.files import check_regular
-    from simonides.retain.importing.formats import EXPORT, FORMATS, MARKDOWN, detect
+    from simonides.retain.importing.formats import EXPORT, FORMATS, detect
 
     if "\0" in path or not os.path.lexists(path):
         raise InputError(path or "PATH", "there is no such file or folder")
@@ -281,16 +288,20 @@ def _files(path: str, format_name: str | None) -> list[_File]:
         suffixes = FORMATS[format_name].suffixes
     else:
         suffixes = frozenset[str]().union(*(known.suffixes for known in FORMATS.values()))
-    below = files_below(found, suffixes)
-    if format_name is None:
-        # A folder of notes may hold settings and the like.
-        notes = [(file, place) for file, place in below if file.suffix.lower() in FORMATS[MARKDOWN].suffixes]
-        below = notes or below
-    if not below:
-        raise InputError(path, f"holds no file that can be imported ({', '.join(sorted(suffixes))})")
-    for file, _ in below:
+    files: list[_File] = []
+    others: list[InputError] = []
+    for file, place in files_below(found, suffixes):
         check_regular(file)
-    return [_File(file, place, format_name or detect(file)) for file, place in below]
+        try:
+            files.append(_File(file, place, format_name or detect(file)))
+        except InputError as error:
+            # Beside notes and exports lie settings, accounts and the like.
+            others.append(error)
+    if not files:
+        raise InputError(path, f"holds no file that can be imported ({', '.join(sorted(suffixes))})")
+    for other in others:
+        say(f"passed over {other.field}: {other.problem.partition('; known:')[0]}")
+    return files
 
 
 def _line(item: "ImportedItem") -> bytes:
