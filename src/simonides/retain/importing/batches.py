@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import InputError
-from simonides.records.exchange import Imported
 from simonides.retain.items import ORIGIN
 
 if TYPE_CHECKING:
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
 # How the bank names the item that it refused: "items[3].kind".
 _ITEM = re.compile(r"items\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+
+T = TypeVar("T")
 
 BATCH = 256
 """Items per transaction; a document that has more goes alone."""
@@ -69,39 +70,40 @@ def _units(items: Iterable[ImportedItem], file: NamedFile) -> Iterator[list[Impo
 
 
 def store_batch(
-    store: Callable[[list[dict[str, Any]]], Imported],
+    store: Callable[[list[dict[str, Any]]], T],
     batch: Sequence[ImportedItem],
-    file: NamedFile,
-    report: ImportReport,
-) -> Imported:
-    """Store a batch without the items that the bank refuses, each of which *report* is told of.
+    place: Callable[[ImportedItem], tuple[NamedFile, ImportReport]],
+) -> tuple[T, list[ImportedItem]]:
+    """Store a batch without the items that the bank refuses, each of which is reported.
 
     A turn whose neighbours hold what is refused, such as a secret, is stored without them.
 
     Args:
-        store: stores items in one transaction or refuses them all, as ``Bank.import_items`` does.
-        batch: from one file.
-        file: for messages.
-        report: raises in ``skipped`` to store nothing of the batch.
+        store: takes all items or refuses them all, as ``Bank.import_items`` does.
+        batch: items in order.
+        place: the file of an item, and the report of that file, which raises in ``skipped`` to store nothing.
+
+    Returns:
+        what *store* returned, and the items that it took.
 
     Raises:
         InputError: the bank refuses the batch for another reason than one of its items.
     """
     items = list(batch)
-    while items:
+    while True:
         try:
-            return store([item.item for item in items])
+            return store([item.item for item in items]), items
         except InputError as error:
             refused = _ITEM.match(error.field)
             if not refused:
                 raise
-            place, key = int(refused["position"]), refused["key"] or "item"
-            item = items.pop(place)
+            position, key = int(refused["position"]), refused["key"] or "item"
+            item = items.pop(position)
+            file, report = place(item)
             wrong = file.wrong(item.line, f"{key}: {error.problem}", item.part)
             if key == "context" and ORIGIN in item.item:
                 report.cleaned(wrong)
                 alone = {name: value for name, value in item.item.items() if name != "context"}
-                items.insert(place, replace(item, item=alone))
+                items.insert(position, replace(item, item=alone))
             else:
                 report.skipped(wrong)
-    return Imported((), 0)

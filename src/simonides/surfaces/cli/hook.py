@@ -153,7 +153,7 @@ def _retain(
     if found:
         with open_for_writing(store, bank, redact=redact, zone=zone) as opened:
             for batch in found:
-                store_batch(opened.import_items, batch, named, report)
+                store_batch(opened.import_items, batch, lambda _: (named, report))
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         say(f"simonides: the rest is stored, but not all of {problems[0]}{more}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError, SimonidesError
+from simonides.records.exchange import Synced
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
@@ -24,7 +25,7 @@ from simonides.surfaces.cli.progress import Report, bars
 from simonides.surfaces.cli.sources import files_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,6 +46,8 @@ class _File:
     counts: Counter[str] = field(default_factory=Counter)
 
     report: "ImportReport | None" = None
+    items: "list[ImportedItem] | None" = None
+    """What it holds, where that was read already."""
 
     def to_dict(self) -> dict[str, Any]:
         named = {"path": str(self.path), "format": self.format}
@@ -70,6 +73,14 @@ def import_(
     ] = None,
     skip_malformed: Annotated[
         bool, typer.Option("--skip-malformed", help="Report what cannot be read or stored and go on.")
+    ] = False,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync",
+            help="Of folders of notes: end what is no longer there, and let notes that moved keep their"
+            " memories.",
+        ),
     ] = False,
     convert: Annotated[
         str | None,
@@ -107,6 +118,7 @@ def import_(
 
     if format_name is not None:
         check_format(format_name)
+    below = _synced(paths, convert=convert, vectors=vectors) if sync else []
     files = [found for path in paths for found in _files(path, format_name)]
     load = _Load(files, skips=skip_malformed)
     try:
@@ -128,7 +140,7 @@ def import_(
                 ) as opened,
             ):
                 if vectors is None:
-                    load.run(opened, progress)
+                    load.run(opened, progress, below)
                 else:
                     load.run_embedded(opened, vectors, workers, progress)
     except KeyboardInterrupt:
@@ -137,7 +149,7 @@ def import_(
     except (SimonidesError, OSError) as error:
         fail(f"{explained(error)}; {load.said()}" if load.count("stored") else explained(error))
     if as_json:
-        totals = {name: load.count(name) for name in COUNTS}
+        totals = {name: load.count(name) for name in COUNTS} | load.synced.to_dict()
         print_json(totals | {"files": [file.to_dict() for file in files], "added": dict(load.added)})
     else:
         print_text(load.said())
@@ -152,22 +164,27 @@ class _Load:
         self._files = files
         self._skips = skips
         self.added: Counter[str] = Counter()
+        self.synced = Synced()
 
     def count(self, what: str) -> int:
         return sum(file.counts[what] for file in self._files)
 
     def said(self) -> str:
         parts = [f"{self.count('stored'):,} stored"]
-        parts += [f"{self.count(name):,} {name}" for name in COUNTS[1:] if self.count(name)]
+        counts = self.synced.to_dict() | {name: self.count(name) for name in COUNTS[1:]}
+        parts += [f"{count:,} {name}" for name, count in counts.items() if count]
         return ", ".join(parts)
 
     def left_out(self) -> str:
         counts = sum((Counter(file.left_out()) for file in self._files), Counter())
         return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
 
-    def run(self, bank: "Bank", progress: Report | None) -> None:
+    def run(self, bank: "Bank", progress: Report | None, below: "Sequence[str]" = ()) -> None:
+        """Store the files; with *below*, the names of folders, move and end what is no longer as it was."""
         from simonides.retain.importing.formats import EXPORT
 
+        if below:
+            self._sync(bank, below)
         for file in self._files:
             if file.format == EXPORT:
                 self._restore(bank, file, progress)
@@ -223,9 +240,46 @@ class _Load:
         from simonides.retain.importing.files import named_file, read_file
 
         named = named_file(file.path, file.place)
-        file.report = self._report(file)
-        for batch in batches(read_file(file.path, file.format, named, file.report), named):
+        if file.items is None:
+            file.report = self._report(file)
+            found: Iterable[ImportedItem] = read_file(file.path, file.format, named, file.report)
+        else:
+            found = file.items
+        for batch in batches(found, named):
             yield named, batch
+
+    def _sync(self, bank: "Bank", below: "Sequence[str]") -> None:
+        """Read all notes, before anything is stored; one that cannot be read has not left."""
+        from simonides.retain.importing.batches import store_batch
+        from simonides.retain.importing.files import named_file, read_file
+        from simonides.retain.importing.formats import NOTES
+
+        notes: dict[str, tuple[_File, NamedFile]] = {}
+        found: list[ImportedItem] = []
+        for file in self._files:
+            if file.format in NOTES:
+                named = named_file(file.path, file.place)
+                notes[named.document] = file, named
+                file.report = self._report(file)
+                found += read_file(file.path, file.format, named, file.report)
+
+        def place(item: "ImportedItem") -> "tuple[NamedFile, ImportReport]":
+            file, named = notes[item.item["document_id"]]
+            assert file.report
+            return named, file.report
+
+        def sync(items: list[dict[str, Any]]) -> Synced:
+            keep = [document for document, (file, _) in notes.items() if file.counts["skipped"]]
+            with unbroken():
+                return bank.sync_documents(items, below=below, keep=keep)
+
+        self.synced, kept = store_batch(sync, found, place)
+        for file, _ in notes.values():
+            file.items = []
+        for item in kept:
+            items = notes[item.item["document_id"]][0].items
+            assert items is not None
+            items.append(item)
 
     def _report(self, file: _File) -> "ImportReport":
         from simonides.retain.importing.item import ImportReport
@@ -250,8 +304,9 @@ class _Load:
             with unbroken():
                 return bank.import_items(items)
 
-        assert file.report
-        done = store_batch(store, batch, named, file.report)
+        report = file.report
+        assert report
+        done, _ = store_batch(store, batch, lambda _: (named, report))
         file.counts.update(stored=len(done.ids), unchanged=done.unchanged)
 
 
@@ -269,6 +324,17 @@ def read_vectors(path: Path) -> "NDArray[Any]":
         raise InputError(
             "--vectors", f"{path} is no NumPy array ({error}); write it by numpy.save"
         ) from error
+
+
+def _synced(paths: list[str], *, convert: str | None, vectors: Path | None) -> list[str]:
+    """How the names of the documents in the folders begin that are to be synced."""
+    if convert is not None or vectors is not None:
+        option = "--convert" if vectors is None else "--vectors"
+        raise InputError("--sync", f"goes without {option}, which stores nothing or items of one file")
+    for path in paths:
+        if os.path.lexists(path) and not Path(path).is_dir():
+            raise InputError(path, "is no folder; --sync compares a folder with what was imported of it")
+    return [f"file:{Path(path).resolve().as_posix().rstrip('/')}/" for path in paths if "\0" not in path]
 
 
 def _files(path: str, format_name: str | None) -> list[_File]:
