@@ -106,12 +106,13 @@ from simonides.retain.readers import all_may_read
 from simonides.retain.screening import Screen, secrets_in
 from simonides.retain.secrets import masked_apart
 from simonides.retain.sparse import in_context, sparse_terms
-from simonides.retain.storing import Storing, close, settle
+from simonides.retain.storing import LeftMeanwhileError, Storing, close, settle
 from simonides.text.query_dsl.clauses import read_clauses
 from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import tzinfo
     from typing import IO
 
@@ -431,11 +432,16 @@ class Bank:
     def _prepare_and_store(
         self, drafts: list[Draft], store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]]
     ) -> list[str]:
-        """Encode outside the transaction; once more if the bank went over to another embedder meanwhile."""
-        ready = self._prepare(drafts)
+        """Encode outside the transaction; once more if the bank is another one by then.
+
+        It may have gone over to another embedder, or what it held already may have left it.
+        """
+        ready = self._prepare(drafts, known=self._rows.known_contents)
         try:
             with self._rows.writing(self._now(), self.principal or "") as transaction:
                 return store(transaction, ready)
+        except LeftMeanwhileError:
+            pass
         except EmbedderMismatchError:
             if not self._went_over(ready):
                 raise
@@ -638,16 +644,22 @@ class Bank:
                     f"{list(draft.acl)} lacks {self.principal!r}, who stores it; add it, or leave acl out",
                 )
 
-    def _prepare(self, drafts: list[Draft], *, said_now: bool = True) -> tuple[Prepared, ...]:
+    def _prepare(
+        self,
+        drafts: list[Draft],
+        *,
+        said_now: bool = True,
+        known: Callable[[Sequence[bytes]], AbstractSet[bytes]] = lambda _: frozenset(),
+    ) -> tuple[Prepared, ...]:
         with self._rows.reading() as reading:
             embedder, _ = self._around.embedder(reading.embedder())
             target = reading.following()
         following = None if target is None or embedder is None else self._around.embedder.at_hand(target)
-        now, known = self._now(), self._known_names(drafts)
+        now, names = self._now(), self._known_names(drafts)
 
         def extract(draft: Draft) -> Extraction:
             found = self._around.extractor.extract(
-                draft.text, anchor=said_at(draft, now), zone=self.zone, known=known[draft.acl]
+                draft.text, anchor=said_at(draft, now), zone=self.zone, known=names[draft.acl]
             )
             return dated(draft, found) if said_now else without_relative_times(found)
 
@@ -660,6 +672,7 @@ class Bank:
             token_codes=self._around.token_codes,
             sparse=self._around.sparse()[0],
             following=following,
+            known=known,
         )
         if ready.unsparse:
             position, reason = ready.unsparse[0]

@@ -349,7 +349,7 @@ def test_a_failure_says_how_far_it_came_and_the_next_import_goes_on(
 def test_nothing_is_encoded_a_second_time(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("import", str(SAMPLES / "north-bed.md"))
 
-    def prepare(*_: object) -> None:
+    def prepare(*_: object, **__: object) -> None:
         pytest.fail("it was here before")
 
     monkeypatch.setattr(Bank, "_prepare", prepare)
