@@ -318,6 +318,29 @@ def test_files_beside_an_export_do_not_derail_it(cli: Cli, tmp_path: Path, store
 
 
 @pytest.mark.fault("N47")
+def test_a_note_that_is_retained_is_cleaned_aloud(cli: Cli, tmp_path: Path, store_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("---\ndate: 2:33 PM\n---\nThe figs\0 came.")
+    result = cli("retain", str(note))
+    assert result.exit_code == 0
+    assert f"cleaned {note}:1: date: '2:33 PM'" in result.stderr
+    assert texts(store_path) == ["The figs came."]
+
+
+@pytest.mark.fault("N47")
+def test_nor_where_its_format_is_named(cli: Cli, tmp_path: Path, store_path: Path) -> None:
+    result = cli("import", str(real_shaped(tmp_path / "export")), "--format", "chatgpt")
+    assert result.exit_code == 0, result.stderr
+    assert texts(store_path) == ["Figs?"]
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    session(folder / "log.jsonl", {"words": 1}, {"text": "Ilse waters."})
+    assert cli("import", str(folder), "--bank", "b").exit_code == 2
+    assert cli("import", str(folder), "--format", "jsonl", "--skip-malformed", "--bank", "b").exit_code == 0
+    assert texts(store_path, "b") == ["Ilse waters."]
+
+
+@pytest.mark.fault("N47")
 def test_beside_notes_other_formats_are_read_too(cli: Cli, tmp_path: Path, store_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text(

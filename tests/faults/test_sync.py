@@ -363,8 +363,9 @@ def test_of_what_others_may_not_read_nothing_moves_or_ends(tmp_path: Path, clock
     [
         (["figs.md"], "is no folder"),
         (["empty"], "holds no file that can be imported"),
-        ([".", "--convert", "out.jsonl"], "stores nothing"),
-        ([".", "--vectors", "v.npy"], "--sync"),
+        ([".", "--convert", "out.jsonl"], "leave --convert out"),
+        ([".", "--vectors", "v.npy"], "leave --vectors out"),
+        ([".", "--format", "obsidian"], "leave --format out"),
     ],
 )
 def test_where_it_makes_no_sense_it_is_refused(

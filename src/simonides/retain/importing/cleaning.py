@@ -88,7 +88,9 @@ def readable_time(value: object) -> tuple[datetime | str | None, str]:
 
 def _in_words(text: str) -> str:
     """ISO 8601 of a time that is written otherwise; empty for none, or one that depends on today."""
-    found = parse_time_expression(text[:_LONGEST_TIME], anchor=_ANY_DAY, zone=UTC)
+    if len(text) > _LONGEST_TIME:
+        return ""
+    found = parse_time_expression(text, anchor=_ANY_DAY, zone=UTC)
     form = _ISO.get(found.interval.precision) if found is not None and found.days is None else None
     begins = from_micros(found.interval.start) if found is not None and form else None
     # Without a zone, as it was written: the bank's zone is given to it later.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.digest import content_key
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft
     from simonides.retain.importing.pieces import Piece
+
+_FEW = 20
+"""Documents in which a paragraph may stand to say which document another one was."""
 
 _OURS = TRUST["document"]
 """Trust up to which memories are a document's to end or to move."""
@@ -83,10 +87,15 @@ class Syncing:
             for row in rows
             if row.key not in keys.get(document, ())
         }
+        texts: dict[str, dict[int, _Row]] = {}
+        for row in left.values():
+            texts.setdefault(row.text, {})[row.ordinal] = row
         moved = 0
         done = set(gone)
         for piece in changed:
-            found = self._follow(piece, held[self._document(piece)], left)
+            found = self._follow(piece, held[self._document(piece)], texts)
+            for row in found.values():
+                del left[row.ordinal]
             moved += len(found)
             if self._claim(piece, found):
                 done.add(self._document(piece))
@@ -114,23 +123,36 @@ class Syncing:
             text, key = self.transaction.columns(ordinal, "text", "content_key")
             yield _Row(ordinal, memory, document, text, frame.context, frame.path, frame.source, bytes(key))
 
-    def _follow(self, piece: Piece, own: Sequence[_Row], left: dict[int, _Row]) -> dict[int, _Row]:
-        """Move what left elsewhere into a document; the memories by the places of their drafts."""
-        keys = {row.key for row in own}
+    def _follow(
+        self, piece: Piece, own: Sequence[_Row], texts: dict[str, dict[int, _Row]]
+    ) -> dict[int, _Row]:
+        """Move what left elsewhere into a document; the memories by the places of their drafts.
+
+        Args:
+            piece: the document.
+            own: what the bank holds of it.
+            texts: what left, by text and ordinal; what moves is taken out.
+        """
+        document, keys = self._document(piece), {row.key for row in own}
         places = [place for place in piece.positions if content_key(self.drafts[place]) not in keys]
-        texts: dict[str, list[_Row]] = {}
-        for row in left.values():
-            if row.document != self._document(piece):
-                texts.setdefault(row.text, []).append(row)
-        shared = Counter(row.document for place in places for row in texts.get(self.drafts[place].text, ()))
+        shared: Counter[str] = Counter()
+        for place in places:
+            alike = texts.get(self.drafts[place].text, {})
+            # What stands in very many documents says little about which of them this one was.
+            if len(alike) <= _FEW:
+                shared.update(row.document for row in alike.values() if row.document != document)
         found: dict[int, _Row] = {}
         for place in places:
             draft = self.drafts[place]
-            fits = [row for row in texts.get(draft.text, ()) if row.ordinal in left and _fits(draft, row)]
-            if fits:
-                row = min(fits, key=lambda r: (r.context != draft.context, -shared[r.document], r.ordinal))
+            alike = texts.get(draft.text, {})
+            near = [row for row in alike.values() if row.document in shared]
+            near.sort(key=lambda r: (r.context != draft.context, -shared[r.document], r.ordinal))
+            others = (row for row in alike.values() if row.document not in shared)
+            fits = (row for row in chain(near, others) if row.document != document and _fits(draft, row))
+            row = next(fits, None)
+            if row is not None:
                 found[place] = row
-                del left[row.ordinal]
+                del alike[row.ordinal]
                 sparse = self.sparse(draft) if row.context != draft.context else b""
                 self.transaction.move(row.ordinal, draft, sparse)
         return found

@@ -156,7 +156,7 @@ def _retain(
                 store_batch(opened.import_items, batch, lambda _: (named, report))
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-        say(f"simonides: the rest is stored, but not all of {problems[0]}{more}")
+        say(f"simonides: stored without what is wrong: {problems[0]}{more}")
 
 
 @contextmanager

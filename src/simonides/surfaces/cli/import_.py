@@ -118,7 +118,7 @@ def import_(
 
     if format_name is not None:
         check_format(format_name)
-    below = _synced(paths, convert=convert, vectors=vectors) if sync else []
+    below = _synced(paths, convert=convert, vectors=vectors, format_name=format_name) if sync else []
     files = [found for path in paths for found in _files(path, format_name)]
     load = _Load(files, skips=skip_malformed)
     try:
@@ -326,11 +326,14 @@ def read_vectors(path: Path) -> "NDArray[Any]":
         ) from error
 
 
-def _synced(paths: list[str], *, convert: str | None, vectors: Path | None) -> list[str]:
+def _synced(
+    paths: list[str], *, convert: str | None, vectors: Path | None, format_name: str | None
+) -> list[str]:
     """How the names of the documents in the folders begin that are to be synced."""
-    if convert is not None or vectors is not None:
-        option = "--convert" if vectors is None else "--vectors"
-        raise InputError("--sync", f"goes without {option}, which stores nothing or items of one file")
+    # A note that an option leaves out would be taken for one that left.
+    for option, value in (("--convert", convert), ("--vectors", vectors), ("--format", format_name)):
+        if value is not None:
+            raise InputError("--sync", f"compares all notes of a folder; leave {option} out")
     for path in paths:
         if os.path.lexists(path) and not Path(path).is_dir():
             raise InputError(path, "is no folder; --sync compares a folder with what was imported of it")
@@ -340,7 +343,7 @@ def _synced(paths: list[str], *, convert: str | None, vectors: Path | None) -> l
 def _files(path: str, format_name: str | None) -> list[_File]:
     """The files that an argument names, each with its format."""
     from simonides.retain.importing.files import check_regular
-    from simonides.retain.importing.formats import EXPORT, FORMATS, detect
+    from simonides.retain.importing.formats import EXPORT, FORMATS, NOTES, detect
 
     if "\0" in path or not os.path.lexists(path):
         raise InputError(path or "PATH", "there is no such file or folder")
@@ -359,10 +362,14 @@ def _files(path: str, format_name: str | None) -> list[_File]:
     for file, place in files_below(found, suffixes):
         check_regular(file)
         try:
-            files.append(_File(file, place, format_name or detect(file)))
+            files.append(_File(file, place, format_name if format_name in NOTES else detect(file)))
         except InputError as error:
             # Beside notes and exports lie settings, accounts and the like.
             others.append(error)
+    if format_name is not None:
+        # What was named counts where no file tells it by itself.
+        told = [file for file in files if file.format == format_name]
+        files = told or [_File(file, place, format_name) for file, place in files_below(found, suffixes)]
     if not files:
         raise InputError(path, f"holds no file that can be imported ({', '.join(sorted(suffixes))})")
     for other in others:

@@ -22,6 +22,7 @@ from simonides.errors import InputError
 from simonides.records.hygiene import read_at_most
 from simonides.retain.importing.json_source import LONGEST_LINE
 from simonides.retain.messages import is_message
+from simonides.surfaces.cli.output import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -240,10 +241,12 @@ def _listed(
 def _from_note(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
     from simonides.retain.importing.files import named_file, read_file
     from simonides.retain.importing.formats import MARKDOWN
+    from simonides.retain.importing.item import ImportReport
 
     named = named_file(source.path, source.place)
+    report = ImportReport(cleaned=lambda error: say(f"cleaned {error}"))
     try:
-        found = list(read_file(source.path, MARKDOWN, named))
+        found = list(read_file(source.path, MARKDOWN, named, report))
     except InputError as error:
         skipped(error)
         return
