@@ -6,10 +6,12 @@ import random
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 from tests.surfaces.conftest import cli, cli_json, store_path
 
 import simonides
+from simonides.bank import Bank
 from simonides.errors import InputError
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.sparse import StubSparseEncoder
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     from tests.surfaces.conftest import Cli, CliJson
 
-    from simonides.bank import Bank
     from simonides.records.memory import Memory
     from simonides.testing.clock import FrozenClock
 
@@ -383,6 +384,66 @@ def test_where_it_makes_no_sense_it_is_refused(
     assert result.exit_code == 2
     assert problem in result.stderr
     assert not store_path.exists()
+
+
+def test_of_a_note_that_moved_a_paragraph_can_be_forgotten(
+    cli: Cli, cli_json: CliJson, vault: Path, store_path: Path
+) -> None:
+    """Its words stand in the raw text of both documents."""
+    sync(cli_json, vault)
+    (vault / "figs.md").rename(vault / "orchard.md")
+    sync(cli_json, vault)
+    memory = next(m for text, m in held(store_path).items() if "figs came" in text)
+    assert cli("forget", memory.id, "--yes").exit_code == 0
+    with simonides.open(store_path, embedder=None) as store:
+        bank = store.bank()
+        (sibling,) = [m for m in bank.memories() if "Ilse waters" in m.text]
+        assert "March" not in bank.source(sibling.id).text
+        assert bank.verify().ok
+    raw = b"".join(path.read_bytes() for path in (store_path / "bank-default").rglob("*") if path.is_file())
+    assert b"Ilse waters them" in raw
+    assert sync(cli_json, vault) == {"unchanged": 4}
+    texts = (
+        apsw.Connection(str(next(store_path.rglob("memory.db"))))
+        .execute("SELECT text FROM episodes")
+        .fetchall()
+    )
+    assert not [text for (text,) in texts if "March" in str(text)]
+
+
+def test_what_moved_goes_through_an_export(
+    cli: Cli, cli_json: CliJson, vault: Path, store_path: Path, tmp_path: Path
+) -> None:
+    sync(cli_json, vault)
+    (vault / "figs.md").rename(vault / "orchard.md")
+    sync(cli_json, vault)
+    for name, bank in (("one", "default"), ("two", "copy")):
+        assert cli("export", str(tmp_path / name), "--bank", bank).exit_code == 0
+        if bank == "default":
+            assert cli("import", str(tmp_path / name), "--bank", "copy").exit_code == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    with simonides.open(store_path, embedder=None) as store:
+        moved = held(store_path, "copy")["Ilse waters them on Tuesdays."]
+        assert [memory.path for memory in store.bank("copy").history(moved.id)] == ["figs.md", "orchard.md"]
+
+
+def test_a_sync_that_was_interrupted_is_made_again(
+    cli: Cli, cli_json: CliJson, vault: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync(cli_json, vault)
+    (vault / "figs.md").rename(vault / "orchard.md")
+    (vault / "pump.md").write_text("The pump gives five litres a minute.")
+    (vault / "beds" / "north.md").unlink()
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Bank, "import_items", interrupt)
+        assert cli("import", "--sync", str(vault)).exit_code == 130
+    sync(cli_json, vault)
+    cli_json("import", str(vault), "--bank", "fresh")
+    assert state(store_path, "default") == state(store_path, "fresh")
 
 
 # -- rounds of changes

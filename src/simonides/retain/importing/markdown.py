@@ -133,7 +133,7 @@ def _listed(head: dict[str, str | list[str]], *keys: str) -> list[str]:
         return value
     if keys[0] == "tags":
         return _BETWEEN_TAGS.split(value)
-    return [part.strip() for part in value.split(",")] if keys[0] == "aliases" else [value]
+    return [part.strip() for part in value.split(",") if part.strip()] if keys[0] == "aliases" else [value]
 
 
 def _said(head: dict[str, str | list[str]], key: str) -> str:
