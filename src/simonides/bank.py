@@ -94,7 +94,8 @@ from simonides.retain.editing import edit, read_changes
 from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
-from simonides.retain.items import read_items
+from simonides.retain.importing.syncing import Syncing
+from simonides.retain.items import MAX_PATH_BYTES, read_items
 from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.messages import LOST
 from simonides.retain.names import fold_name
@@ -104,12 +105,14 @@ from simonides.retain.quiet_errors import quiet, quiet_errors
 from simonides.retain.readers import all_may_read
 from simonides.retain.screening import Screen, secrets_in
 from simonides.retain.secrets import masked_apart
-from simonides.retain.storing import Storing, close, settle
+from simonides.retain.sparse import in_context, sparse_terms
+from simonides.retain.storing import LeftMeanwhileError, Storing, close, settle
 from simonides.text.query_dsl.clauses import read_clauses
 from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import tzinfo
     from typing import IO
 
@@ -143,7 +146,7 @@ if TYPE_CHECKING:
     from simonides.recall.refining.mlp import Network
     from simonides.records.draft import Draft, Prepared
     from simonides.records.enrichment import EnrichReport
-    from simonides.records.exchange import Counts, Restored
+    from simonides.records.exchange import Counts, Restored, Synced
     from simonides.records.explanation import WhyNot
     from simonides.records.extraction import Extraction
     from simonides.records.impression import Samples
@@ -429,11 +432,16 @@ class Bank:
     def _prepare_and_store(
         self, drafts: list[Draft], store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]]
     ) -> list[str]:
-        """Encode outside the transaction; once more if the bank went over to another embedder meanwhile."""
-        ready = self._prepare(drafts)
+        """Encode outside the transaction; once more if the bank is another one by then.
+
+        It may have gone over to another embedder, or what it held already may have left it.
+        """
+        ready = self._prepare(drafts, known=self._rows.known_contents)
         try:
             with self._rows.writing(self._now(), self.principal or "") as transaction:
                 return store(transaction, ready)
+        except LeftMeanwhileError:
+            pass
         except EmbedderMismatchError:
             if not self._went_over(ready):
                 raise
@@ -636,16 +644,22 @@ class Bank:
                     f"{list(draft.acl)} lacks {self.principal!r}, who stores it; add it, or leave acl out",
                 )
 
-    def _prepare(self, drafts: list[Draft], *, said_now: bool = True) -> tuple[Prepared, ...]:
+    def _prepare(
+        self,
+        drafts: list[Draft],
+        *,
+        said_now: bool = True,
+        known: Callable[[Sequence[bytes]], AbstractSet[bytes]] = lambda _: frozenset(),
+    ) -> tuple[Prepared, ...]:
         with self._rows.reading() as reading:
             embedder, _ = self._around.embedder(reading.embedder())
             target = reading.following()
         following = None if target is None or embedder is None else self._around.embedder.at_hand(target)
-        now, known = self._now(), self._known_names(drafts)
+        now, names = self._now(), self._known_names(drafts)
 
         def extract(draft: Draft) -> Extraction:
             found = self._around.extractor.extract(
-                draft.text, anchor=said_at(draft, now), zone=self.zone, known=known[draft.acl]
+                draft.text, anchor=said_at(draft, now), zone=self.zone, known=names[draft.acl]
             )
             return dated(draft, found) if said_now else without_relative_times(found)
 
@@ -658,6 +672,7 @@ class Bank:
             token_codes=self._around.token_codes,
             sparse=self._around.sparse()[0],
             following=following,
+            known=known,
         )
         if ready.unsparse:
             position, reason = ready.unsparse[0]
@@ -741,6 +756,39 @@ class Bank:
         fresh = [piece for piece in pieces if known.get(piece.key) != piece.body]
         stored = self._import(fresh, drafts) if fresh else []
         return Imported(tuple(stored), len(drafts) - len(stored))
+
+    def sync_documents(
+        self, items: Iterable[Mapping[str, Any]], *, below: str | Sequence[str], keep: Collection[str] = ()
+    ) -> Synced:
+        """Follow documents that moved and end those that left, before *items* are imported.
+
+        A paragraph that stands in another document than before keeps its memory: same id, history and links.
+        Memories of documents that are no more end now; ``history`` and recalls of earlier times still find
+        them. Only what everyone in the bank may read, and no role more trusted than document said, is moved
+        or ended.
+
+        Args:
+            items: as for ``import_items``: everything that the documents say now. It stores nothing of them.
+            below: how the names (``document_id``) of the documents that are synced begin, one or more.
+            keep: names of documents that are there, but whose text is not among *items*.
+
+        Raises:
+            the same as ``import_items``.
+        """
+        beginnings = [below] if isinstance(below, str) else list(below)
+        for beginning in beginnings:
+            if not clean_text(beginning, "below", MAX_PATH_BYTES):
+                raise InputError("below", "is blank; give the beginning of the documents' names")
+        drafts = self._read(items, {})
+        self._check_allowed(drafts)
+        encoder, _ = self._around.sparse()
+
+        def sparse(draft: Draft) -> bytes:
+            return sparse_terms([in_context(draft.text, draft.context)], encoder)[0][0]
+
+        with self._rows.writing(self._now(), self.principal or "") as transaction:
+            kept = {Screen(self._around.redact).apart(name, "keep") for name in keep}
+            return Syncing(transaction, drafts, self.principal or "", sparse).run(beginnings, kept)
 
     def _import(self, fresh: Sequence[Piece], drafts: Sequence[Draft]) -> list[str]:
         places = [place for piece in fresh for place in piece.positions]

@@ -23,7 +23,7 @@ from simonides.records.interval import FOREVER
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
 from simonides.retain.importing import json_source
 from simonides.retain.importing.formats import FORMATS
-from simonides.retain.importing.item import NamedFile, refuse
+from simonides.retain.importing.item import ImportReport, NamedFile
 from simonides.surfaces.rest.disk import LEAST_FREE
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def test_a_long_line_is_one_bad_row(name: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(json_source, "LONGEST_LINE", 200)
     skipped: list[InputError] = []
     text = f"{rows[name]}\n{{{' ' * 1_000}\n{rows[name]}\n"
-    found = list(FORMATS[name].read(io.StringIO(text), NamedFile("notes"), skipped.append))
+    found = list(FORMATS[name].read(io.StringIO(text), NamedFile("notes"), ImportReport(skipped.append)))
     assert len(found) == 2
     assert [(each.field, "longer than 200" in each.problem) for each in skipped] == [("notes:2", True)]
 
@@ -149,7 +149,7 @@ def test_a_long_line_is_one_bad_row(name: str, monkeypatch: pytest.MonkeyPatch) 
 def test_a_file_that_is_read_as_a_whole_is_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_source, "LARGEST_FILE", 200)
     with pytest.raises(InputError, match="longer than 200"):
-        list(FORMATS[name].read(io.StringIO("x" * 1_000), NamedFile("notes"), refuse))
+        list(FORMATS[name].read(io.StringIO("x" * 1_000), NamedFile("notes"), ImportReport()))
 
 
 def test_a_stream_is_read_to_its_bound_and_no_further() -> None:

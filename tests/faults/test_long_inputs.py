@@ -17,7 +17,7 @@ from simonides.errors import InputError, QuerySyntaxError
 from simonides.recall.answering.citations import CitationCheck
 from simonides.retain.importing.formats import FORMATS
 from simonides.retain.importing.front_matter import split_front_matter
-from simonides.retain.importing.item import NamedFile
+from simonides.retain.importing.item import ImportReport, NamedFile
 from simonides.surfaces.operations.checking import checked
 from simonides.surfaces.operations.schemas import IN_PATH, NOT_BLANK, text
 from simonides.surfaces.operations.table import OPERATIONS
@@ -162,7 +162,7 @@ def test_a_memory_is_linear(plain: Bank, piece: str) -> None:
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_file_is_linear(name: str) -> None:
     def read(given: str) -> None:
-        list(FORMATS[name].read(io.StringIO(given), NamedFile("notes"), lambda _: None))
+        list(FORMATS[name].read(io.StringIO(given), NamedFile("notes"), ImportReport(lambda _: None)))
 
     for piece in (
         '{"text": "a"}\n',

@@ -15,7 +15,7 @@ import httpx
 import simonides
 from simonides.profiles.loader import load_profile
 from simonides.retain.importing.formats import FORMATS, detect
-from simonides.retain.importing.item import NamedFile
+from simonides.retain.importing.item import ImportReport, NamedFile
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.rest.paths import place_of
@@ -81,9 +81,8 @@ def importer(name: str) -> Callable[[str], None]:
 
     def run(text: str) -> None:
         skipped: list[SimonidesError] = []
-        for item in FORMATS[name].read(
-            io.StringIO(text), NamedFile("fuzz", "fuzz", "file:fuzz"), skipped.append
-        ):
+        report = ImportReport(skipped.append)
+        for item in FORMATS[name].read(io.StringIO(text), NamedFile("fuzz", "fuzz", "file:fuzz"), report):
             assert item.line >= 1
 
     return run

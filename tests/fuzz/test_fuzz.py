@@ -24,7 +24,7 @@ LONGEST_CPU_SECONDS = 1.0
 NAMES = (
     "words", "plain_query", "extended_query", "times", "document", "profile", "detection", "export_file", "http_body", "recall",
     "recall_extended", "retain", "import_markdown", "import_jsonl", "import_chatgpt", "import_claude-code",
-    "import_knowledge-graph", "import_mem0", "import_locomo",
+    "import_knowledge-graph", "import_mem0", "import_locomo", "import_claude-ai", "import_obsidian",
 )  # fmt: skip
 
 

@@ -36,6 +36,9 @@ MEMORIES = {
     "graph.json": 4,
     "mem0.json": 2,
     "locomo.json": 3,
+    "claude-conversations.json": 3,
+    "claude-projects.json": 3,
+    "vault/2026-04-02.md": 2,
 }
 
 
@@ -295,12 +298,10 @@ def test_malformed_rows_are_passed_over_when_asked(
 
 def test_what_the_bank_refuses_is_named_by_its_place(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "mem0.json"
-    path.write_text(
-        json.dumps([{"id": "a", "memory": "x"}, {"id": "b", "memory": "y", "created_at": "noon"}])
-    )
+    path.write_text(json.dumps([{"id": "a", "memory": "x"}, {"id": "b", "memory": "y", "run_id": "r" * 300}]))
     result = cli("import", str(path))
     assert result.exit_code == 2
-    assert f"{path}:1: memory 1: event_time: 'noon'" in result.stderr
+    assert f"{path}:1: memory 1: session: is 300 bytes long" in result.stderr
 
 
 def test_a_document_in_two_places_is_refused(cli: Cli, tmp_path: Path) -> None:
@@ -348,7 +349,7 @@ def test_a_failure_says_how_far_it_came_and_the_next_import_goes_on(
 def test_nothing_is_encoded_a_second_time(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("import", str(SAMPLES / "north-bed.md"))
 
-    def prepare(*_: object) -> None:
+    def prepare(*_: object, **__: object) -> None:
         pytest.fail("it was here before")
 
     monkeypatch.setattr(Bank, "_prepare", prepare)

@@ -94,6 +94,7 @@ class Prepared:
             that embedder was not at hand.
         encoded_terms: *terms* as the row keeps them, in place of *terms*; empty = not made yet.
         content_key: of the draft; empty = not made yet.
+        known: whether the bank held it when it was looked for; then it was neither analysed nor encoded.
     """
 
     draft: Draft
@@ -109,6 +110,7 @@ class Prepared:
     following: Encoding | None = None
     encoded_terms: bytes = b""
     content_key: bytes = b""
+    known: bool = False
 
     @property
     def expansion(self) -> str:

@@ -68,6 +68,23 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
+class Synced:
+    """What became of documents that moved or left.
+
+    Attributes:
+        moved: memories that stand in another document now.
+        ended: memories of documents that left.
+    """
+
+    moved: int = 0
+    ended: int = 0
+
+    def to_dict(self) -> dict[str, int]:
+        """A JSON-ready description."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """What one batch of an import did.
 

@@ -1,20 +1,24 @@
 """The part of the write path that needs no look at the store.
 
-    drafts ─► extract names, relations, dates ─► count terms ─► sign ─► encode 128 at a time ─► int8
+    drafts ─► known? ─► extract names, relations, dates ─► count terms ─► sign ─► encode 128 at a time ─► int8
+
+A turn or a paragraph that the bank holds already is left as it is: a conversation that is given anew with one
+turn more costs that turn. Only turns whose words mean a day are read again, since their keys depend on it.
 
 One bad text never sinks the rest: when a batch fails, each of its texts is encoded alone, and what still has
 no vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder
 unusable (files missing or damaged, another dimension) is raised instead.
-Cost: one term analysis per field and one embedder pass; twice that pass when a batch fails.
+Cost: one term analysis per field and one embedder pass for what is new; twice that pass when a batch fails.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from simonides.backends.embedded.digest import content_key, is_turn
 from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
 from simonides.index.postings import FIELDS
 from simonides.index.quantise import quantise
@@ -31,6 +35,7 @@ from simonides.text.field_terms import field_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
@@ -40,6 +45,8 @@ if TYPE_CHECKING:
 _Encoded: TypeAlias = "tuple[NDArray[np.float32] | str, bytes]"
 _AT_ONCE = 128
 """Texts whose tokens' vectors are held at once: 1.5 kB for each token, 50 MB for paragraphs of 250 tokens."""
+
+_NO_SIGNATURE = sign({})
 
 _UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
 
@@ -69,8 +76,9 @@ def prepare(
     token_codes: bool = False,
     sparse: SparseEncoder | None = None,
     following: Embedder | None = None,
+    known: Callable[[Sequence[bytes]], AbstractSet[bytes]] = lambda _: frozenset(),
 ) -> Preparation:
-    """Extract from, analyse and encode *drafts*.
+    """Extract from, analyse and encode those of *drafts* that the bank does not hold.
 
     Args:
         drafts: checked items.
@@ -81,6 +89,7 @@ def prepare(
         token_codes: whether codes of the tokens are made, too, where the embedder offers their vectors.
         sparse: gives the texts learned sparse terms; ``None`` = none, and none are missed.
         following: encodes the texts, too, for a bank that is going over to it; none of its vectors is missed.
+        known: those of the content keys that the bank holds; asked about turns and parts of documents only.
 
     Returns:
         The drafts with terms and vectors, and what has no vector.
@@ -89,35 +98,66 @@ def prepare(
         EmbedderMismatchError: the embedder's output does not have the shape it states.
         ModelError: the embedder's files are missing or damaged.
     """
-    texts = [draft.text for draft in drafts]
-    rows = [None] * len(drafts) if embedder is None else encode(texts, embedder, token_codes=token_codes)
-    others = [None] * len(drafts) if following is None else encode(texts, following, token_codes=token_codes)
-    learned, unsparse = sparse_terms([in_context(draft.text, draft.context) for draft in drafts], sparse)
-    items: list[Prepared] = []
+    items = _known_items(drafts, extract, known)
+    fresh = [position for position in range(len(drafts)) if not items[position].known]
+    texts = [drafts[position].text for position in fresh]
+    rows = [None] * len(fresh) if embedder is None else encode(texts, embedder, token_codes=token_codes)
+    others = [None] * len(fresh) if following is None else encode(texts, following, token_codes=token_codes)
+    learned, unsparse = sparse_terms(
+        [in_context(drafts[position].text, drafts[position].context) for position in fresh], sparse
+    )
     unembedded: list[tuple[int, str]] = []
-    for position, (draft, row) in enumerate(zip(drafts, rows, strict=True)):
+    for place, (position, row) in enumerate(zip(fresh, rows, strict=True)):
         if row is not None and row.problem:
             unembedded.append((position, row.problem))
-        found = extract(draft)
+        draft, found = drafts[position], items[position].extraction
         questions = expander.expand(draft.text, found) if expander and not draft.expansion else ""
         terms = field_terms(searched_fields(draft, questions), occurred(draft, found), analyser)
-        signature = sign(terms.get("text", {}))
-        items.append(
-            Prepared(
-                draft,
-                terms,
-                row.codes if row else None,
-                row.scale if row else 0.0,
-                found,
-                signature,
-                questions,
-                row.tokens if row else b"",
-                learned[position],
-                row.model if row else None,
-                others[position],
-            )
+        items[position] = Prepared(
+            draft,
+            terms,
+            row.codes if row else None,
+            row.scale if row else 0.0,
+            found,
+            sign(terms.get("text", {})),
+            questions,
+            row.tokens if row else b"",
+            learned[place],
+            row.model if row else None,
+            others[place],
         )
-    return Preparation(tuple(items), tuple(unembedded), unsparse)
+    missing = tuple((fresh[place], reason) for place, reason in unsparse)
+    return Preparation(tuple(items), tuple(unembedded), missing)
+
+
+def _known_items(
+    drafts: Sequence[Draft],
+    extract: Callable[[Draft], Extraction],
+    known: Callable[[Sequence[bytes]], AbstractSet[bytes]],
+) -> list[Prepared]:
+    """Per draft an item without terms and vectors: ``known`` if the bank holds it, else with what it says."""
+    asked = {position: content_key(draft) for position, draft in enumerate(drafts) if _may_be_known(draft)}
+    held = known(list(asked.values()))
+    items = [
+        Prepared(draft, {}, None, 0.0, Extraction(), _NO_SIGNATURE, known=asked.get(position) in held)
+        for position, draft in enumerate(drafts)
+    ]
+    items = [item if item.known else replace(item, extraction=extract(item.draft)) for item in items]
+    # Words such as "today" are part of what a turn without a time says, by the day that they mean.
+    dated = {
+        position: content_key(item.draft, item.days)
+        for position, item in enumerate(items)
+        if position in asked and item.days
+    }
+    held = known(list(dated.values())) if dated else frozenset()
+    return [
+        replace(item, known=True) if dated.get(position) in held else item
+        for position, item in enumerate(items)
+    ]
+
+
+def _may_be_known(draft: Draft) -> bool:
+    return draft.deduplicate and (bool(draft.document) or is_turn(draft))
 
 
 def searched_fields(draft: Draft, questions: str) -> dict[str, str]:

@@ -77,6 +77,10 @@ TASKS = (READ, REPEAT, LINK)
 """What ``settle`` works off, in this order."""
 
 
+class LeftMeanwhileError(Exception):
+    """What the bank held when items were prepared has left it since; they have to be prepared anew."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Fact:
     """A row of this transaction as later items of the batch see it."""
@@ -113,10 +117,12 @@ class Storing:
         self._author = author
         self._returned = returned
         self._unread = unread
-        self._bulk = unread or len(items) > LARGEST_COMPARED
-        self._near = Neighbourhood(
-            transaction.snapshot, () if self._bulk else items, transaction.next_instant()
-        )
+        # What the bank holds is nobody's neighbour anew, so it is not compared.
+        fresh = [position for position, item in enumerate(items) if not item.known]
+        self._places = {position: place for place, position in enumerate(fresh)}
+        self._bulk = unread or len(fresh) > LARGEST_COMPARED
+        compared = () if self._bulk else [items[position] for position in fresh]
+        self._near = Neighbourhood(transaction.snapshot, compared, transaction.next_instant())
         self._first = transaction.meta.next_ordinal
         self._facts: dict[int, _Fact] = {}
         self._later: dict[str, list[int]] = {task: [] for task in TASKS}
@@ -212,7 +218,10 @@ class Storing:
             same = self._echoed(item)
             if same is not None:
                 return same
-        neighbours = [] if self._bulk else self._near.nearest(position, MOST_SEMANTIC)
+        if item.known:
+            raise LeftMeanwhileError
+        place_near = self._places[position]
+        neighbours = [] if self._bulk else self._near.nearest(place_near, MOST_SEMANTIC)
         if draft.deduplicate and not _tells_more_days(item):
             again = self._said_again(item, neighbours)
             if again is not None:
@@ -225,9 +234,9 @@ class Storing:
             novelty(neighbours),
         )
         stored = self._write(item, place, neighbours)
-        self._facts[position] = _Fact(stored, item)
+        self._facts[place_near] = _Fact(stored, item)
         if not self._bulk:
-            self._near.wrote(position)
+            self._near.wrote(place_near)
         self._link_session(item, stored)
         if self._bulk:
             self._leave_for_later(item, stored.ordinal)

@@ -34,6 +34,7 @@ from simonides.backends.embedded.auditing import (
 )
 from simonides.backends.embedded.auditing import START as AUDIT_START
 from simonides.backends.embedded.backup import put_back, send_backup, write_backup
+from simonides.backends.embedded.bulk_rows import known
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta, write_numbers
 from simonides.backends.embedded.connection import (
@@ -1257,6 +1258,11 @@ class EmbeddedBank:
             after_batch=after_batch,
             find_auditor=self._sealer,
         )
+
+    def known_contents(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Those of the content keys that some row bears, whatever became of it."""
+        with translated(self._connections.path):
+            return known(self._connections.get(), "content_key", keys)
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Body hashes by key, of the keys that are claimed."""

@@ -73,6 +73,7 @@ from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     import apsw
     from numpy.typing import NDArray
@@ -773,6 +774,78 @@ class WriteTransaction:
             trust,
         )
         return [(int(ordinal), str(memory)) for ordinal, memory in rows]
+
+    def documents_below(self, prefix: str, readers: Sequence[str], trust: float) -> list[str]:
+        """Documents whose names begin with *prefix* and that have rows as ``document`` gives them, sorted."""
+        rows = self._all(
+            f"SELECT DISTINCT e.document FROM episodes e JOIN chunks c ON c.episode = e.number AND {_SOURCE}"
+            " JOIN memories m ON m.chunk = c.number"
+            " WHERE e.document>=? AND e.document<? AND e.document<>'' AND m.expired_at=? AND m.valid_to>?"
+            " AND m.acl=? AND e.trust<=? ORDER BY e.document",
+            prefix,
+            f"{prefix}\U0010ffff",
+            FOREVER,
+            self.next_instant(),
+            label_set_code(self._connection, readers),
+            trust,
+        )
+        return [str(document) for (document,) in rows]
+
+    def superseded_documents(self, ids: AbstractSet[str]) -> list[str]:
+        """Documents of which a memory was ended by one of the memories *ids*, sorted."""
+        rows = self._all(
+            f"SELECT m.superseded_by, e.document FROM memories m JOIN chunks c ON c.number = m.chunk"
+            f" JOIN episodes e ON e.number = c.episode AND {_SOURCE}"
+            " WHERE m.superseded_by<>'' AND m.expired_at=? AND e.document<>''",
+            FOREVER,
+        )
+        return sorted({str(document) for memory, document in rows if memory in ids})
+
+    def move(self, ordinal: int, draft: Draft, sparse: bytes) -> Stored:
+        """Let a row stand in another document and at another path, as a new version of the same memory.
+
+        Args:
+            ordinal: of the current version.
+            draft: the same words there, perhaps under another title.
+            sparse: learned sparse terms of them; empty = as they were.
+        """
+        (chunk,) = self.columns(ordinal, "chunk")
+        begun = self.next_instant()
+
+        def add_episode(text: str) -> int:
+            return _number(
+                self._one(
+                    "INSERT INTO episodes"
+                    "(text, source, document, session, speaker, author, trust, recorded_at)"
+                    " SELECT ?, ?, ?, e.session, e.speaker, e.author, e.trust, ?"
+                    f" FROM chunks c JOIN episodes e ON e.number = c.episode AND {_SOURCE}"
+                    " WHERE c.number=? RETURNING number",
+                    text,
+                    draft.source,
+                    draft.document,
+                    begun,
+                    chunk,
+                )
+            )
+
+        place = self._one(
+            "INSERT INTO chunks(episode, start, stop) VALUES (?, ?, ?) RETURNING number",
+            *self._source(draft, add_episode),
+        )
+        changed: dict[str, Any] = {
+            "chunk": _number(place),
+            "path": self._label(draft.path),
+            "source": draft.source,
+            "context": draft.context,
+            "content_key": content_key(draft),
+        }
+        if self.columns(ordinal, "context")[0] != draft.context:
+            changed["terms"] = analysed({**self._version(ordinal), **changed}, self._analyser)
+        stored = self.revise(ordinal, **changed)
+        if sparse:
+            update = "UPDATE sparse_terms SET terms=? WHERE ordinal=?"
+            self._connection.execute(update, (sparse, stored.ordinal))
+        return stored
 
     def frame(self, ordinal: int) -> Frame:
         """All of a row but its words; unchecked, because it is compared only and asked for often."""

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.files import disk_errors
+from simonides.retain.importing.cleaning import clean_items
 from simonides.retain.importing.formats import FORMATS
-from simonides.retain.importing.item import NamedFile, refuse
+from simonides.retain.importing.item import ImportReport, NamedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from simonides.retain.importing.item import ImportedItem, Skipped
+    from simonides.retain.importing.item import ImportedItem
 
 
 def named_file(path: Path, place: str = "") -> NamedFile:
@@ -29,7 +30,7 @@ def named_file(path: Path, place: str = "") -> NamedFile:
 
 
 def read_file(
-    path: Path, format_name: str, file: NamedFile, skipped: Skipped = refuse
+    path: Path, format_name: str, file: NamedFile, report: ImportReport | None = None
 ) -> Iterator[ImportedItem]:
     """The items of a file in one of ``FORMATS``.
 
@@ -37,19 +38,20 @@ def read_file(
         path: a regular file.
         format_name: see ``formats.detect``.
         file: how to name it.
-        skipped: told of each row that cannot be read; raises to stop there, which is the default.
+        report: told of what is lost or cleaned; by default the first row that would be lost stops it.
 
     Raises:
         InputError: it is no regular file, or of another form.
         UnavailableError: it cannot be read.
     """
+    report = report or ImportReport()
     check_regular(path)
     # newline="": a note is kept as it is.
     with (
         disk_errors(path, "read"),
         path.open(encoding="utf-8", errors="surrogateescape", newline="") as stream,
     ):
-        yield from FORMATS[format_name].read(stream, file, skipped)
+        yield from clean_items(FORMATS[format_name].read(stream, file, report), file, report)
 
 
 def check_regular(path: Path) -> None:

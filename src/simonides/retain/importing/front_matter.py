@@ -9,9 +9,11 @@ r"""The head of a note: a small part of YAML, read without a YAML package.
     ---
 
 Read are ``key: value`` lines at the left edge with plain, 'single' or "double" quoted texts (escapes ``\"``
-and ``\\`` only), lists in brackets on one line, and lists of ``- `` lines below a key. Of anything else
-(nested keys, block texts, anchors) the key that it belongs to is passed over. Values stay texts: ``1.0`` is
-not a number.
+and ``\\`` only), lists in brackets on one line, and lists of ``- `` lines below a key. A plain text may hold
+a colon. Of anything else (nested keys, block texts, anchors) the key that it belongs to is passed over.
+Values stay texts: ``1.0`` is not a number.
+
+A block that holds a sentence, or no ``key: value`` line at all, is no head but text between two rules.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ _FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 _PAIR = re.compile(r"([^\s#'\"\[\]{}&*!|>%@`?:-][^:]*):(?:[ \t]++(.*))?")
 _ENTRY = re.compile(r"[ \t]*-[ \t]++(.*)")
+_SENTENCE = re.compile(r"\w[^\s:]*[ \t]+\S")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*+)"|\'((?:[^\']|\'\')*+)\'')
 _IN_BRACKETS = re.compile(r"[^,\[\]{}#'\"]*")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
@@ -41,9 +44,18 @@ def split_front_matter(text: str) -> tuple[dict[str, str | list[str]], int]:
     """
     start = _FENCE.match(text)
     end = _END.search(text, start.end()) if start else None
-    if start is None or end is None:
+    lines = text[start.end() : end.start()].splitlines() if start and end else []
+    if start is None or end is None or _is_prose(lines):
         return {}, int(text.startswith("\ufeff"))
-    return _read(text[start.end() : end.start()].splitlines()), end.end()
+    return _read(lines), end.end()
+
+
+def _is_prose(lines: list[str]) -> bool:
+    """Whether a block between two rules is text: else what it says would be lost."""
+    others = [line for line in lines if line.strip() and not _PAIR.fullmatch(line)]
+    if any(map(_SENTENCE.match, others)):
+        return True
+    return bool(others) and not any(map(_PAIR.fullmatch, lines))
 
 
 def _read(lines: list[str]) -> dict[str, str | list[str]]:
@@ -75,16 +87,20 @@ def _uncommented(text: str) -> str:
 
 
 def _value(text: str) -> str | list[str] | None:
-    return _listed(text) if text.startswith("[") else _text(text)
+    if text.startswith("["):
+        return _listed(text)
+    return _text(text, colons=True)
 
 
-def _text(text: str) -> str | None:
-    """One text on the rest of a line; ``None`` when it is more than that."""
+def _text(text: str, *, colons: bool = False) -> str | None:
+    """One text on the rest of a line; ``None`` when it is more than that. *colons*: it may hold one."""
     quoted = _QUOTED.match(text)
     if quoted:
         return None if _uncommented(text[quoted.end() :]) else _unquoted(quoted)
     plain = _uncommented(text)
-    if not plain or _NOT_PLAIN.match(plain) or ": " in plain or plain.endswith(":"):
+    if not plain or _NOT_PLAIN.match(plain):
+        return None
+    if not colons and (": " in plain or plain.endswith(":")):
         return None
     return plain
 

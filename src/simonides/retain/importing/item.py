@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any, NoReturn
 
 from simonides.errors import InputError
 
 Skipped = Callable[[InputError], None]
 """Told of a row that cannot be read, which is then passed over; raises to stop there instead."""
+
+
+def refuse(error: InputError) -> NoReturn:
+    """The ``Skipped`` that stops at the first row that cannot be read."""
+    raise error
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What a reader could not bring as it stands.
+
+    Attributes:
+        skipped: called with the file, line and reason of each row or turn that is lost; by default raises.
+        cleaned: called with those of each one that is stored without a part of it, such as a wrong time.
+        left_out: how many parts without words were left out, by kind: ``image``, ``tool call`` …
+    """
+
+    skipped: Skipped = refuse
+    cleaned: Callable[[InputError], None] = lambda _: None
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +67,8 @@ class ImportedItem:
     part: str = ""
 
 
-Reader = Callable[[IO[str], NamedFile, Skipped], Iterator[ImportedItem]]
+Reader = Callable[[IO[str], NamedFile, ImportReport], Iterator[ImportedItem]]
 """Reads a text stream. Raises InputError when the file as a whole is of another form."""
-
-
-def refuse(error: InputError) -> NoReturn:
-    """The ``Skipped`` that stops at the first row that cannot be read."""
-    raise error
 
 
 def given(**values: object) -> dict[str, Any]:

@@ -6,9 +6,12 @@ alone.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from datetime import UTC, datetime
+from io import StringIO
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.records.hygiene import shown
@@ -24,6 +27,12 @@ LONGEST_LINE = MAX_DOCUMENT_BYTES
 
 LARGEST_FILE = 1 << 30
 """Characters of a file that is read as a whole."""
+
+_MILLISECONDS = 10**11
+"""From here on, a time counts milliseconds: as seconds it would lie after the year 5000."""
+
+_LOOKED_AT = 20
+"""Lines that are looked at for an object."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
@@ -70,27 +79,48 @@ def read_whole(stream: IO[str], file: NamedFile) -> str:
     return text
 
 
-def json_rows(stream: IO[str], file: NamedFile, *keys: str) -> Iterator[tuple[int, Any]]:
-    """Line numbers and values of one JSON text: the entries of its list, or of the lists under *keys*.
+def json_rows(stream: IO[str], file: NamedFile, skipped: Skipped, *keys: str) -> Iterator[tuple[int, Any]]:
+    """Line numbers and values of a JSON text: the entries of its list or of lists under *keys*, or its lines.
 
-    An object without any of the *keys* is itself the only value. Entries of a list are read one at a time.
+    An object without any of the *keys* is itself the only value. Entries of a list are read one at a time, so
+    that a list that is cut off gives those before the fault; *skipped* is told of the rest. Bytes that are
+    not UTF-8 stay lone surrogates in a list, for the texts that hold them to be cleaned.
 
     Raises:
-        InputError: the text is not JSON; what stands before the fault was given out.
+        InputError: the text is not JSON from its beginning on.
     """
     text = read_whole(stream, file).lstrip("\ufeff")
+    found_some = False
     try:
         if text[_skip(text, 0) :][:1] == "[":
-            yield from _entries(text)
+            for row in list_entries(text):
+                yield row
+                found_some = True
             return
         whole = parse(text)
     except ValueError as error:
-        raise file.wrong(_line(text, getattr(error, "position", 0)), str(error)) from None
+        if not found_some and _is_lines(text):
+            yield from json_lines(StringIO(text), file, skipped)
+            return
+        wrong = file.wrong(_line(text, getattr(error, "position", 0)), str(error))
+        if not found_some:
+            raise wrong from None
+        skipped(wrong)
+        return
     found = [key for key in keys if isinstance(whole, dict) and isinstance(whole.get(key), list)]
     if not found:
         yield 1 + text.count("\n", 0, _skip(text, 0)), whole
     for key in found:
         yield from ((1, entry) for entry in whole[key])
+
+
+def _is_lines(text: str) -> bool:
+    """Whether one of the first lines is an object, where the text as a whole is none."""
+    for line in islice(filter(str.strip, StringIO(text)), _LOOKED_AT):
+        with contextlib.suppress(ValueError):
+            if isinstance(parse(line), dict):
+                return True
+    return False
 
 
 def parse(text: str) -> Any:
@@ -102,7 +132,8 @@ def parse(text: str) -> Any:
     if _BAD_BYTES.search(text):
         raise ValueError("is not UTF-8 text; convert it first")
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        # Not strict: a control character in a text is cleaned there, or stays.
+        return json.loads(text, strict=False, parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -110,7 +141,7 @@ def parse(text: str) -> Any:
 
 
 def moment(value: object) -> datetime | str | None:
-    """A time as other programs write it: seconds since 1970, or a text that ``retain`` reads.
+    """A time as other programs write it: seconds or milliseconds since 1970, or a text that ``retain`` reads.
 
     Raises:
         ValueError, TypeError: a number that is no time, or neither number nor text.
@@ -120,7 +151,7 @@ def moment(value: object) -> datetime | str | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"expected a time, got {kind_of(value)}")
     try:
-        return datetime.fromtimestamp(value, UTC)
+        return datetime.fromtimestamp(value / 1000 if value >= _MILLISECONDS else value, UTC)
     except (ValueError, OverflowError, OSError):
         raise ValueError(f"{shown(value)} is no time in seconds since 1970") from None
 
@@ -143,11 +174,15 @@ class _NotJsonError(ValueError):
         self.position = position
 
 
-def _entries(text: str) -> Iterator[tuple[int, Any]]:
-    """The entries of a list, one at a time, so that only one of them is in memory as objects."""
-    decoder = json.JSONDecoder(parse_constant=_no_constant)
-    if _BAD_BYTES.search(text):
-        raise ValueError("is not UTF-8 text; convert it first")
+def list_entries(text: str) -> Iterator[tuple[int, Any]]:
+    """The entries of a JSON list with their lines, one at a time, so that only one is in memory as objects.
+
+    A number that JSON cannot hold (NaN) reads as null: it costs neither its entry nor those after it.
+
+    Raises:
+        ValueError: at the first fault; the entries before it were given out.
+    """
+    decoder = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
     place = _skip(text, _skip(text, 0) + 1)
     line, counted = 1, 0
     while text[place : place + 1] != "]":

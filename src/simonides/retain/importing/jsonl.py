@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from simonides.retain.importing.item import ImportedItem, refuse
+from simonides.retain.importing.item import ImportedItem, ImportReport
 from simonides.retain.importing.json_source import json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simonides.retain.importing.item import NamedFile, Skipped
+    from simonides.retain.importing.item import NamedFile
 
 
-def read_jsonl(stream: IO[str], file: NamedFile, skipped: Skipped = refuse) -> Iterator[ImportedItem]:
+def read_jsonl(
+    stream: IO[str], file: NamedFile, report: ImportReport | None = None
+) -> Iterator[ImportedItem]:
     """Items as they stand; whether they can be stored is for the bank to say."""
-    for line, row in json_lines(stream, file, skipped):
+    report = report or ImportReport()
+    for line, row in json_lines(stream, file, report.skipped):
         if "text" in row:
             yield ImportedItem(row, line)
         else:
-            skipped(file.wrong(line, "text: is missing; an item needs a text"))
+            report.skipped(file.wrong(line, "text: is missing; an item needs a text"))

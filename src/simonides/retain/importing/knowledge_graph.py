@@ -11,7 +11,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
-from simonides.retain.importing.item import ImportedItem, refuse
+from simonides.retain.importing.item import ImportedItem, ImportReport
 from simonides.retain.importing.json_source import json_lines, kind_of, parse, read_whole
 
 if TYPE_CHECKING:
@@ -23,16 +23,19 @@ SOURCE = "knowledge-graph"
 
 
 def read_knowledge_graph(
-    stream: IO[str], file: NamedFile, skipped: Skipped = refuse
+    stream: IO[str], file: NamedFile, report: ImportReport | None = None
 ) -> Iterator[ImportedItem]:
     """An item per observation and per relation, in the order of the file."""
+    skipped = (report or ImportReport()).skipped
     text = read_whole(stream, file)
     for line, part, row in _rows(text, file, skipped):
         try:
-            items = _relation(row) if row.get("type") == "relation" else _entity(row)
+            items, problems = (_relation(row), []) if row.get("type") == "relation" else _entity(row)
         except (ValueError, TypeError) as error:
             skipped(file.wrong(line, str(error), part))
             continue
+        for problem in problems:
+            skipped(file.wrong(line, problem, part))
         for item in items:
             yield ImportedItem({**item, "source": SOURCE, "role": "import"}, line, part)
 
@@ -59,27 +62,40 @@ def _rows(text: str, file: NamedFile, skipped: Skipped) -> Iterator[tuple[int, s
                 skipped(file.wrong(1, f"expected an object, got {kind_of(row)}", f"{key}[{place}]"))
 
 
-def _entity(row: dict[str, Any]) -> list[dict[str, Any]]:
+def _entity(row: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The observations of an entity, and what is wrong with those that cannot be read."""
     if row.get("type") != "entity":
         raise ValueError(f"is neither entity nor relation, but {kind_of(row)}")
-    name, sort = _text(row, "name"), _text(row, "entityType")
-    observations = row.get("observations", [])
+    name, sort = _text(row, "name"), row.get("entityType")
+    if not isinstance(sort, str) or not sort.strip():
+        sort = ""
+    observations = row.get("observations") or []
+    if isinstance(observations, str):
+        observations = [observations]
     if not isinstance(observations, list):
         raise TypeError(f"observations: expected a list, got {kind_of(observations)}")
-    said = [_observation(observation) for observation in observations]
-    about = {"context": f"{name} ({sort})", "metadata": {"entity": name, "entity_type": sort}}
-    if not said:
-        return [{"text": f"{name}: {sort}", **about}]
+    said, problems = [], []
+    for place, observation in enumerate(observations):
+        try:
+            said.append(_observation(observation))
+        except TypeError as error:
+            problems.append(f"observations[{place}]: {error}")
+    about = {
+        "context": f"{name} ({sort})" if sort else name,
+        "metadata": {"entity": name, **({"entity_type": sort} if sort else {})},
+    }
+    if not observations:
+        said = [f"{name}: {_text(row, 'entityType')}"]
     return [
         {"text": text if name.casefold() in text.casefold() else f"{name}: {text}", **about} for text in said
-    ]
+    ], problems
 
 
 def _observation(value: object) -> str:
     # Some servers keep an object with the text and a time.
     text = value.get("content") if isinstance(value, dict) else value
     if not isinstance(text, str) or not text.strip():
-        raise TypeError(f"observations: expected texts, got {kind_of(value)}")
+        raise TypeError(f"expected a text, got {'a blank text' if isinstance(text, str) else kind_of(value)}")
     return text
 
 

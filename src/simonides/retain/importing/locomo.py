@@ -16,14 +16,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 from simonides.errors import InputError
 from simonides.retain.importing.chats import Turn, turn_items
-from simonides.retain.importing.item import refuse
+from simonides.retain.importing.item import ImportReport
 from simonides.retain.importing.json_source import json_rows, kind_of
 from simonides.text.dates import MONTHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from simonides.retain.importing.item import ImportedItem, NamedFile, Skipped
+    from simonides.retain.importing.item import ImportedItem, NamedFile
 
 SOURCE = "locomo"
 
@@ -31,22 +31,25 @@ _SESSION = re.compile(r"session_([0-9]{1,9})")
 _DATE = re.compile(r"(\d{1,2}):(\d{2})\s*([ap]m)\s+on\s+(\d{1,2})\s+([a-z]+),?\s+(\d{4})", re.IGNORECASE)
 
 
-def read_locomo(stream: IO[str], file: NamedFile, skipped: Skipped = refuse) -> Iterator[ImportedItem]:
+def read_locomo(
+    stream: IO[str], file: NamedFile, report: ImportReport | None = None
+) -> Iterator[ImportedItem]:
     """The turns of every session, conversation by conversation; sessions in the order of their numbers."""
-    for line, sample in json_rows(stream, file):
+    report = report or ImportReport()
+    for line, sample in json_rows(stream, file, report.skipped):
         if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
-            skipped(file.wrong(line, f"expected a sample with a conversation, got {kind_of(sample)}"))
+            report.skipped(file.wrong(line, f"expected a sample with a conversation, got {kind_of(sample)}"))
             continue
         name, conversation = str(sample.get("sample_id") or "conversation"), sample["conversation"]
         found = sorted((int(match[1]), match[0]) for match in map(_SESSION.fullmatch, conversation) if match)
         for _, key in found:
             session = f"{name}/{key}"
             try:
-                turns = list(_turns(conversation, key, name, line))
+                turns = list(_turns(conversation, key, name, line, file, report))
             except (ValueError, TypeError) as error:
-                skipped(file.wrong(line, str(error), session))
+                report.skipped(file.wrong(line, str(error), session))
                 continue
-            yield from turn_items(turns, session=session, source=SOURCE)
+            yield from turn_items(turns, file, report, session=session, source=SOURCE)
 
 
 def parse_session_date(text: str, place: str = "the date of a session") -> datetime:
@@ -88,17 +91,24 @@ def turn_text(turn: Mapping[str, Any]) -> str:
     return f"{turn['text']} [image: {caption}]" if caption else str(turn["text"])
 
 
-def _turns(conversation: Mapping[str, Any], key: str, sample: str, line: int) -> Iterator[Turn]:
+def _turns(
+    conversation: Mapping[str, Any], key: str, sample: str, line: int, file: NamedFile, report: ImportReport
+) -> Iterator[Turn]:
     # A date without turns also occurs in the original; only sessions with turns are read.
     field = f"{key}_date_time"
-    date = conversation.get(field)
-    when = parse_session_date(str(date), field) if date else None
+    date, when = conversation.get(field), None
+    try:
+        when = parse_session_date(str(date), field) if date else None
+    except InputError as error:
+        report.cleaned(file.wrong(line, f"{error.problem}; its turns have no time", f"{sample}/{key}"))
     turns = conversation[key]
     if not isinstance(turns, list):
         raise TypeError(f"expected a list of turns, got {kind_of(turns)}")
-    for turn in turns:
+    for place, turn in enumerate(turns):
         if not isinstance(turn, dict) or not isinstance(turn.get("text"), str):
-            raise TypeError(f"expected a turn with a text, got {kind_of(turn)}")
+            problem = f"expected a turn with a text, got {kind_of(turn)}"
+            report.skipped(file.wrong(line, problem, f"{sample}/{key}[{place}]"))
+            continue
         text, speaker = turn_text(turn), turn.get("speaker")
         if text.strip():
             yield Turn(

@@ -52,7 +52,16 @@ def gather(drafts: Sequence[Draft], author: str) -> list[Piece]:
     for name, positions in documents.items():
         kept = positions if name.startswith("document ") else positions[:1]
         said = b"".join(contents[position] for position in kept)
-        key = hashlib.blake2b(f"{author}\0{name}".encode(), digest_size=16).hexdigest()
         body = hashlib.blake2b(said, digest_size=16).digest()
-        pieces.append(Piece(f"import:{key}", body, tuple(kept)))
+        pieces.append(Piece(_key(name, author), body, tuple(kept)))
     return pieces
+
+
+def document_key(document: str, author: str) -> str:
+    """The key under which the bank remembers what an import said of a document."""
+    return _key(f"document {document}", author)
+
+
+def _key(name: str, author: str) -> str:
+    digest = hashlib.blake2b(f"{author}\0{name}".encode(), digest_size=16)
+    return f"import:{digest.hexdigest()}"

@@ -21,6 +21,8 @@ from simonides.retain.importing.chats import Turn, turn_items
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from simonides.retain.importing.item import ImportedItem, ImportReport, NamedFile
+
 BRIEF, RECALL, TRANSCRIPT, TURNS = "brief", "recall", "transcript", "turns"
 
 
@@ -93,8 +95,17 @@ def session_folder(client: str, event: Mapping[str, Any], environ: Mapping[str, 
     return next((each for each in folders if each.is_absolute()), here)
 
 
-def turns_of(client: str, hook: Hook, event: Mapping[str, Any]) -> list[dict[str, Any]]:
+def turns_of(
+    client: str, hook: Hook, event: Mapping[str, Any], place: NamedFile, report: ImportReport
+) -> list[ImportedItem]:
     """What an event says was said, as items of an import; empty where it says nothing.
+
+    Args:
+        client: that sent it.
+        hook: of the event.
+        event: as it was sent.
+        place: what messages call the event.
+        report: told of what is cleaned.
 
     Raises:
         InputError: the event names no session.
@@ -116,7 +127,7 @@ def turns_of(client: str, hook: Hook, event: Mapping[str, Any]) -> list[dict[str
     session = next((event[key] for key in _SESSION_KEYS if isinstance(event.get(key), str)), "")
     if not session.strip():
         raise InputError("session_id", "is missing in the event")
-    return [each.item for each in turn_items(turns, session=session, source=client)]
+    return [*turn_items(turns, place, report, session=session, source=client)]
 
 
 def answer_of(client: str, event: str, context: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from simonides.errors import InputError, NotFoundError, SimonidesError, UnknownNameError
+from simonides.records.hygiene import read_at_most
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading, open_for_writing
 from simonides.surfaces.cli.options import RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import explained, print_json, say
@@ -99,10 +100,24 @@ def _recall(bank: Any, event: Mapping[str, Any], _: Path, max_tokens: int) -> st
     from simonides.recall.packing.as_data import pack_as_data
 
     prompt = event.get("prompt")
-    if not isinstance(prompt, str) or not prompt.strip():
+    query = _query(prompt) if isinstance(prompt, str) else ""
+    if not query:
         return ""
-    found = bank.recall(prompt, max_tokens=max_tokens)
+    found = bank.recall(query, max_tokens=max_tokens)
     return pack_as_data(found, bank.count_tokens, max_tokens=max_tokens).text
+
+
+def _query(prompt: str) -> str:
+    """What is asked with a prompt; of one that is too long, such as with a log pasted in, its two ends."""
+    from simonides.recall.arguments import MAX_QUERY_BYTES
+    from simonides.retain.importing.cleaning import clean_characters
+
+    text = clean_characters(prompt).strip()
+    raw = text.encode()
+    if len(raw) <= MAX_QUERY_BYTES:
+        return text
+    half = MAX_QUERY_BYTES // 2 - 1
+    return f"{raw[:half].decode(errors='ignore')}\n{raw[-half:].decode(errors='ignore')}"
 
 
 _CONTEXTS = {"brief": _brief, "recall": _recall}
@@ -117,26 +132,31 @@ def _retain(
     redact: str | None,
     zone: str | None,
 ) -> None:
-    from simonides.retain.importing.batches import batches
+    from simonides.retain.importing.batches import batches, store_batch
     from simonides.retain.importing.files import named_file, read_file
+    from simonides.retain.importing.item import ImportReport, NamedFile
     from simonides.surfaces.agents.hooks import HOOKS, turns_of
 
+    problems: list[InputError] = []
+    report = ImportReport(problems.append, problems.append)
     if action == "turns":
-        items = turns_of(client, HOOKS[client][event["hook_event_name"]], event)
-        if items:
-            with open_for_writing(store, bank, redact=redact, zone=zone) as opened:
-                opened.import_items(items)
-        return
-    transcript = event.get("transcript_path")
-    if not isinstance(transcript, str) or not transcript:
-        raise InputError("transcript_path", "is missing in the event")
-    path = Path(transcript).expanduser()
-    named = named_file(path, path.name)
-    found = [*batches(read_file(path, client, named, lambda _: None), named)]
+        named = NamedFile(f"{client} event")
+        items = turns_of(client, HOOKS[client][event["hook_event_name"]], event, named, report)
+        found = [items] if items else []
+    else:
+        transcript = event.get("transcript_path")
+        if not isinstance(transcript, str) or not transcript:
+            raise InputError("transcript_path", "is missing in the event")
+        path = Path(transcript).expanduser()
+        named = named_file(path, path.name)
+        found = [*batches(read_file(path, client, named, report), named)]
     if found:
         with open_for_writing(store, bank, redact=redact, zone=zone) as opened:
             for batch in found:
-                opened.import_items([item.item for item in batch])
+                store_batch(opened.import_items, batch, lambda _: (named, report))
+    if problems:
+        more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+        say(f"simonides: stored without what is wrong: {problems[0]}{more}")
 
 
 @contextmanager
@@ -148,7 +168,11 @@ def _lenient() -> Iterator[None]:
 
 
 def _event() -> dict[str, Any]:
-    event = json.loads(sys.stdin.read(_LARGEST_EVENT))
+    raw = read_at_most(sys.stdin.buffer, _LARGEST_EVENT, "standard input")
+    try:
+        event = json.loads(raw.decode(errors="replace"), strict=False)
+    except (ValueError, RecursionError) as error:
+        raise InputError("event", f"standard input holds no JSON object ({error})") from None
     if not isinstance(event, dict):
         raise InputError("event", "standard input holds no JSON object")
     return event

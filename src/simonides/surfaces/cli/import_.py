@@ -7,7 +7,6 @@ when it is made again.
 
 import json
 import os
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError, SimonidesError
+from simonides.records.exchange import Synced
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
@@ -25,15 +25,15 @@ from simonides.surfaces.cli.progress import Report, bars
 from simonides.surfaces.cli.sources import files_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.retain.importing.item import ImportedItem, NamedFile
+    from simonides.records.exchange import Imported
+    from simonides.retain.importing.item import ImportedItem, ImportReport, NamedFile
 
-# How the bank names the item that it refused: "items[3].kind".
-_ITEM = re.compile(r"items\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+COUNTS = ("stored", "unchanged", "cleaned", "skipped")
 
 
 @dataclass(slots=True)
@@ -45,9 +45,17 @@ class _File:
     format: str
     counts: Counter[str] = field(default_factory=Counter)
 
+    report: "ImportReport | None" = None
+    items: "list[ImportedItem] | None" = None
+    """What it holds, where that was read already."""
+
     def to_dict(self) -> dict[str, Any]:
         named = {"path": str(self.path), "format": self.format}
-        return named | {name: self.counts[name] for name in ("stored", "unchanged", "skipped")}
+        counts = {name: self.counts[name] for name in COUNTS}
+        return named | counts | {"left_out": self.left_out()}
+
+    def left_out(self) -> dict[str, int]:
+        return dict(sorted(self.report.left_out.items())) if self.report else {}
 
 
 def import_(
@@ -58,13 +66,21 @@ def import_(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="simonides, markdown, jsonl, chatgpt, claude-code, knowledge-graph, mem0 or locomo; by"
-            " default a file's content tells.",
+            help="simonides, markdown, obsidian, jsonl, chatgpt, claude-ai, claude-code, knowledge-graph,"
+            " mem0 or locomo; by default a file's content tells.",
             show_default=False,
         ),
     ] = None,
     skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Report rows that cannot be read or stored and go on.")
+        bool, typer.Option("--skip-malformed", help="Report what cannot be read or stored and go on.")
+    ] = False,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync",
+            help="Of folders of notes: end what is no longer there, and let notes that moved keep their"
+            " memories.",
+        ),
     ] = False,
     convert: Annotated[
         str | None,
@@ -102,6 +118,7 @@ def import_(
 
     if format_name is not None:
         check_format(format_name)
+    below = _synced(paths, convert=convert, vectors=vectors, format_name=format_name) if sync else []
     files = [found for path in paths for found in _files(path, format_name)]
     load = _Load(files, skips=skip_malformed)
     try:
@@ -123,7 +140,7 @@ def import_(
                 ) as opened,
             ):
                 if vectors is None:
-                    load.run(opened, progress)
+                    load.run(opened, progress, below)
                 else:
                     load.run_embedded(opened, vectors, workers, progress)
     except KeyboardInterrupt:
@@ -132,10 +149,12 @@ def import_(
     except (SimonidesError, OSError) as error:
         fail(f"{explained(error)}; {load.said()}" if load.count("stored") else explained(error))
     if as_json:
-        totals = {name: load.count(name) for name in ("stored", "unchanged", "skipped")}
+        totals = {name: load.count(name) for name in COUNTS} | load.synced.to_dict()
         print_json(totals | {"files": [file.to_dict() for file in files], "added": dict(load.added)})
     else:
         print_text(load.said())
+        if left_out := load.left_out():
+            say(f"left out: {left_out}")
 
 
 class _Load:
@@ -145,18 +164,27 @@ class _Load:
         self._files = files
         self._skips = skips
         self.added: Counter[str] = Counter()
+        self.synced = Synced()
 
     def count(self, what: str) -> int:
         return sum(file.counts[what] for file in self._files)
 
     def said(self) -> str:
         parts = [f"{self.count('stored'):,} stored"]
-        parts += [f"{self.count(name):,} {name}" for name in ("unchanged", "skipped") if self.count(name)]
+        counts = self.synced.to_dict() | {name: self.count(name) for name in COUNTS[1:]}
+        parts += [f"{count:,} {name}" for name, count in counts.items() if count]
         return ", ".join(parts)
 
-    def run(self, bank: "Bank", progress: Report | None) -> None:
+    def left_out(self) -> str:
+        counts = sum((Counter(file.left_out()) for file in self._files), Counter())
+        return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+
+    def run(self, bank: "Bank", progress: Report | None, below: "Sequence[str]" = ()) -> None:
+        """Store the files; with *below*, the names of folders, move and end what is no longer as it was."""
         from simonides.retain.importing.formats import EXPORT
 
+        if below:
+            self._sync(bank, below)
         for file in self._files:
             if file.format == EXPORT:
                 self._restore(bank, file, progress)
@@ -181,12 +209,8 @@ class _Load:
             if progress:
                 progress(f"items of {file.place}", done, None)
 
-        items = (item.item for item in read_file(file.path, file.format, named, self._refuse))
+        items = (item.item for item in read_file(file.path, file.format, named))
         bank.load(items, read_vectors(vectors), workers=workers, progress=stored)
-
-    @staticmethod
-    def _refuse(error: InputError) -> None:
-        raise error
 
     def convert(self, target: str) -> None:
         from simonides.backends.embedded.exporting import write_export
@@ -216,36 +240,74 @@ class _Load:
         from simonides.retain.importing.files import named_file, read_file
 
         named = named_file(file.path, file.place)
+        if file.items is None:
+            file.report = self._report(file)
+            found: Iterable[ImportedItem] = read_file(file.path, file.format, named, file.report)
+        else:
+            found = file.items
+        for batch in batches(found, named):
+            yield named, batch
+
+    def _sync(self, bank: "Bank", below: "Sequence[str]") -> None:
+        """Read all notes, before anything is stored; one that cannot be read has not left."""
+        from simonides.retain.importing.batches import store_batch
+        from simonides.retain.importing.files import named_file, read_file
+        from simonides.retain.importing.formats import NOTES
+
+        notes: dict[str, tuple[_File, NamedFile]] = {}
+        found: list[ImportedItem] = []
+        for file in self._files:
+            if file.format in NOTES:
+                named = named_file(file.path, file.place)
+                notes[named.document] = file, named
+                file.report = self._report(file)
+                found += read_file(file.path, file.format, named, file.report)
+
+        def place(item: "ImportedItem") -> "tuple[NamedFile, ImportReport]":
+            file, named = notes[item.item["document_id"]]
+            assert file.report
+            return named, file.report
+
+        def sync(items: list[dict[str, Any]]) -> Synced:
+            keep = [document for document, (file, _) in notes.items() if file.counts["skipped"]]
+            with unbroken():
+                return bank.sync_documents(items, below=below, keep=keep)
+
+        self.synced, kept = store_batch(sync, found, place)
+        for file, _ in notes.values():
+            file.items = []
+        for item in kept:
+            items = notes[item.item["document_id"]][0].items
+            assert items is not None
+            items.append(item)
+
+    def _report(self, file: _File) -> "ImportReport":
+        from simonides.retain.importing.item import ImportReport
 
         def skipped(error: InputError) -> None:
-            self._skip(file, error)
+            if not self._skips:
+                raise error from None
+            file.counts["skipped"] += 1
+            say(f"skipped {error}")
 
-        for batch in batches(read_file(file.path, file.format, named, skipped), named):
-            yield named, batch
+        def cleaned(error: InputError) -> None:
+            file.counts["cleaned"] += 1
+            say(f"cleaned {error}")
+
+        return ImportReport(skipped, cleaned)
 
     def _store(self, bank: "Bank", file: _File, named: "NamedFile", batch: "list[ImportedItem]") -> None:
         """One transaction; with --skip-malformed, once more without the item that was refused."""
-        items = list(batch)
-        while items:
-            try:
-                with unbroken():
-                    done = bank.import_items([item.item for item in items])
-            except InputError as error:
-                refused = _ITEM.match(error.field)
-                if not refused:
-                    raise
-                item = items.pop(int(refused["position"]))
-                problem = f"{refused['key'] or 'item'}: {error.problem}"
-                self._skip(file, named.wrong(item.line, problem, item.part))
-            else:
-                file.counts.update(stored=len(done.ids), unchanged=done.unchanged)
-                return
+        from simonides.retain.importing.batches import store_batch
 
-    def _skip(self, file: _File, error: InputError) -> None:
-        if not self._skips:
-            raise error from None
-        file.counts["skipped"] += 1
-        say(f"skipped {error}")
+        def store(items: list[dict[str, Any]]) -> "Imported":
+            with unbroken():
+                return bank.import_items(items)
+
+        report = file.report
+        assert report
+        done, _ = store_batch(store, batch, lambda _: (named, report))
+        file.counts.update(stored=len(done.ids), unchanged=done.unchanged)
 
 
 def read_vectors(path: Path) -> "NDArray[Any]":
@@ -264,10 +326,24 @@ def read_vectors(path: Path) -> "NDArray[Any]":
         ) from error
 
 
+def _synced(
+    paths: list[str], *, convert: str | None, vectors: Path | None, format_name: str | None
+) -> list[str]:
+    """How the names of the documents in the folders begin that are to be synced."""
+    # A note that an option leaves out would be taken for one that left.
+    for option, value in (("--convert", convert), ("--vectors", vectors), ("--format", format_name)):
+        if value is not None:
+            raise InputError("--sync", f"compares all notes of a folder; leave {option} out")
+    for path in paths:
+        if os.path.lexists(path) and not Path(path).is_dir():
+            raise InputError(path, "is no folder; --sync compares a folder with what was imported of it")
+    return [f"file:{Path(path).resolve().as_posix().rstrip('/')}/" for path in paths if "\0" not in path]
+
+
 def _files(path: str, format_name: str | None) -> list[_File]:
     """The files that an argument names, each with its format."""
     from simonides.retain.importing.files import check_regular
-    from simonides.retain.importing.formats import EXPORT, FORMATS, MARKDOWN, detect
+    from simonides.retain.importing.formats import EXPORT, FORMATS, NOTES, detect
 
     if "\0" in path or not os.path.lexists(path):
         raise InputError(path or "PATH", "there is no such file or folder")
@@ -281,16 +357,24 @@ def _files(path: str, format_name: str | None) -> list[_File]:
         suffixes = FORMATS[format_name].suffixes
     else:
         suffixes = frozenset[str]().union(*(known.suffixes for known in FORMATS.values()))
-    below = files_below(found, suffixes)
-    if format_name is None:
-        # A folder of notes may hold settings and the like.
-        notes = [(file, place) for file, place in below if file.suffix.lower() in FORMATS[MARKDOWN].suffixes]
-        below = notes or below
-    if not below:
-        raise InputError(path, f"holds no file that can be imported ({', '.join(sorted(suffixes))})")
-    for file, _ in below:
+    files: list[_File] = []
+    others: list[InputError] = []
+    for file, place in files_below(found, suffixes):
         check_regular(file)
-    return [_File(file, place, format_name or detect(file)) for file, place in below]
+        try:
+            files.append(_File(file, place, format_name if format_name in NOTES else detect(file)))
+        except InputError as error:
+            # Beside notes and exports lie settings, accounts and the like.
+            others.append(error)
+    if format_name is not None:
+        # What was named counts where no file tells it by itself.
+        told = [file for file in files if file.format == format_name]
+        files = told or [_File(file, place, format_name) for file, place in files_below(found, suffixes)]
+    if not files:
+        raise InputError(path, f"holds no file that can be imported ({', '.join(sorted(suffixes))})")
+    for other in others:
+        say(f"passed over {other.field}: {other.problem.partition('; known:')[0]}")
+    return files
 
 
 def _line(item: "ImportedItem") -> bytes:

@@ -22,6 +22,7 @@ from simonides.errors import InputError
 from simonides.records.hygiene import read_at_most
 from simonides.retain.importing.json_source import LONGEST_LINE
 from simonides.retain.messages import is_message
+from simonides.surfaces.cli.output import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -135,7 +136,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     for number, source in enumerate(sources, start=1):
         if source is None:
-            yield from _standard_input_lines() if by_line else _standard_input()
+            yield from _standard_input_lines() if by_line else _standard_input(skipped)
         elif isinstance(source, str):
             yield Piece({"text": source}, f"argument {number}")
         elif source.path.suffix.lower() in LINES:
@@ -146,7 +147,7 @@ def _pieces(
             yield from _from_note(source, skipped)
 
 
-def _standard_input() -> Iterator[Piece]:
+def _standard_input(skipped: Callable[[InputError], None]) -> Iterator[Piece]:
     origin = "standard input"
     text = _decoded(read_at_most(sys.stdin.buffer, LONGEST_LINE, origin), origin)
     value: object = None
@@ -156,7 +157,7 @@ def _standard_input() -> Iterator[Piece]:
     entries, name = _entries(value)
     # Any other JSON is a text like any other.
     if name == "messages" and (not isinstance(value, list) or is_message(entries[0])):
-        yield from _listed(entries, name, origin)
+        yield from _listed(entries, name, origin, skipped=skipped)
     else:
         yield Piece({"text": text}, origin)
 
@@ -182,7 +183,8 @@ def _from_lines(source: _File, skipped: Callable[[InputError], None]) -> Iterato
                 skipped(error)
                 continue
             if isinstance(item.get("messages"), list):
-                yield from _listed(item["messages"], "messages", origin, f"{source.place}:{number}")
+                session = f"{source.place}:{number}"
+                yield from _listed(item["messages"], "messages", origin, session, skipped=skipped)
             elif is_message(item):
                 yield Piece({"session": source.place, **item}, origin)
             else:
@@ -200,7 +202,7 @@ def _from_list(source: _File, skipped: Callable[[InputError], None]) -> Iterator
         skipped(error)
         return
     if name:
-        yield from _listed(entries, name, origin, source.place)
+        yield from _listed(entries, name, origin, source.place, skipped=skipped)
     else:
         skipped(InputError(origin, "expected a list of chat messages or items, or an object with messages"))
 
@@ -216,13 +218,20 @@ def _entries(value: object) -> tuple[list[Any], str]:
     return [], ""
 
 
-def _listed(entries: list[Any], name: str, origin: str, session: str = "") -> Iterator[Piece]:
+def _listed(
+    entries: list[Any],
+    name: str,
+    origin: str,
+    session: str = "",
+    *,
+    skipped: Callable[[InputError], None],
+) -> Iterator[Piece]:
     for number, entry in enumerate(entries):
         place = f"{origin}: {name}[{number}]"
         if isinstance(entry, str):
             yield Piece({"text": entry}, place)
         elif not isinstance(entry, dict):
-            raise InputError(place, f"expected an object, got {type(entry).__name__}")
+            skipped(InputError(place, f"expected an object, got {type(entry).__name__}"))
         elif is_message(entry):
             yield Piece({**({"session": session} if session else {}), **entry}, place, origin)
         else:
@@ -232,10 +241,12 @@ def _listed(entries: list[Any], name: str, origin: str, session: str = "") -> It
 def _from_note(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
     from simonides.retain.importing.files import named_file, read_file
     from simonides.retain.importing.formats import MARKDOWN
+    from simonides.retain.importing.item import ImportReport
 
     named = named_file(source.path, source.place)
+    report = ImportReport(cleaned=lambda error: say(f"cleaned {error}"))
     try:
-        found = list(read_file(source.path, MARKDOWN, named))
+        found = list(read_file(source.path, MARKDOWN, named, report))
     except InputError as error:
         skipped(error)
         return

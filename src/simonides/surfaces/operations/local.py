@@ -55,7 +55,9 @@ LOCAL_METHODS: Mapping[str, str] = {
     "audit_recalls": _WATCH,
     **dict.fromkeys(("adopt_reranker", "samples", "used_by_recall", "last_write"), _LEARNS),
     **dict.fromkeys(("enrich", "queue_enrichment"), _ASKS),
-    "import_items": "is what reads files of other systems on this machine",
+    **dict.fromkeys(
+        ("import_items", "sync_documents"), "is what reads files of other systems on this machine"
+    ),
     "count_tokens": "is asked for every line; a caller elsewhere counts for itself",
     **dict.fromkeys(
         ("forget_where", "purge"),

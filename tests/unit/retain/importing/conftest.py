@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from simonides.retain.importing.files import named_file, read_file
+from simonides.retain.importing.item import ImportReport
 
 if TYPE_CHECKING:
     from simonides.errors import InputError
@@ -19,10 +21,12 @@ SAMPLES = Path(__file__).parents[3] / "data" / "importing"
 
 @dataclass
 class Found:
-    """What a reader gave, and what it passed over."""
+    """What a reader gave, what it skipped or cleaned, and how many parts it left out."""
 
     items: list[ImportedItem] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
+    cleaned: list[InputError] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
 
     @property
     def texts(self) -> list[str]:
@@ -30,8 +34,17 @@ class Found:
 
     @property
     def problems(self) -> list[str]:
-        """The messages, without the folder of the file."""
-        return [f"{error.field.rpartition('/')[2]}: {error.problem}" for error in self.errors]
+        """The messages of what was skipped, without the folder of the file."""
+        return self._named(self.errors)
+
+    @property
+    def cleanings(self) -> list[str]:
+        """Those of what was cleaned."""
+        return self._named(self.cleaned)
+
+    @staticmethod
+    def _named(errors: list[InputError]) -> list[str]:
+        return [f"{error.field.rpartition('/')[2]}: {error.problem}" for error in errors]
 
     def all(self, key: str) -> list[Any]:
         """A value per item; ``None`` where it has none."""
@@ -56,7 +69,8 @@ def read(tmp_path: Path) -> Read:
         if isinstance(source, str | bytes):
             path.write_bytes(source if isinstance(source, bytes) else source.encode())
         found = Found()
-        found.items += read_file(path, format_name, named_file(path), found.errors.append)
+        report = ImportReport(found.errors.append, found.cleaned.append, found.left_out)
+        found.items += read_file(path, format_name, named_file(path), report)
         return found
 
     return read

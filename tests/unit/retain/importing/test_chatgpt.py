@@ -81,15 +81,7 @@ def test_words_beside_a_picture_are_kept(read: Read, samples: Path) -> None:
     ("change", "problem"),
     [
         (lambda c: c.update(mapping=[]), "a mapping of messages"),
-        (lambda c: c["mapping"]["n2"].update(parent="n5"), "broken"),
-        (lambda c: c.update(current_node="gone"), "broken at 'gone'"),
         (lambda c: c.update(id="", conversation_id=None), "has no id"),
-        (lambda c: c["mapping"]["n4"]["message"].update(author=[]), "author of a message"),
-        (lambda c: c["mapping"]["n4"]["message"].update(create_time=1e300), "no time"),
-        (
-            lambda c: c["mapping"]["n4"]["message"].update(content={"content_type": "text", "parts": 5}),
-            "parts of a message",
-        ),
     ],
 )
 def test_a_conversation_that_cannot_be_read_is_named(
@@ -100,6 +92,84 @@ def test_a_conversation_that_cannot_be_read_is_named(
     (said,) = found.problems
     assert said.startswith("x:1: conversation ")
     assert problem in said
+
+
+@pytest.mark.fault("N41")
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"author": []}, "author of a message"),
+        ({"metadata": "x"}, "metadata of a message"),
+        ({"content": {"content_type": "text", "parts": 5}}, "parts of a message"),
+    ],
+)
+def test_a_message_that_cannot_be_read_costs_no_other(
+    read: Read, samples: Path, change: dict[str, Any], problem: str
+) -> None:
+    found = read("chatgpt", conversation(samples, lambda c: c["mapping"]["n4"]["message"].update(change)))
+    assert found.texts == ["How do I patch a hull?", "The cloth is from Norrhav."]
+    assert found.all("context") == [f"Kayak repair\n{text}" for text in reversed(found.texts)]
+    (said,) = found.problems
+    assert said.startswith(f"x:1: message m4 of conversation conv-1: {problem}")
+
+
+@pytest.mark.fault("N41")
+@pytest.mark.parametrize(
+    ("change", "texts"),
+    [
+        (lambda c: c["mapping"]["n5"].update(parent="gone"), ["The cloth is from Norrhav."]),
+        (
+            lambda c: c["mapping"]["n2"].update(parent="n5"),
+            ["How do I patch a hull?", "With epoxy and cloth.", "The cloth is from Norrhav."],
+        ),
+        (
+            lambda c: c.update(current_node="gone"),
+            ["How do I patch a hull?", "With epoxy and cloth.", "The cloth is from Norrhav."],
+        ),
+    ],
+)
+def test_what_hangs_together_in_a_broken_tree_is_kept(
+    read: Read, samples: Path, change: Callable[[dict[str, Any]], object], texts: list[str]
+) -> None:
+    found = read("chatgpt", conversation(samples, change))
+    assert found.texts == texts
+    (said,) = found.problems
+    assert "its tree of messages is broken at" in said
+
+
+@pytest.mark.fault("N42")
+def test_spoken_words_are_kept_and_parts_without_words_are_counted(read: Read, samples: Path) -> None:
+    parts = [
+        {
+            "content_type": "audio_transcription",
+            "text": "The hull leaks.",
+            "direction": "in",
+            "decoding_id": None,
+        },
+        {"content_type": "audio_asset_pointer", "asset_pointer": "file://a", "format": "wav"},
+        {"content_type": "real_time_user_audio_video_asset_pointer", "audio_asset_pointer": {}},
+        {"content_type": "image_asset_pointer", "asset_pointer": "file://b"},
+        {"content_type": "hologram", "text": "unseen"},
+        {"content_type": "audio_transcription", "text": None},
+        7,
+    ]
+
+    def change(c: dict[str, Any]) -> None:
+        c["mapping"]["n2"]["message"]["content"] = {"content_type": "multimodal_text", "parts": parts}
+        c["mapping"]["n4"]["message"]["content"] = {"content_type": "thoughts", "thoughts": [{}]}
+
+    found = read("chatgpt", conversation(samples, change))
+    assert found.texts == ["The hull leaks.", "The cloth is from Norrhav."]
+    assert not found.errors
+    assert found.left_out == {
+        "audio": 2,
+        "image": 1,
+        "part 'hologram'": 1,
+        "part 'audio_transcription'": 1,
+        "part without a type": 1,
+        "thought": 1,
+        "system message": 1,
+    }
 
 
 def test_a_conversation_alone_or_under_its_key(read: Read, samples: Path) -> None:

@@ -22,18 +22,21 @@ SAMPLES = {
     "graph.json": "knowledge-graph",
     "mem0.json": "mem0",
     "locomo.json": "locomo",
+    "claude-conversations.json": "claude-ai",
+    "claude-projects.json": "claude-ai",
+    "vault/2026-04-02.md": "obsidian",
 }
 
 
 def test_every_format_has_a_sample(samples: Path) -> None:
     assert set(SAMPLES.values()) == set(FORMATS)
-    assert {entry.name for entry in samples.iterdir()} == set(SAMPLES)
+    assert {entry.name for entry in samples.iterdir()} == {name.partition("/")[0] for name in SAMPLES}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_told_by_its_content(samples: Path, tmp_path: Path, name: str) -> None:
     assert detect(samples / name) == SAMPLES[name]
-    if SAMPLES[name] == "markdown":
+    if name.endswith(".md"):
         return
     # The name of the file says nothing, and neither does how it is laid out.
     text = (samples / name).read_text("utf-8")
@@ -53,6 +56,13 @@ def test_a_sample_is_told_by_its_content(samples: Path, tmp_path: Path, name: st
         ('{"text": "x"}', "jsonl"),
         ('{"conversations": []}', "chatgpt"),
         ('{"mapping": {}, "title": "x"}', "chatgpt"),
+        ('[null, {"title": "cut"}, {"mapping": {}}]', "chatgpt"),
+        ('[{"mapping": {}}, {"mapp', "chatgpt"),
+        ('{"title": "cut\n{"chat_messages": []}\n', "claude-ai"),
+        ('{"conversations": [{"chat_messages": []}]}', "claude-ai"),
+        ('[{"conversations_memory": "x", "account_uuid": "a"}]', "claude-ai"),
+        ('{"type": "summary"}\n{"type": "user", "sessionId": "a"}', "claude-code"),
+        ('{"text": "a\0b"}', "jsonl"),
         ('{"entities": []}', "knowledge-graph"),
         ('{"sample_id": "a", "conversation": {}}', "locomo"),
         ('{"type": "file-history-snapshot", "messageId": "a"}', "claude-code"),
@@ -82,6 +92,7 @@ def test_forms_of_a_format(tmp_path: Path, text: str, format_name: str) -> None:
         (b'{"text": "\xff"}', "not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a": NaN}', "NaN"),
+        (b'{"a": 1}\n{"text": "x"}', "an object with the keys 'a'"),
     ],
 )
 def test_what_is_of_no_format_is_refused_with_what_was_found(tmp_path: Path, raw: bytes, found: str) -> None:

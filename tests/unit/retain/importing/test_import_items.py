@@ -102,8 +102,8 @@ def test_two_at_once_store_it_once(store: Store, monkeypatch: pytest.MonkeyPatch
     bank, other = store.bank(), store.bank()
     real = Bank._prepare
 
-    def prepare(self: Bank, drafts: Any) -> Any:
-        ready = real(self, drafts)
+    def prepare(self: Bank, drafts: Any, **options: Any) -> Any:
+        ready = real(self, drafts, **options)
         monkeypatch.setattr(Bank, "_prepare", real)
         other.import_items(note("Figs", "Pears"))
         return ready

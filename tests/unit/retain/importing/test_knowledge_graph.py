@@ -47,10 +47,10 @@ def test_an_observation_may_be_an_object_with_its_text(read: Read) -> None:
     [
         ('{"type": "entity", "name": "", "entityType": "cat"}', "name: expected a text, got a text"),
         ('{"type": "entity", "name": "Mo"}', "entityType: expected a text, got null"),
-        ('{"type": "entity", "name": "Mo", "entityType": "cat", "observations": "x"}', "observations"),
+        ('{"type": "entity", "name": "Mo", "entityType": "cat", "observations": {"x": 1}}', "observations"),
         (
             '{"type": "entity", "name": "Mo", "entityType": "cat", "observations": [5]}',
-            "expected texts, got a number",
+            "observations[0]: expected a text, got a number",
         ),
         ('{"type": "relation", "from": "Mo", "to": "Ilse"}', "relationType"),
         ('{"type": "thing"}', "neither entity nor relation"),
@@ -65,6 +65,17 @@ def test_a_malformed_row_is_named_and_the_rest_is_read(read: Read, row: str, pro
     (said,) = found.problems
     assert said.startswith("x:2: ")
     assert problem in said
+
+
+@pytest.mark.fault("N41")
+def test_an_empty_observation_costs_no_other(read: Read) -> None:
+    entity = {"type": "entity", "name": "Mo", "observations": ["Sleeps", "", None, {"content": "Purrs"}, 5]}
+    found = read("knowledge-graph", json.dumps(entity))
+    assert found.texts == ["Mo: Sleeps", "Mo: Purrs"]
+    assert found.all("context") == ["Mo", "Mo"]
+    assert [problem.split(": ")[1] for problem in found.problems] == [
+        "observations[1]", "observations[2]", "observations[4]",
+    ]  # fmt: skip
 
 
 def test_malformed_rows_of_one_object_are_named_by_their_place(read: Read) -> None:

@@ -57,7 +57,6 @@ def test_the_real_conversations_read_as_the_measurement_reads_them(read: Read, d
         ({"sample_id": "a"}, "a sample with a conversation"),
         ({"conversation": {"session_1": {}}}, "a list of turns"),
         ({"conversation": {"session_1": [{"speaker": "Mo"}]}}, "a turn with a text"),
-        ({"conversation": {"session_1": [], "session_1_date_time": "yesterday"}}, "'yesterday'"),
     ],
 )
 def test_a_malformed_session_is_named(read: Read, sample: object, problem: str) -> None:
@@ -72,3 +71,14 @@ def test_a_turn_without_words_is_passed_over(read: Read) -> None:
     turns = [{"speaker": "Mo", "text": " "}, {"text": "Who?"}]
     found = read("locomo", json.dumps({"sample_id": "a", "conversation": {"session_1": turns}}))
     assert found.texts == ["Who?"]
+
+
+@pytest.mark.fault("N41")
+def test_a_wrong_turn_or_date_costs_no_other_turn(read: Read) -> None:
+    turns = [{"speaker": "Mo", "text": "One."}, {"speaker": "Mo"}, 5, {"speaker": "Mo", "text": "Two."}]
+    conversation = {"session_1": turns, "session_1_date_time": "someday"}
+    found = read("locomo", json.dumps({"sample_id": "a", "conversation": conversation}))
+    assert found.texts == ["Mo: One.", "Mo: Two."]
+    assert found.all("context") == ["Mo: Two.", "Mo: One."]
+    assert [problem.split(":")[2] for problem in found.problems] == [" a/session_1[1]", " a/session_1[2]"]
+    assert "'someday'" in found.cleanings[0]

@@ -65,6 +65,60 @@ def test_a_paragraph_says_nothing_of_its_place_in_the_note(read: Read) -> None:
     assert {**one, ORIGIN: None} == {**other, ORIGIN: None}
 
 
+@pytest.mark.fault("N47")
+@pytest.mark.parametrize(
+    ("date", "time"),
+    [
+        ("26/05/2026", "2026-05-26"),
+        ("05/26/2026", "2026-05-26"),
+        ("26.5.2026", "2026-05-26"),
+        ("May 26, 2026", "2026-05-26"),
+        ("Tuesday, 26 May 2026", "2026-05-26"),
+        ("2026-05-26 2:33 PM", "2026-05-26T14:33:00"),
+        ("26/05/2026 14:33", "2026-05-26T14:33:00"),
+        ("'[[2026-05-26]]'", "2026-05-26"),
+        ("[2026-05-26]", "2026-05-26"),
+        ("May 2026", "2026-05"),
+        ("05/04/2026", None),
+        ("2:33 PM", None),
+        ("someday", None),
+        ("today", None),
+        ("2026-13-45", None),
+    ],
+)
+def test_a_date_is_read_where_it_means_one_day_and_costs_no_note(
+    read: Read, date: str, time: str | None
+) -> None:
+    found = read("markdown", f"---\ntitle: Figs: a history\ndate: {date}\n---\nThe figs came.")
+    assert found.texts == ["The figs came."]
+    assert found.all("event_time") == [time]
+    assert "Figs: a history" in found.items[0].item["context"]
+    assert not found.errors
+    assert len(found.cleanings) == (time is None)
+    assert all(said.startswith("x:1: date: ") for said in found.cleanings)
+
+
+@pytest.mark.fault("N47")
+@pytest.mark.parametrize(
+    "head",
+    ["aliases: [Fig yard, 'Old, bed']", "aliases:\n  - Fig yard\n  - Old, bed", "alias: Fig yard, Old, bed"],
+)
+def test_aliases_find_every_paragraph(read: Read, head: str) -> None:
+    found = read("markdown", f"---\n{head}\n---\n# Bed\n\nThe figs came.\n\nIlse waters.")
+    assert all(context.startswith("Also known as Fig yard, Old, bed") for context in found.all("context"))
+    assert "# Bed" in found.items[1].item["context"]
+
+
+@pytest.mark.fault("N47")
+def test_a_head_that_is_too_large_costs_no_note(read: Read) -> None:
+    head = f"note: {'x' * 70_000}\ntags: [{'y' * 300}, fig]"
+    found = read("markdown", f"---\n{head}\n---\nThe figs came.\0")
+    assert (found.texts, found.all("tags"), found.all("metadata")) == (["The figs came."], [["fig"]], [None])
+    assert [said.split(":")[2].strip() for said in found.cleanings] == [
+        "characters that cannot be stored were taken out", "tags", "metadata",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("text", ["", " \n\n", "---\ntitle: x\n---\n\n"])
 def test_a_note_without_words_is_passed_over(read: Read, text: str) -> None:
     found = read("markdown", text)
@@ -76,8 +130,6 @@ def test_a_note_without_words_is_passed_over(read: Read, text: str) -> None:
     ("text", "problem"),
     [
         (b"caf\xe9", "not UTF-8"),
-        (b"---\ndate: someday\n---\nx", "date: 'someday'"),
-        (b"a\0b", "NUL"),
     ],
 )
 def test_a_note_that_cannot_be_read_is_named(read: Read, text: bytes, problem: str) -> None:

@@ -61,10 +61,6 @@ def test_without_an_id_it_is_no_document(read: Read) -> None:
         (5, "expected an object, got a number"),
         ({"id": "a"}, "has no text"),
         ({"id": "a", "memory": "  "}, "has no text"),
-        ({"id": "a", "memory": "x", "metadata": [1]}, "metadata"),
-        ({"id": "a", "memory": "x", "categories": "food"}, "categories"),
-        ({"id": "a", "memory": "x", "created_at": [1]}, "expected a time"),
-        ({"id": "a", "memory": "x", "created_at": True}, "expected a time"),
     ],
 )
 def test_a_malformed_row_is_named_and_the_rest_is_read(read: Read, row: Any, problem: str) -> None:
@@ -73,3 +69,37 @@ def test_a_malformed_row_is_named_and_the_rest_is_read(read: Read, row: Any, pro
     (said,) = found.problems
     assert said.startswith("x:1: memory 1: ")
     assert problem in said
+
+
+@pytest.mark.fault("N41")
+@pytest.mark.parametrize(
+    ("part", "kept", "problem"),
+    [
+        ({"metadata": [1]}, {}, "metadata: expected an object"),
+        ({"categories": {"a": 1}}, {}, "categories: expected a list"),
+        ({"categories": ["Food", "", None, "x" * 300]}, {"tags": ["Food"]}, "categories: 3 of 4"),
+        ({"created_at": [1]}, {}, "created_at: expected a time"),
+        ({"created_at": True}, {}, "created_at: expected a time"),
+        ({"created_at": "noon"}, {}, "created_at: 'noon'"),
+        ({"created_at": 1e300}, {}, "created_at: 1e+300 is no time"),
+    ],
+)
+def test_a_wrong_part_costs_no_memory(
+    read: Read, part: dict[str, Any], kept: dict[str, Any], problem: str
+) -> None:
+    found = read("mem0", json.dumps([{"id": "a", "memory": "x", **part}]))
+    whole = {
+        "text": "x",
+        "document_id": "mem0:a",
+        "metadata": {"id": "a"},
+        "source": "mem0",
+        "role": "import",
+    }
+    assert [item.item for item in found.items] == [whole | kept]
+    assert not found.errors
+    (said,) = found.cleanings
+    assert said.startswith(f"x:1: memory 0: {problem}")
+
+
+def test_a_category_may_stand_alone(read: Read) -> None:
+    assert read("mem0", '[{"id": "a", "memory": "x", "categories": "food"}]').all("tags") == [["food"]]

@@ -1,0 +1,188 @@
+"""Follows documents that moved, and ends those that left, before what is new of them is stored.
+
+    what left      memories of documents that are no more, and those that a document no longer says
+    what came      paragraphs that the bank does not hold of their document
+    in both        the memory moves: same id, a new version in the other document, nothing encoded
+    left otherwise ends; of a document that stays, when its new text is stored
+
+Paragraphs are followed one by one, so a note may be renamed and edited at once, divided, joined with another
+one, or change names with it. Of several equal paragraphs those of the document that has most in common go
+first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from simonides.backends.embedded.digest import content_key
+from simonides.records.exchange import Synced
+from simonides.records.utterance import TRUST
+from simonides.retain.importing.pieces import document_key, gather
+from simonides.retain.storing import close
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.records.draft import Draft
+    from simonides.retain.importing.pieces import Piece
+
+_FEW = 20
+"""Documents in which a paragraph may stand to say which document another one was."""
+
+_OURS = TRUST["document"]
+"""Trust up to which memories are a document's to end or to move."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A memory of a document, as it stands."""
+
+    ordinal: int
+    id: str
+    document: str
+    text: str
+    context: str
+    path: str
+    source: str
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Syncing:
+    """One run, inside a transaction.
+
+    Attributes:
+        transaction: open.
+        drafts: of all documents that are there, every document whole.
+        author: principal who syncs; empty = the owner.
+        sparse: learned sparse terms of a draft; empty = none.
+    """
+
+    transaction: WriteTransaction
+    drafts: Sequence[Draft]
+    author: str
+    sparse: Callable[[Draft], bytes]
+
+    def run(self, below: Sequence[str], keep: Collection[str]) -> Synced:
+        """Move and end memories.
+
+        Args:
+            below: how the names of the documents that are synced begin.
+            keep: documents that are there, although none of their text is among the drafts.
+        """
+        pieces = [piece for piece in gather(self.drafts, self.author) if self._document(piece)]
+        present = {*map(self._document, pieces), *keep}
+        known = {each for name in below for each in self.transaction.documents_below(name, (), _OURS)}
+        gone = sorted(known - present)
+        changed = [piece for piece in pieces if not self._is_known(piece)]
+        held = {document: list(self._rows(document)) for document in (*gone, *map(self._document, changed))}
+        keys = {self._document(piece): self._keys(piece) for piece in changed}
+        left = {
+            row.ordinal: row
+            for document, rows in held.items()
+            for row in rows
+            if row.key not in keys.get(document, ())
+        }
+        texts: dict[str, dict[int, _Row]] = {}
+        for row in left.values():
+            texts.setdefault(row.text, {})[row.ordinal] = row
+        moved = 0
+        done = set(gone)
+        for piece in changed:
+            found = self._follow(piece, held[self._document(piece)], texts)
+            for row in found.values():
+                del left[row.ordinal]
+            moved += len(found)
+            if self._claim(piece, found):
+                done.add(self._document(piece))
+        ended = [row for row in left.values() if row.document in done]
+        for row in ended:
+            close(self.transaction, row.ordinal)
+        # What a note that left had replaced in another one holds again, and so does a note that comes back.
+        again = self.transaction.superseded_documents({row.id for row in ended}) if ended else []
+        for document in (*gone, *again):
+            self.transaction.claim_anew(document_key(document, self.author), b"", ())
+        return Synced(moved, len(ended))
+
+    def _document(self, piece: Piece) -> str:
+        return self.drafts[piece.positions[0]].document
+
+    def _is_known(self, piece: Piece) -> bool:
+        return (self.transaction.claimed(piece.key) or (b"",))[0] == piece.body
+
+    def _keys(self, piece: Piece) -> set[bytes]:
+        return {content_key(self.drafts[position]) for position in piece.positions}
+
+    def _rows(self, document: str) -> Iterator[_Row]:
+        for ordinal, memory in self.transaction.document(document, (), _OURS):
+            frame = self.transaction.frame(ordinal)
+            text, key = self.transaction.columns(ordinal, "text", "content_key")
+            yield _Row(ordinal, memory, document, text, frame.context, frame.path, frame.source, bytes(key))
+
+    def _follow(
+        self, piece: Piece, own: Sequence[_Row], texts: dict[str, dict[int, _Row]]
+    ) -> dict[int, _Row]:
+        """Move what left elsewhere into a document; the memories by the places of their drafts.
+
+        Args:
+            piece: the document.
+            own: what the bank holds of it.
+            texts: what left, by text and ordinal; what moves is taken out.
+        """
+        document, keys = self._document(piece), {row.key for row in own}
+        places = [place for place in piece.positions if content_key(self.drafts[place]) not in keys]
+        shared: Counter[str] = Counter()
+        for place in places:
+            alike = texts.get(self.drafts[place].text, {})
+            # What stands in very many documents says little about which of them this one was.
+            if len(alike) <= _FEW:
+                shared.update(row.document for row in alike.values() if row.document != document)
+        found: dict[int, _Row] = {}
+        for place in places:
+            draft = self.drafts[place]
+            alike = texts.get(draft.text, {})
+            near = [row for row in alike.values() if row.document in shared]
+            near.sort(key=lambda r: (r.context != draft.context, -shared[r.document], r.ordinal))
+            others = (row for row in alike.values() if row.document not in shared)
+            fits = (row for row in chain(near, others) if row.document != document and _fits(draft, row))
+            row = next(fits, None)
+            if row is not None:
+                found[place] = row
+                del alike[row.ordinal]
+                sparse = self.sparse(draft) if row.context != draft.context else b""
+                self.transaction.move(row.ordinal, draft, sparse)
+        return found
+
+    def _claim(self, piece: Piece, found: dict[int, _Row]) -> bool:
+        """Remember a document that only moved as imported: what was forgotten or ended in it stays so."""
+        sources = {row.document for row in found.values()}
+        if len(sources) != 1:
+            return False
+        claim = self.transaction.claimed(document_key(sources.pop(), self.author))
+        if claim is None or len(claim[1]) != len(piece.positions):
+            return False
+        for place, memory in zip(piece.positions, claim[1], strict=True):
+            row = found.get(place)
+            stays = row.id == memory if row is not None else self._has_ended(place, memory)
+            if not stays:
+                return False
+        self.transaction.claim_anew(piece.key, piece.body, claim[1])
+        return True
+
+    def _has_ended(self, place: int, memory: str) -> bool:
+        """Whether a paragraph's memory was forgotten, or ended before."""
+        ordinal = self.transaction.current_ordinal(memory)
+        if ordinal is None:
+            return True
+        text, end = self.transaction.columns(ordinal, "text", "valid_to")
+        return bool(text == self.drafts[place].text and end <= self.transaction.next_instant())
+
+
+def _fits(draft: Draft, row: _Row) -> bool:
+    """Whether a row says what a draft says in every respect but where it stands."""
+    there = replace(draft, document=row.document, path=row.path, source=row.source, context=row.context)
+    return content_key(there) == row.key
