@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench import run_evidence
+from bench.peers.opening import SharedEncoder
 from bench.run_evidence import Counter, Found, Setting, at_session_level, cut, rendered, shares
 
 from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
@@ -16,8 +18,6 @@ from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -28,7 +28,7 @@ ITEMS = tuple(Item(f"D{n}:1", text, START, f"session_{n}") for n, text in enumer
 
 def setting(*questions: Question) -> Setting:
     dataset = Dataset("locomo", ((Corpus("talk", ITEMS), questions),))
-    return Setting(dataset, None, None, COUNTER, None)  # type: ignore[arg-type] no store is opened
+    return Setting(dataset, StubEmbedder(), SharedEncoder(StubEmbedder()), COUNTER, Path("unused"))
 
 
 def found(*told: int, context: str | None = None) -> Found:
