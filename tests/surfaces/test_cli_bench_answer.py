@@ -220,6 +220,7 @@ def test_a_line_that_a_crash_cut_off_is_asked_again(cli_json: CliJson, locomo: P
         (("--dataset", "locomoto"), "did you mean 'locomo'?"),
         (("--data", "nowhere.json"), "nowhere.json"),
         (("--llm", "no-address"), "--llm"),
+        (("--out", "no-folder/answers.jsonl"), "no folder no-folder"),
         (("--profile", "no-such-profile"), "no-such-profile"),
     ],
 )
@@ -242,10 +243,11 @@ def test_a_file_of_another_run_or_kind_is_refused_and_kept(cli: Cli, locomo: Pat
         other = cli(*options(locomo, server, out, "--max-tokens", "100"))
         assert (other.exit_code, out.read_bytes(), len(server.requests)) == (2, before, requests)
         assert "made with recall" in other.stderr
-        out.write_text("dear diary\n")
-        diary = cli(*options(locomo, server, out))
-        assert (diary.exit_code, out.read_text()) == (2, "dear diary\n")
-        assert "name another file" in diary.stderr
+        for content in (b"dear diary\n", b"dear diary", b'{"settings"', b"[]\n", before.partition(b"\n")[0]):
+            out.write_bytes(content)
+            refused = cli(*options(locomo, server, out))
+            assert (refused.exit_code, out.read_bytes()) == (2, content)
+            assert "name another file" in refused.stderr
 
 
 def test_files_of_another_form_are_refused(cli: Cli, longmemeval: Path, tmp_path: Path) -> None:

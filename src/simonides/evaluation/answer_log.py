@@ -67,13 +67,15 @@ class AnswerLog:
         """Read the file; it is made with the first answer.
 
         Args:
-            path: of the file; its folder must be there.
+            path: of the file, in a folder that is there.
             settings: JSON-ready; all that decides what the answers are.
 
         Raises:
-            InputError: it is of another form, or of a run with other settings.
+            InputError: it is of another form, or of a run with other settings, or there is no such folder.
             UnavailableError: it cannot be read.
         """
+        if not path.parent.is_dir():
+            raise InputError("out", f"there is no folder {path.parent}; make it, or name another file")
         self._path, self._settings = path, dict(settings)
         self.answered: dict[str, Answered] = {}
         with disk_errors(path, "read"):
@@ -103,14 +105,13 @@ class AnswerLog:
                 os.close(file)
 
     def _read(self, content: bytes) -> bool:
-        """Read what a run wrote; whether it wrote more than a part of the first line."""
+        """Read what a run wrote; whether it wrote anything."""
+        if not content:
+            return False
         whole = content[: content.rfind(b"\n") + 1]
         settings = self._settings
         try:
-            # A file without a whole line that does not begin as ours is somebody else's.
-            first, *rows = [json.loads(line) for line in (whole or content).splitlines()] or [None]
-            if first is None:
-                return False
+            first, *rows = [json.loads(line) for line in whole.splitlines()]
             before = first["settings"]
             self.answered = {row["qid"]: _answered(row) for row in rows}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
