@@ -75,7 +75,7 @@ class Own:
     filled: bool = True
 
 
-_LIKE_DEFAULT = "its document's numbers, our store, no cross-encoder"
+_OF_PROFILES = "its document's numbers, our store, no cross-encoder"
 OWN: Mapping[str, Own] = {
     "default": Own("simonides `default`", '`precision="wide"`, `limit=100`: fills the budget'),
     "default-no-embedder": Own(
@@ -85,7 +85,7 @@ OWN: Mapping[str, Own] = {
         "simonides `default`, as it comes", "no option given: 10 hits at most, the likely ones", filled=False
     ),
     **{
-        name: Own(f"profile `{name}`", _LIKE_DEFAULT, profile=name)
+        name: Own(f"profile `{name}`", _OF_PROFILES, profile=name)
         for name in ("engram", "memoria", "jeffs_brain", "hindsight", "helix")
     },
 }
