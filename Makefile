@@ -107,6 +107,7 @@ bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibi
 
 bench-peers: $(READY) ## ask other engines the same questions of DATA; installs each in the cache folder, once
 	PYTHONPATH=. $(BIN)/python -m bench.peers.run --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	PYTHONPATH=. $(BIN)/python -m bench.run_evidence --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 
 docs: $(READY) ## write docs/reference/ and what guide pages show of the command line
 	$(BIN)/python docs/generate.py

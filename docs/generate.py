@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference_pages import cli_page, mcp_page, replaced_names
-from tables import concurrency, maintenance, quality, relevance, scale
+from tables import concurrency, evidence, maintenance, quality, relevance, scale
 from tables.results import NotMeasuredError
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
         "ablation": quality.ablation,
         "variants": quality.variants,
         "peers": quality.peers,
+    },
+    "guide/evidence.md": {
+        "complete": evidence.complete,
+        "sessions": evidence.sessions,
     },
     "guide/maintenance.md": {
         "maintained": maintenance.maintained,

@@ -163,8 +163,8 @@ def texts_alone(dataset: Dataset) -> Dataset:
     return replace(dataset, corpora=corpora)
 
 
-def ask_peer(name: str, dataset: Dataset, encoder: SharedEncoder) -> Rankings:
-    """The rankings of a peer, made anew for each corpus.
+def ask_peer(name: str, dataset: Dataset, encoder: SharedEncoder, depth: int = DEPTH) -> Rankings:
+    """The rankings of a peer to *depth*, made anew for each corpus.
 
     Raises:
         PeerUnavailableError: it cannot be installed, started or asked.
@@ -177,17 +177,17 @@ def ask_peer(name: str, dataset: Dataset, encoder: SharedEncoder) -> Rankings:
         ):
             peer.add(texts_of(corpus))
             for question in questions:
-                rankings[question.qid] = _keys(corpus, ask(peer, question.text, len(corpus.items)))
+                rankings[question.qid] = _keys(corpus, ask(peer, question.text, len(corpus.items), depth))
     return rankings
 
 
-def ask(peer: Peer, question: str, texts: int) -> list[int]:
-    """What *peer* finds, checked.
+def ask(peer: Peer, question: str, texts: int, depth: int = DEPTH) -> list[int]:
+    """What *peer* finds, best first and at most *depth*, checked.
 
     Raises:
         PeerUnavailableError: it names a text that it was not given, or one twice.
     """
-    places = peer.ask(question, DEPTH)
+    places = peer.ask(question, depth)
     wrong = [place for place in places if not 0 <= place < texts]
     if wrong or len(set(places)) != len(places):
         raise PeerUnavailableError(f"its answer to {question!r} names no text or one twice: {places}")

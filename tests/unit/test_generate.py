@@ -235,6 +235,43 @@ def test_the_guide_to_quality_gets_its_tables(
     assert "old" not in page
 
 
+def test_evidence_becomes_tables_beside_published_figures(
+    generate: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    budgets = {"250": 0.25, "500": 0.5, "1000": 0.75, "2000": 1.0}
+    measures = {"questions": 4, "mrr": 0.5} | {
+        f"{name}@{n}": n / 16 for name in ("recall", "any", "all") for n in (5, 10)
+    }
+    row = {"title": "ours", "note": "fills the budget", "questions": 3, "complete": budgets}
+    row |= {"tokens": {"2000": 126.4}, "sessions": {"1-4": {**measures, "questions": 3}, "1-5": measures}}
+    systems = {
+        "default": row,
+        "default-as-it-comes": {**row, "title": "as it comes", "sessions": {}},
+        "mem0": {**row, "title": "mem0"},
+        "txtai": {"title": "txtai", "note": "hybrid", "unavailable": "no network"},
+    }
+    result = {"dataset": "locomo", "tokens": "o200k_base", "embedder": "MiniLM", "systems": systems}
+    page = {"run": {"date": "2026-03-01", "commit": "0123456789abcdef"}, "result": result}
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "evidence-locomo.json").write_text(json.dumps(page), encoding="utf-8")
+
+    assert run(generate, monkeypatch) == 0
+    text = (generate.DOCS / "guide/evidence.md").read_text("utf-8")
+
+    assert "| system | LoCoMo, 250 | LoCoMo, 500 | LoCoMo, 1,000 | LoCoMo, 2,000 |" in text
+    assert "| ours | 0.250 | 0.500 | 0.750 | 1.000 |" in text
+    assert "| txtai | not measured: no network |  |  |  |" in text
+    assert "| txtai | hybrid |" in text
+    assert "LoCoMo: 3 questions. As it comes, `default` puts 126 tokens a question" in text
+    ours = "| ours | 5 conversations, categories 1–4, 3 | 0.312 | 0.625 | 0.312 | 0.312 | 0.625 | 0.500 | measured here |"
+    assert ours in text
+    assert text.count("| mem0 | 5 conversations") == 1, "others on the questions that others publish"
+    published = [line for line in text.splitlines() if "as published: [" in line]
+    assert len(published) == 8
+    assert all("10 conversations, categories 1–5, 1,98" in line for line in published)
+    assert text.count("Measured on 2026-03-01 at 0123456789ab") == 2
+
+
 def test_recalls_side_by_side_become_tables(
     generate: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

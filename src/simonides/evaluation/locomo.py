@@ -5,7 +5,7 @@ Read from the original ``locomo10.json``. One corpus per conversation; a turn is
 zone; UTC is assumed) and whose key is the turn's ``dia_id``. A question's evidence names turns; ids that
 match none are ignored and counted, and an answerable question left with none is not scored. Categories
 are numbers, because papers disagree on their names; category 5 is unanswerable, and its evidence (the turn
-that misleads) is not read.
+that misleads) is not read unless asked for.
 
 Source: Maharana et al. 2024, "Evaluating Very Long-Term Conversational Memory of LLM Agents".
 Weakness: an audit found about one gold id in ten to be wrong, so a perfect score is out of reach.
@@ -32,11 +32,13 @@ _SESSION = re.compile(r"session_([1-9][0-9]{0,8})")
 _EVIDENCE_SEPARATOR = re.compile(r"[;,\s]+")
 
 
-def load_locomo(path: Path) -> Dataset:
+def load_locomo(path: Path, *, misleading_as_gold: bool = False) -> Dataset:
     """Read LoCoMo in its original form.
 
     Args:
         path: ``locomo10.json``, or the folder that holds it.
+        misleading_as_gold: whether the evidence of category 5 counts as gold, and its questions thus as
+            answerable, as in most published figures at session level.
 
     Returns:
         Conversations and questions in file order; a question's id is ``<conversation>-q<n>``, where n
@@ -53,7 +55,8 @@ def load_locomo(path: Path) -> Dataset:
         for sample in samples:
             name = sample["sample_id"]
             corpus = Corpus(name, _turns(name, sample["conversation"]))
-            questions, ignored_here, unscored_here = _questions(name, sample["qa"], corpus)
+            unanswerable = "" if misleading_as_gold else UNANSWERABLE_CATEGORY
+            questions, ignored_here, unscored_here = _questions(name, sample["qa"], corpus, unanswerable)
             corpora.append((corpus, questions))
             ignored += ignored_here
             unscored += unscored_here
@@ -82,7 +85,7 @@ def _turn_text(turn: Mapping[str, Any]) -> str:
 
 
 def _questions(
-    conversation: str, rows: Sequence[Mapping[str, Any]], corpus: Corpus
+    conversation: str, rows: Sequence[Mapping[str, Any]], corpus: Corpus, unanswerable: str
 ) -> tuple[tuple[Question, ...], int, int]:
     """Questions that can be asked, ids ignored, questions not scored."""
     keys = {item.key for item in corpus.items}
@@ -91,7 +94,7 @@ def _questions(
     for number, row in enumerate(rows, start=1):
         qid = f"{conversation}-q{number}"
         category = str(row["category"])
-        if category == UNANSWERABLE_CATEGORY:
+        if category == unanswerable:
             questions.append(Question(qid, row["question"], (), category, answerable=False))
             continue
         named = _evidence_ids(row["evidence"])

@@ -62,6 +62,7 @@ class LanguageModel:
         timeout_seconds: for the connection, for the first byte of an answer, and for the whole of its body.
         max_retries: of a request that got no answer, above 0 only helps against what passes in seconds.
         max_output_tokens: of one answer; what is longer is cut and cannot be used.
+        temperature: of the choice among words, 0 to 2; ``None`` = the server's own. Some models refuse any.
         input_price, output_price: per million tokens, in any currency; both 0 = the price is not known.
         timer: seconds that never run backwards.
 
@@ -75,6 +76,7 @@ class LanguageModel:
     timeout_seconds: float = 60.0
     max_retries: int = 2
     max_output_tokens: int = 8_192
+    temperature: float | None = None
     input_price: float = 0.0
     output_price: float = 0.0
     timer: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
@@ -93,6 +95,10 @@ class LanguageModel:
         for name, least in (("max_retries", 0), ("max_output_tokens", 1)):
             if getattr(self, name) < least:
                 raise InputError(name, f"{getattr(self, name)} is below {least}")
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise InputError(
+                "temperature", f"{self.temperature} is not from 0 to 2; give such a number, or none"
+            )
         for name in ("input_price", "output_price"):
             price = getattr(self, name)
             if not (math.isfinite(price) and price >= 0):
@@ -133,7 +139,8 @@ class LanguageModel:
                 except openai.APIStatusError as error:
                     if error.status_code not in _OLD_FORM_MAY_DO:
                         raise
-                    body = self._ask(client, _in_words(messages, schema), max_tokens=self.max_output_tokens)
+                    options = {"max_tokens": self.max_output_tokens, **self._sampling()}
+                    body = self._ask(client, _in_words(messages, schema), **options)
             except openai.APIStatusError as error:
                 return self._refused(error)
             except openai.APITimeoutError as error:
@@ -190,7 +197,11 @@ class LanguageModel:
     def _open(self, client: Any, messages: Sequence[Mapping[str, str]], **options: Any) -> Any:
         create = client.chat.completions.create
         return create(
-            model=self.model, messages=[dict(message) for message in messages], stream=True, **options
+            model=self.model,
+            messages=[dict(message) for message in messages],
+            stream=True,
+            **self._sampling(),
+            **options,
         )
 
     def _words(self, answer: Any) -> Iterator[str]:
@@ -231,7 +242,11 @@ class LanguageModel:
         return {
             "response_format": {"type": "json_schema", "json_schema": wanted},
             "max_completion_tokens": self.max_output_tokens,
+            **self._sampling(),
         }
+
+    def _sampling(self) -> dict[str, float]:
+        return {} if self.temperature is None else {"temperature": self.temperature}
 
     def _ask(self, client: Any, messages: Sequence[Mapping[str, str]], **options: Any) -> bytes:
         """The body of the answer, read with a limit on its time and size."""

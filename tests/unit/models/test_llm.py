@@ -86,6 +86,17 @@ def test_a_server_that_refuses_structured_output_is_asked_in_the_old_form(status
     assert second["messages"][1] == MESSAGES[1]
 
 
+def test_a_temperature_is_sent_only_where_one_is_given() -> None:
+    with ChatServer(said(GOOD), failed(400), said(GOOD), said(GOOD)) as server:
+        model(server).complete(MESSAGES, SCHEMA)
+        model(server, temperature=0.0).complete(MESSAGES, SCHEMA)
+
+    assert [request.body.get("temperature") for request in server.requests] == [None, 0.0, 0.0]
+    for wrong in (-0.1, 2.1, float("nan")):
+        with pytest.raises(InputError, match="temperature"):
+            LanguageModel("a-model", temperature=wrong)
+
+
 @pytest.mark.parametrize(
     "content", ["no object at all", "{", '{"lit": true', '{"lit": tru}', "[]", "", "{" * 60_000]
 )

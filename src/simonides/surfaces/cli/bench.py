@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError
+from simonides.surfaces.cli.bench_answer import answer
 from simonides.surfaces.cli.bench_changes import changes
 from simonides.surfaces.cli.bench_compare import compare
 from simonides.surfaces.cli.bench_inputs import (
@@ -222,3 +223,4 @@ bench.command()(leaks)
 bench.command()(scale)
 bench.command()(relevance)
 bench.command()(changes)
+bench.command()(answer)

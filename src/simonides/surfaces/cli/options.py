@@ -106,6 +106,19 @@ ProfileOption = Annotated[
         help="Profile that ranks; see `simonides profiles`.",
     ),
 ]
+ContextTokensOption = Annotated[
+    int | None,
+    typer.Option("--max-tokens", metavar="N", help="Budget of the context.", show_default="4096"),
+]
+PrecisionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--precision",
+        metavar="LEVEL",
+        help="How much of what may be relevant: high, balanced, wide.",
+        show_default="balanced",
+    ),
+]
 EntityArgument = Annotated[
     int, typer.Argument(metavar="ENTITY", help="Number of an entity, as entities prints it.")
 ]

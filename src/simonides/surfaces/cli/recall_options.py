@@ -9,8 +9,10 @@ import typer
 
 from simonides.errors import InputError
 from simonides.surfaces.cli.options import (
+    ContextTokensOption,
     FromOption,
     KindsOption,
+    PrecisionOption,
     ProfileOption,
     ProjectOption,
     TagsMatchOption,
@@ -27,10 +29,7 @@ def _asked(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="Hits at most.", show_default="the profile's")
     ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", metavar="N", help="Budget of the context.", show_default="4096"),
-    ] = None,
+    max_tokens: ContextTokensOption = None,
     kind: KindsOption = None,
     types: TypesOption = None,
     project: ProjectOption = None,
@@ -138,15 +137,7 @@ def _asked(
             show_default="none",
         ),
     ] = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            "--precision",
-            metavar="LEVEL",
-            help="How much of what may be relevant: high, balanced, wide.",
-            show_default="balanced",
-        ),
-    ] = None,
+    precision: PrecisionOption = None,
     min_relevance: Annotated[
         float | None,
         typer.Option(
