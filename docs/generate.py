@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference_pages import cli_page, mcp_page
-from tables import concurrency, maintenance, quality, relevance, scale
+from tables import concurrency, conformance, maintenance, quality, relevance, scale
 from tables.results import NotMeasuredError
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
         "ablation": quality.ablation,
         "variants": quality.variants,
         "peers": quality.peers,
+    },
+    "guide/conformance.md": {
+        "profiles": conformance.profiles,
+        "requirements": conformance.requirements,
     },
     "guide/maintenance.md": {
         "maintained": maintenance.maintained,

@@ -181,7 +181,7 @@ def _readers(place: Path, targets: tuple[str, ...]) -> list[Reader]:
     kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
     links = f"{wheel.parent} {kept.get('PIP_FIND_LINKS', '')}".strip()
 
-    def reader(name: str, home: str, make: tuple[str, ...] = (), **more: str) -> Reader:
+    def reader(name: str, home: str, make: tuple[str, ...], more: Mapping[str, str]) -> Reader:
         folder = place / name.replace(" ", "-").replace(",", "")
         for each in (folder, place / home):
             each.mkdir(exist_ok=True)
@@ -189,9 +189,9 @@ def _readers(place: Path, targets: tuple[str, ...]) -> list[Reader]:
         environment = {**kept, "HOME": str(place / home), "PATH": path, "PIP_FIND_LINKS": links, **more}
         return Reader(name, folder, environment, checkout, make)
 
-    online = reader("empty home", "home", targets)
-    offline = reader("no network, same home", "home", **NO_NETWORK)
-    bare = reader("no network, empty home", "other", **NO_NETWORK)
+    online = reader("empty home", "home", targets, {})
+    offline = reader("no network, same home", "home", (), NO_NETWORK)
+    bare = reader("no network, empty home", "other", (), NO_NETWORK)
     bare.has_model = False
     return [online, offline, bare]
 

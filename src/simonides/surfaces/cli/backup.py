@@ -21,7 +21,7 @@ def backup(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Copy a bank to one file, while others use it."""
+    """Copy a bank to one file, also while it is in use."""
     with open_for_reading(store, bank) as opened:
         saved = opened.backup(path)
     if as_json:

@@ -44,7 +44,7 @@ def hook(
     redact: RedactOption = None,
     zone: ZoneOption = None,
 ) -> None:
-    """Brief, recall or retain, as an event of a coding agent asks for; its hooks call this.
+    """Handle an event of a coding agent: brief, recall or retain. Its hooks call this.
 
     The event is read from standard input; what is to stand in the model's context is printed. `simonides
     install` writes the hooks.

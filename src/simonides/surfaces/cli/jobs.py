@@ -11,7 +11,7 @@ from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, say
 from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.cli.recall import LONGEST_WAIT_SECONDS, print_recall
 
-jobs = typer.Typer(help="Answers of recalls that take longer.", no_args_is_help=True)
+jobs = typer.Typer(help="Show the answers of recalls of the async tier.", no_args_is_help=True)
 
 
 @jobs.command()

@@ -83,6 +83,6 @@ def list_memories(
         if page["next"]:
             say(f"there are more: --cursor {page['next']}")
     else:
-        say("there is nothing")
+        say("no memories")
     if not page["memories"]:
         raise typer.Exit(NEGATIVE)

@@ -121,12 +121,12 @@ def _asked(
         typer.Option("--max-chunk-tokens", metavar="N", help="Budget of these sources.", show_default="8192"),
     ] = None,
     include_archived: Annotated[
-        bool, typer.Option("--include-archived", help="Also find what maintenance has put away.")
+        bool, typer.Option("--include-archived", help="Also find archived memories.")
     ] = False,
     prefer_observations: Annotated[
         bool,
         typer.Option(
-            "--prefer-observations", help="Let what maintenance summed up stand for the memories behind it."
+            "--prefer-observations", help="Return observations in place of the memories behind them."
         ),
     ] = False,
     deadline_ms: Annotated[

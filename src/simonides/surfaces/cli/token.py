@@ -42,9 +42,7 @@ def create(
     ] = None,
     expires: Annotated[
         str | None,
-        typer.Option(
-            "--expires", metavar="TIME", help="From when it is worth nothing.", show_default="never"
-        ),
+        typer.Option("--expires", metavar="TIME", help="When it stops being valid.", show_default="never"),
     ] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -63,6 +61,7 @@ def create(
         print_json({"token": made})
     else:
         print_text(made)
+        say("shown this once: only a hash of it is kept")
 
 
 @token.command("list")
@@ -70,15 +69,16 @@ def list_all(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
     """List the tokens there are, without what makes them work."""
     from simonides.surfaces.serving.tokens import TokenStore
 
-    with TokenStore(_folder(store)) as tokens:
+    folder = _folder(store)
+    with TokenStore(folder) as tokens:
         found = [record.to_dict() for record in tokens.list()]
     if as_json:
         print_json({"tokens": found})
         return
     if not found:
-        say("there is no token; `simonides token create` makes one")
+        say(f"{folder} has no token; `simonides token create` makes one")
         return
-    rows = table("name", "principal", "banks", "verbs", "made", "expires")
+    rows = table("name", "principal", "banks", "verbs", "made", "expires", whole=("name", "made", "expires"))
     for one in found:
         rows.add_row(
             one["name"],

@@ -55,7 +55,7 @@ def update_memory(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Change what is noted about a memory, as a new version; its words stay. Exit code 1 when not there."""
+    """Change the labels of a memory, as a new version; its text stays. Exit code 1 when not there."""
     noted = None if metadata is None else objects(metadata, "--metadata")
     with open_for_reading(store, bank, redact=redact) as opened:
         try:

@@ -25,7 +25,7 @@ def why_not(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Say which stage lost a memory, by how much, and what would keep it."""
+    """Explain why a recall did not return a memory: which stage dropped it, and what would keep it."""
     with (
         bars() as progress,
         open_for_reading(
