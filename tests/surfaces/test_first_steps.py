@@ -142,6 +142,8 @@ def test_a_new_token_is_explained_and_an_empty_list_names_its_store(cli: Cli, st
     made = cli("token", "create", "--bank", "user-ivo", "--verb", "read")
     assert re.fullmatch(r"smn_\S+\n", made.stdout)
     assert "shown this once" in made.stderr
+    assert "bank 'user-ivo' is not there yet; `simonides create-bank`" in made.stderr
+    assert "not there yet" not in cli("token", "create", "--bank", "default", "--bank", "*").stderr
 
 
 @pytest.mark.parametrize(
@@ -182,3 +184,14 @@ def test_store_bank_and_answer_are_readable_when_printed(tmp_path: Path) -> None
         assert str(answer) == answer.context
         assert "StageTrace" not in repr(answer)
         assert str(bank.recall("Who painted the ceiling?")).startswith("Not in memory")
+
+
+def test_install_says_that_the_model_is_to_be_fetched_before_hooks_need_it(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mcp")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "models pull" not in cli("install", "codex", "--yes").stderr
+    monkeypatch.setenv("SIMONIDES_EMBEDDER", "auto")
+    assert "run `simonides models pull`" in cli("install", "codex", "--yes").stderr
+    assert "models pull" not in cli("install", "codex", "--yes", "--no-hooks").stderr

@@ -85,6 +85,8 @@ def install(
             say(f"{error.field} needs these lines:\n{error.lines}")
         raise
     _carry_out(client, changes, found.note, dry_run=dry_run, yes=yes, as_json=as_json)
+    if hooks and not as_json:
+        _note_model()
 
 
 def uninstall(
@@ -124,6 +126,16 @@ def _store(option: str | None) -> Path:
     from simonides.surfaces.cli.configuration import user_value
 
     return store_path(option if option is not None else user_value("store"))
+
+
+def _note_model() -> None:
+    """Hooks have seconds, and fetching the embedder takes longer."""
+    from simonides.models.catalogue import DEFAULT_EMBEDDER
+    from simonides.models.resolve import embedder_status
+    from simonides.surfaces.cli.opening import environment_embedder
+
+    if environment_embedder() == "auto" and embedder_status(DEFAULT_EMBEDDER).state != "ready":
+        say("note: the embedding model is not here yet; run `simonides models pull` before the first session")
 
 
 def _command_line(command: list[str]) -> str:

@@ -1,5 +1,6 @@
 """`simonides serve`: the HTTP door of a store."""
 
+import shlex
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -189,7 +190,7 @@ def serve(
                 print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
             else:
                 print_text(
-                    "tokens were made before; `simonides token list` and `token create` show and make them"
+                    f"tokens exist already: simonides token list --store {shlex.quote(str(opened.folder))}"
                 )
             server = server_of(make_app(opened, settings), settings.limits)
             share_fairly()

@@ -53,7 +53,8 @@ def create(
     from simonides.surfaces.serving.tokens import TokenStore
 
     end = None if expires is None else parse_time(expires, "--expires").start
-    with TokenStore(_folder(store)) as tokens:
+    folder = _folder(store)
+    with TokenStore(folder) as tokens:
         made = tokens.create(
             banks=bank, verbs=verb or tuple(Verb), principal=principal, now=_now(), expires_at=end
         )
@@ -62,6 +63,8 @@ def create(
     else:
         print_text(made)
         say("shown this once: only a hash of it is kept")
+        for name in _missing(folder, bank):
+            say(f"note: bank {name!r} is not there yet; `simonides create-bank` or POST /v1/banks makes it")
 
 
 @token.command("list")
@@ -120,6 +123,15 @@ def _folder(store: str | None) -> "Path":
             f"--store: there is no store at {path}; retain something there first, or serve it"
         )
     return path
+
+
+def _missing(folder: "Path", names: list[str]) -> list[str]:
+    """Banks that a token is for and the store does not have."""
+    from simonides.store import open_store
+    from simonides.surfaces.serving.grants import EVERY_BANK
+
+    with open_store(folder, embedder=None, sparse=None, create=False, redact="off") as opened:
+        return [name for name in names if name not in {*opened.banks(), EVERY_BANK}]
 
 
 def _now() -> int:

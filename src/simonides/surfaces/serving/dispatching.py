@@ -179,7 +179,9 @@ class Dispatcher:
         self.store.close_bank(name)
         if self.store.has_bank(name):
             raise UnavailableError("the bank was replaced meanwhile; try again")
-        raise NotFoundError("the bank was deleted meanwhile; create_bank makes it anew")
+        raise NotFoundError(
+            "the bank was deleted meanwhile; make it anew with `simonides create-bank` or POST /v1/banks"
+        )
 
     async def work(
         self, grant: Grant, job: Callable[[], T], *, left: Callable[[], Awaitable[object]] | None = None
