@@ -23,6 +23,8 @@ def test_the_program_alone_shows_its_help(cli: Cli) -> None:
     assert result.exit_code == 2
     assert "\n  retain " in result.output
     assert "Missing command" not in result.output
+    # What a command does is not cut in the middle.
+    assert "..." not in result.output.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize("argument", ["notes/", "./notes", "../notes", "~/notes"])
@@ -195,3 +197,13 @@ def test_install_says_that_the_model_is_to_be_fetched_before_hooks_need_it(
     monkeypatch.setenv("SIMONIDES_EMBEDDER", "auto")
     assert "run `simonides models pull`" in cli("install", "codex", "--yes").stderr
     assert "models pull" not in cli("install", "codex", "--yes", "--no-hooks").stderr
+
+
+def test_a_conversation_is_named_after_its_file(cli: Cli, tmp_path: Path) -> None:
+    talk = tmp_path / "monday.json"
+    talk.write_text('[{"speaker": "Tove", "text": "I moved to Norrhav."}]', "utf-8")
+    made = cli("retain-conversation", str(talk)).stdout.strip()
+    assert re.search(r"^session: +monday.json$", cli("show", made).stdout, re.MULTILINE)
+    refused = cli("retain-conversation", "-", stdin=talk.read_text("utf-8"))
+    assert refused.exit_code == 2
+    assert "--session: is needed with standard input" in refused.stderr

@@ -6,6 +6,7 @@ parameters, 1 to 4 ms each. So `simonides --help` builds none, and a command onl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -249,6 +250,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 """By name, in the order of the help: the module and what is in it, and the first paragraph of its help."""
 
+_CLAUSE = re.compile(r"[.;:] |[.]$")
+"""Where the first clause of a sentence ends: a list of commands needs no more, and would cut it elsewhere."""
+
 
 class LazyCommands(MutableMapping[str, Any]):
     """Commands by name, as a Typer group holds them; each is built at its first use."""
@@ -285,7 +289,10 @@ class LazyCommands(MutableMapping[str, Any]):
 def summaries() -> TyperGroup:
     """A group of the same names that can be listed, and do nothing."""
     return TyperGroup(
-        commands={name: TyperCommand(name, help=sentence) for name, (_, sentence) in COMMANDS.items()}
+        commands={
+            name: TyperCommand(name, help=sentence, short_help=_CLAUSE.split(sentence, maxsplit=1)[0])
+            for name, (_, sentence) in COMMANDS.items()
+        }
     )
 
 
