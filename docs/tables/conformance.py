@@ -62,7 +62,7 @@ def requirements(results: Path) -> str:
     for prefix, system in SYSTEMS.items():
         lines += [
             f"### {system}\n",
-            "| | asks for | tests | with real weights | model it speaks of | what ran here | measured |",
+            "| | asks for | tests | with real weights | needs a model | what ran here | measured |",
             "|---|---|---:|---:|---|---|---|",
         ]
         for one, row in known.items():

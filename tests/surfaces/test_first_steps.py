@@ -184,6 +184,7 @@ def test_store_bank_and_answer_are_readable_when_printed(tmp_path: Path) -> None
         assert repr(store.bank("garden", principal="tove")) == "Bank('garden', principal='tove')"
         answer = bank.recall("Is the kiln mended?")
         assert str(answer) == answer.context
+        assert str(answer[0]) == str(answer[0].memory) == "The kiln is mended."
         assert "StageTrace" not in repr(answer)
         assert str(bank.recall("Who painted the ceiling?")).startswith("Not in memory")
 

@@ -60,7 +60,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One recalled memory.
+    """One recalled memory; as ``str`` its text.
 
     Attributes:
         memory: the whole record.
@@ -82,6 +82,9 @@ class Hit:
     channel_scores: Mapping[str, float] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def id(self) -> str:

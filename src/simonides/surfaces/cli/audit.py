@@ -27,7 +27,7 @@ def start(*, store: StoreOption = None, bank: BankOption = "default", as_json: J
 @audit.command()
 def recalls(
     *,
-    off: Annotated[bool, typer.Option("--off", help="No longer.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Switch it off.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -46,7 +46,7 @@ def recalls(
 def show(
     *,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Rows at most, newest first.", min=1)] = 20,
-    head: Annotated[bool, typer.Option("--head", help="Only the head, to be kept elsewhere.")] = False,
+    head: Annotated[bool, typer.Option("--head", help="Print only the head, to keep elsewhere.")] = False,
     recalls: Annotated[bool, typer.Option("--recalls", help="The log of reads.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",

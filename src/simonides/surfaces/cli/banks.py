@@ -66,7 +66,7 @@ def delete_bank(
         typer.Option(
             "--confirm",
             metavar="NAME",
-            help="The name once more, instead of being asked.",
+            help="The name once more, in place of a question.",
             show_default=False,
         ),
     ] = None,

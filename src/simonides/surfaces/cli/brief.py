@@ -18,7 +18,9 @@ from simonides.surfaces.cli.progress import bars
 
 
 def brief(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="What is to be done.", show_default=False)],
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="The task of the next session.", show_default=False)
+    ],
     *,
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", metavar="N", min=0, help="Of the text.", show_default="2000")

@@ -40,7 +40,7 @@ def forget(
     by_owner: Annotated[
         bool, typer.Option("--by-owner", help="Only what the owner retained, who has no name.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Everything in the bank.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All memories of the bank.")] = False,
     purge: Annotated[
         bool, typer.Option("--purge", help="Also rewrite the bank's files, so that no byte of it is left.")
     ] = False,

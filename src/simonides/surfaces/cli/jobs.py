@@ -22,9 +22,9 @@ def get(
         bool, typer.Option("--context", help="Print only the text to put into a prompt.")
     ] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also say what each stage did, on standard error or in the JSON.")
+        bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
     ] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Only what there is by now.")] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Show the answer so far; do not wait.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,

@@ -27,9 +27,7 @@ def quarantine(
 def release(
     memory_ids: _Ids,
     *,
-    kind: Annotated[
-        Kind, typer.Option("--kind", metavar="KIND", help="What they are from now on.")
-    ] = Kind.SEMANTIC,
+    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help="The new kind.")] = Kind.SEMANTIC,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,

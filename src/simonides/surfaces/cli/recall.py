@@ -36,21 +36,23 @@ if TYPE_CHECKING:
 
 @takes_recall_options
 def recall(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know.", show_default=False)],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="The question, or keywords.", show_default=False)
+    ],
     *,
     asked: dict[str, Any],
     context: Annotated[
         bool, typer.Option("--context", help="Print only the text to put into a prompt.")
     ] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also say what each stage did, on standard error or in the JSON.")
+        bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
     ] = False,
     count_returned: Annotated[
         bool, typer.Option("--count-returned", help="Count every returned memory as used.")
     ] = False,
     include_sources: Annotated[
         bool,
-        typer.Option("--include-sources", help="Also give what stands behind observations, for and against."),
+        typer.Option("--include-sources", help="Also return the memories for and against each observation."),
     ] = False,
     helper: Annotated[
         list[str] | None,

@@ -25,11 +25,12 @@ def _asked(
     *,
     profile: ProfileOption = "default",
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Hits at most.", show_default="the profile's")
+        int | None,
+        typer.Option("--limit", metavar="N", help="Maximum number of hits.", show_default="the profile's"),
     ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option("--max-tokens", metavar="N", help="Budget of the context.", show_default="4096"),
+        typer.Option("--max-tokens", metavar="N", help="Token budget of the context.", show_default="4096"),
     ] = None,
     kind: KindsOption = None,
     types: TypesOption = None,
@@ -38,14 +39,12 @@ def _asked(
     tags_match: TagsMatchOption = None,
     as_of: Annotated[
         str | None,
-        typer.Option(
-            "--as-of", metavar="TIME", help="Answer for this time in the world.", show_default="now"
-        ),
+        typer.Option("--as-of", metavar="TIME", help="Answer as of this time.", show_default="now"),
     ] = None,
     known_at: Annotated[
         str | None,
         typer.Option(
-            "--known-at", metavar="TIME", help="Use only what was stored by then.", show_default="--as-of"
+            "--known-at", metavar="TIME", help="Use only what was stored until then.", show_default="--as-of"
         ),
     ] = None,
     start: FromOption = None,
@@ -64,7 +63,7 @@ def _asked(
         typer.Option(
             "--entity-hint",
             metavar="NAME",
-            help="A name that counts as asked about whatever the words say (repeatable).",
+            help="A name that the question is about (repeatable).",
             show_default=False,
         ),
     ] = None,
@@ -100,7 +99,7 @@ def _asked(
         typer.Option(
             "--budget",
             metavar="LEVEL",
-            help="How widely hindsight searches: low, mid, high.",
+            help="Search depth of the profile hindsight: low, mid, high.",
             show_default="the profile's",
         ),
     ] = None,
@@ -109,16 +108,18 @@ def _asked(
         typer.Option(
             "--budget-function",
             metavar="NAME",
-            help="How a level becomes a number: fixed, or adaptive by --max-tokens.",
+            help="Depth of a level: fixed, or adaptive by --max-tokens.",
             show_default="the profile's",
         ),
     ] = None,
     include_chunks: Annotated[
-        bool, typer.Option("--include-chunks", help="Also give the raw sources behind the memories.")
+        bool, typer.Option("--include-chunks", help="Also return the original texts behind the memories.")
     ] = False,
     max_chunk_tokens: Annotated[
         int | None,
-        typer.Option("--max-chunk-tokens", metavar="N", help="Budget of these sources.", show_default="8192"),
+        typer.Option(
+            "--max-chunk-tokens", metavar="N", help="Token budget of these texts.", show_default="8192"
+        ),
     ] = None,
     include_archived: Annotated[
         bool, typer.Option("--include-archived", help="Also find archived memories.")
@@ -134,7 +135,7 @@ def _asked(
         typer.Option(
             "--deadline-ms",
             metavar="MS",
-            help="Leave out optional stages that would end later.",
+            help="Skip optional stages that would exceed this time.",
             show_default="none",
         ),
     ] = None,
@@ -143,14 +144,14 @@ def _asked(
         typer.Option(
             "--precision",
             metavar="LEVEL",
-            help="How much of what may be relevant: high, balanced, wide.",
+            help="Which hits to return: high (the surest), balanced, or wide (all).",
             show_default="balanced",
         ),
     ] = None,
     min_relevance: Annotated[
         float | None,
         typer.Option(
-            "--min-relevance", metavar="P", help="The least relevance of a hit, 0 to 1.", show_default="none"
+            "--min-relevance", metavar="P", help="Minimum relevance of a hit, 0 to 1.", show_default="none"
         ),
     ] = None,
     tier: Annotated[

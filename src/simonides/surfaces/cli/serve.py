@@ -59,14 +59,14 @@ def serve(
             "--allow-origin",
             envvar="SIMONIDES_SERVE_ALLOW_ORIGIN",
             metavar="URL",
-            help="Origin of a web page that may ask (repeatable); none by default.",
+            help="Origin of web pages that may send requests (repeatable); none by default.",
             show_default=False,
         ),
     ] = None,
     workers: Annotated[
         int,
         typer.Option(
-            "--workers", envvar="SIMONIDES_SERVE_WORKERS", metavar="N", min=1, help="Threads that work."
+            "--workers", envvar="SIMONIDES_SERVE_WORKERS", metavar="N", min=1, help="Worker threads."
         ),
     ] = 4,
     queue: Annotated[
@@ -76,7 +76,7 @@ def serve(
             envvar="SIMONIDES_SERVE_QUEUE",
             metavar="N",
             min=0,
-            help="Requests that may wait for one.",
+            help="Requests that may wait.",
         ),
     ] = 64,
     open_banks: Annotated[
@@ -86,7 +86,7 @@ def serve(
             envvar="SIMONIDES_SERVE_OPEN_BANKS",
             metavar="N",
             min=1,
-            help="Banks that stay open.",
+            help="Banks kept open.",
         ),
     ] = 64,
     maintain_every: Annotated[
@@ -123,7 +123,7 @@ def serve(
         typer.Option(
             "--compat",
             metavar="SYSTEM",
-            help="At /mcp also take the tool names of hindsight, memoria, jeffs-brain or engram.",
+            help="At /mcp also accept the tool names of hindsight, memoria, jeffs-brain or engram.",
             show_default=False,
         ),
     ] = None,

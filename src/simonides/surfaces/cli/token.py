@@ -38,7 +38,9 @@ def create(
     ] = None,
     principal: Annotated[
         str | None,
-        typer.Option("--principal", metavar="NAME", help="Who acts with it.", show_default="the owner"),
+        typer.Option(
+            "--principal", metavar="NAME", help="Principal that acts with it.", show_default="the owner"
+        ),
     ] = None,
     expires: Annotated[
         str | None,

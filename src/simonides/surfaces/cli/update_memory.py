@@ -45,10 +45,10 @@ def update_memory(
     ] = None,
     path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Document path.")] = None,
     salience: Annotated[
-        float | None, typer.Option("--salience", metavar="SHARE", help="How much it matters, 0 to 1.")
+        float | None, typer.Option("--salience", metavar="SHARE", help="Importance (salience), 0 to 1.")
     ] = None,
     confidence: Annotated[
-        float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
+        float | None, typer.Option("--confidence", metavar="SHARE", help="Confidence, 0 to 1.")
     ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,

@@ -17,7 +17,7 @@ def why_not(
     memory_id: Annotated[
         str, typer.Argument(metavar="ID", help="A memory's id, as retain and recall print it.")
     ],
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What was asked.", show_default=False)],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The question.", show_default=False)],
     *,
     asked: dict[str, Any],
     store: StoreOption = None,
