@@ -208,3 +208,16 @@ def test_a_conversation_is_named_after_its_file(cli: Cli, tmp_path: Path) -> Non
     refused = cli("retain-conversation", "-", stdin=talk.read_text("utf-8"))
     assert refused.exit_code == 2
     assert "--session: is needed with standard input" in refused.stderr
+
+
+def test_a_restore_of_a_file_that_is_not_there_makes_no_store(cli: Cli, store_path: Path) -> None:
+    result = cli("restore", "nofile.db", "--yes")
+    assert result.exit_code == 2
+    assert "FILE: there is no file nofile.db" in result.stderr
+    assert not store_path.exists()
+
+
+def test_an_event_that_is_not_json_is_no_fault_of_ours(cli: Cli) -> None:
+    said = cli("hook", "codex", stdin="not json").stderr
+    assert "event: standard input is not JSON" in said
+    assert "fault in simonides" not in said

@@ -39,6 +39,9 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """Replace everything in a bank by a backup; it is verified first."""
+    # Before a store is made for it.
+    if not path.is_file():
+        raise InputError("FILE", f"there is no file {path}; name one that `simonides backup` wrote")
     if not yes:
         _confirm(bank)
     with open_for_writing(store, bank, encodes=False) as opened:

@@ -148,7 +148,10 @@ def _lenient() -> Iterator[None]:
 
 
 def _event() -> dict[str, Any]:
-    event = json.loads(sys.stdin.read(_LARGEST_EVENT))
+    try:
+        event = json.loads(sys.stdin.read(_LARGEST_EVENT))
+    except (ValueError, RecursionError) as error:
+        raise InputError("event", f"standard input is not JSON ({error})") from None
     if not isinstance(event, dict):
         raise InputError("event", "standard input holds no JSON object")
     return event

@@ -7,7 +7,7 @@ import typer
 
 from simonides.errors import ModelError
 from simonides.surfaces.cli.options import JsonOption
-from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, say, table
+from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text, say
 from simonides.surfaces.cli.progress import bars
 
 if TYPE_CHECKING:
@@ -89,13 +89,14 @@ def _print(statuses: "Sequence[ModelStatus]", *, as_json: bool) -> None:
     if as_json:
         print_json({"models": [_described(status) for status in statuses]})
         return
-    rows = table("name", "state", "MB", "dimension", "licence", "description", whole=("name", "state"))
+    width = max(len(status.record.name) for status in statuses)
     for status in statuses:
         record = status.record
-        size = f"{status.size / 1e6:.1f}" if status.size else "-"
-        dimension = str(_dimension(status) or "-")
-        rows.add_row(record.name, status.state, size, dimension, record.licence, record.description)
-    print_table(rows)
+        size = f"{status.size / 1e6:.1f} MB" if status.size else ""
+        dimension = _dimension(status)
+        facts = (size, f"{dimension} dimensions" if dimension else "", record.licence)
+        print_text(f"{record.name:<{width}}  {status.state:<7}  {', '.join(filter(None, facts))}")
+        print_text(f"    {record.description}")
 
 
 def _described(status: "ModelStatus") -> dict[str, Any]:
