@@ -17,8 +17,8 @@ READY := $(VENV)/.installed
 ENCRYPTING := .venv-encryption
 
 .DEFAULT_GOAL := help
-.PHONY: package container setup demo test conformance check fix audit lock sbom mutation bench bench-peers docs site soak encryption \
-	fuzz clean help
+.PHONY: package start container setup demo test conformance check fix audit lock sbom mutation bench bench-peers docs site \
+	soak encryption fuzz clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
 
@@ -119,6 +119,9 @@ site: $(READY) ## build the site of docs/ into site/
 
 package: $(READY) ## build sdist and wheel; use the wheel without extras on every Python from 3.11 on the path
 	$(BIN)/python scripts/check_package.py $(ARGS)
+
+start: $(READY) ## follow README.md and docs/start.md in an empty home, with and without a network
+	$(BIN)/python scripts/check_start.py $(ARGS)
 
 container: $(READY) ## run the steps of the Dockerfile without a container, as its user; needs root on Linux
 	$(BIN)/python scripts/check_container.py $(ARGS)

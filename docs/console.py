@@ -91,7 +91,7 @@ class _Session:
     def block(self, text: str) -> str:
         """The block with fresh output."""
         lines: list[str] = []
-        for written, shown in _commands(text):
+        for written, shown in commands(text):
             command = _ID.sub(lambda found: self._ids.get(found[0], found[0]), written)
             printed = self._run(command)
             now = _by_words(printed)
@@ -115,7 +115,7 @@ class _Session:
         return "".join(f"{line.rstrip()}\n" for line in (answer.stdout + answer.stderr).splitlines())
 
 
-def _commands(block: str) -> list[tuple[str, str]]:
+def commands(block: str) -> list[tuple[str, str]]:
     """Each command with the output that the page shows below it."""
     found: list[tuple[str, str]] = []
     for line in block.splitlines(keepends=True):

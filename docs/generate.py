@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference_pages import cli_page, mcp_page, replaced_names
-from tables import concurrency, evidence, maintenance, quality, relevance, scale
+from tables import concurrency, conformance, evidence, maintenance, quality, relevance, scale
 from tables.results import NotMeasuredError
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
     "guide/evidence.md": {
         "complete": evidence.complete,
         "sessions": evidence.sessions,
+    },
+    "guide/conformance.md": {
+        "profiles": conformance.profiles,
+        "requirements": conformance.requirements,
     },
     "guide/maintenance.md": {
         "maintained": maintenance.maintained,

@@ -25,7 +25,7 @@ RUN = (
 )
 ADDRESS, TOKEN = "http://127.0.0.1:8765", "smn_…"
 
-_BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -33,9 +33,13 @@ def blocks(page: str) -> list[tuple[str, str]]:
     return _BLOCK.findall(page)
 
 
+def program(page: str) -> str:
+    """The page's ``python`` blocks, one after another."""
+    return "\n".join(text for language, text in blocks(page) if language == "python")
+
+
 def printed(page: str) -> subprocess.CompletedProcess[str]:
     """What the page's program prints when it runs in an empty folder."""
-    program = "\n".join(text for language, text in blocks(page) if language == "python")
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(simonides.__file__).parents[1]),
@@ -46,7 +50,7 @@ def printed(page: str) -> subprocess.CompletedProcess[str]:
     }
     with TemporaryDirectory(prefix="simonides-docs-") as folder:
         return subprocess.run(  # noqa: S603 -- the program is that of our own page
-            [sys.executable, "-W", "error", "-c", program],
+            [sys.executable, "-W", "error", "-c", program(page)],
             cwd=folder,
             env=environment,
             capture_output=True,

@@ -2,7 +2,7 @@
 
     python examples/quickstart.py
 
-Everything happens in a temporary folder. Without a model recall goes by words alone; leave out
+Everything happens in a temporary folder. Without a model recall uses keyword search only; leave out
 ``embedder=None`` to recall by meaning as well (the default model is fetched at first use).
 """
 

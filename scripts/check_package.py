@@ -51,7 +51,7 @@ def main() -> int:
     asked = parser.parse_args()
     with TemporaryDirectory(prefix="simonides-package-") as place:
         folder = Path(place)
-        sdist, wheel = _build(folder)
+        sdist, wheel = build(folder)
         found = [_install_and_use(python, wheel, folder) for python in _pythons()]
         sizes = {"sdist_bytes": sdist.stat().st_size, "wheel_bytes": wheel.stat().st_size}
         figures = {**sizes, "installed": found}
@@ -67,14 +67,14 @@ def main() -> int:
     return 0
 
 
-def _build(folder: Path) -> tuple[Path, Path]:
+def build(folder: Path) -> tuple[Path, Path]:
     """The sdist of this checkout, and the wheel that is built from it."""
-    _run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder), at=ROOT)
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder), at=ROOT)
     (sdist,) = folder.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "source", filter="data")
     (source,) = (folder / "source").iterdir()
-    _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder), at=source)
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder), at=source)
     (wheel,) = folder.glob("*.whl")
     return sdist, wheel
 
@@ -94,23 +94,23 @@ def _starts(python: str) -> bool:
 def _install_and_use(python: str, wheel: Path, folder: Path) -> dict[str, Any]:
     environment = folder / Path(python).name
     begun = time.monotonic()
-    _run(python, "-m", "venv", str(environment), at=folder)
+    run(python, "-m", "venv", str(environment), at=folder)
     own = str(environment / "bin" / "python")
-    _run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel), at=folder)
+    run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel), at=folder)
     seconds = time.monotonic() - begun
     work = environment / "work"
     work.mkdir()
-    told = json.loads(_run(own, "-W", "error", "-c", _USED, at=work))
+    told = json.loads(run(own, "-W", "error", "-c", _USED, at=work))
     command = str(environment / "bin" / "simonides")
-    version = _run(command, "--version", at=work).split()
-    _check(version == ["simonides", told["version"]], f"--version says {version}")
-    _check(told["from"].startswith(str(environment)), f"imported from {told['from']}, not from the wheel")
-    _check("simonides[client]" in told["refused"], f"no extra is named: {told['refused']!r}")
-    asked = _run(command, "recall", "spare key", "--store", "store", at=work, SIMONIDES_OFFLINE="1")
-    _check("behind the fridge" in asked, f"the command line answers {asked!r}")
+    version = run(command, "--version", at=work).split()
+    check(version == ["simonides", told["version"]], f"--version says {version}")
+    check(told["from"].startswith(str(environment)), f"imported from {told['from']}, not from the wheel")
+    check("simonides[client]" in told["refused"], f"no extra is named: {told['refused']!r}")
+    asked = run(command, "recall", "spare key", "--store", "store", at=work, SIMONIDES_OFFLINE="1")
+    check("behind the fridge" in asked, f"the command line answers {asked!r}")
     site = next(environment.glob("lib/python*/site-packages"))
     return {
-        "python": _run(own, "--version", at=work).strip(),
+        "python": run(own, "--version", at=work).strip(),
         "seconds": round(seconds, 1),
         "megabytes": round(_size(site) / 1e6, 1),
         "own_megabytes": round(_size(site / "simonides") / 1e6, 1),
@@ -122,15 +122,15 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _run(*command: str, at: Path, **environment: str) -> str:
+def run(*command: str, at: Path, **environment: str) -> str:
     done = subprocess.run(
         command, cwd=at, env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )
-    _check(done.returncode == 0, f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    check(done.returncode == 0, f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
-def _check(holds: object, problem: str) -> None:
+def check(holds: object, problem: str) -> None:
     if not holds:
         raise SystemExit(problem)
 

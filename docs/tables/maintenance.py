@@ -42,7 +42,7 @@ def lasting(results: Path) -> str:
     pages = pages_by_data(results, "lifecycle")
     result = pages[0][2]["result"]
     ages = result["age_of_what_is_asked_days"]
-    lines = ["| an unused episode is put away after days | user | assistant | tool, document | import |"]
+    lines = ["| an unused episode is archived after days | user | assistant | tool, document | import |"]
     lines.append("|---|---:|---:|---:|---:|")
     for profile, days in result["lasting_days"].items():
         cells = [f"{days['episodic'][role]:.0f}" for role in ("user", "assistant", "tool", "import")]

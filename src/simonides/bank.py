@@ -309,6 +309,10 @@ class Bank:
         self._names_changed = 0
         self._names_lock = threading.Lock()
 
+    def __repr__(self) -> str:
+        acting = "" if self.principal is None else f", principal={self.principal!r}"
+        return f"Bank({self.name!r}{acting})"
+
     def retain(
         self,
         items: str | Mapping[str, Any] | MessageObject | Iterable[str | Mapping[str, Any] | MessageObject],

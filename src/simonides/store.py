@@ -105,7 +105,7 @@ def open_store(
         path: the folder.
         clock: callable that returns an aware datetime; default: the system's clock.
         embedder: ``"auto"`` (the default model, fetched at first use), the name of a catalogued model, your
-            own ``protocols.Embedder``, or ``None`` for recall by words alone.
+            own ``protocols.Embedder``, or ``None`` for keyword search only.
         dimension: to which the vectors of a catalogued embedder are cut, as far as it was trained for that;
             ``None`` = not cut. A bank keeps the dimension it began with.
         sparse: the name of a catalogued sparse encoder such as ``"splade-tiny"`` (fetched at first use), your
@@ -413,7 +413,7 @@ class Store:
 
     @property
     def embedder_problem(self) -> str:
-        """Why recall goes by words alone although an embedder was asked for; empty = it does not, so far."""
+        """Why recall uses keyword search only although an embedder was asked for; empty = so far not."""
         return self._source.problem
 
     def banks(self) -> list[str]:
@@ -441,6 +441,9 @@ class Store:
             self._doors.clear()
         if self._executor is not None:
             self._executor.close()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.folder)!r})"
 
     def __enter__(self) -> Self:
         return self

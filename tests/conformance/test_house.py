@@ -463,7 +463,7 @@ def test_memories_of_before_and_after_a_model_are_found_together(
 
         assert sorted(found(bank, "kettle")) == ["The kettle is new.", "The kettle is old."]
         (told,) = bank.recall("kettle", precision="wide").trace.degraded
-        assert told == "relevance: relevance was not calibrated for stub; judged by words alone"
+        assert told == "relevance: relevance was not calibrated for stub; judged by keywords only"
 
 
 T1 = datetime(2026, 6, 10, 8, tzinfo=UTC)

@@ -34,6 +34,8 @@ def commands() -> list[tuple[str, tuple[str, ...]]]:
         for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
             for line in block.replace("\\\n", " ").splitlines():
                 words = shlex.split(line, comments=True) if line.startswith("$ ") else []
+                if words[1:3] == ["pip", "install"]:
+                    continue
                 while "simonides" in words:
                     words = words[words.index("simonides") + 1 :]
                     end = next((place for place, word in enumerate(words) if word in _ENDS), len(words))

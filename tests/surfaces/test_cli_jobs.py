@@ -28,7 +28,7 @@ def test_a_job_is_named_then_answered_and_shown_again(
         done = cli(*LATER, "--helper", "query2doc")
         assert done.exit_code == 0, done.stderr
         assert "Ivo Skarn keeps bees behind the mill." in done.stdout
-        job = re.search(r"job ([0-9a-f]{32}): at work", done.stderr)
+        job = re.search(r"job ([0-9a-f]{32}) started", done.stderr)
         assert job
         monkeypatch.delenv("SIMONIDES_LLM_MODEL")
         shown = cli_json("jobs", "get", job[1])

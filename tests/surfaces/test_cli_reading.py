@@ -217,7 +217,7 @@ def test_forget_asks_on_a_terminal_and_refuses_to_guess_elsewhere(
     assert cli("show", ids[0]).exit_code == 0
     result = cli("forget", ids[0], stdin="y\n")
     assert result.exit_code == 0
-    assert result.stdout.startswith("1 forgotten (erased)\n  memories: 1\n")
+    assert result.stdout.startswith("1 forgotten (erased)\n  versions: 1\n")
 
 
 def test_stats_and_verify(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:

@@ -98,7 +98,7 @@ def test_another_process_that_can_load_the_model_writes_both(store_path: Path) -
 
 def test_abandoning(cli: Cli, cli_json: CliJson) -> None:
     assert cli_json("reembed", "--abandon", code=1) == {"abandoned": False}
-    assert "not going over" in cli("reembed", "--abandon").stdout
+    assert "no migration" in cli("reembed", "--abandon").stdout
 
 
 @pytest.mark.parametrize(

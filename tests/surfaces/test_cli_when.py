@@ -78,7 +78,7 @@ def test_for_people_it_is_a_table(cli: Cli) -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["text", "start", "end", "precision"]
-    assert lines[1].split() == ["yesterday", "2027-03-09T00:00:00+01:00", "2027-03-10T00:00:00+01:00", "day"]
+    assert lines[1].split() == ["yesterday", "2027-03-09", "00:00+01:00", "2027-03-10", "00:00+01:00", "day"]
     assert "\x1b" not in result.stdout
 
 

@@ -149,7 +149,7 @@ def test_another_name_stands_for_an_entity(cli: Cli, cli_json: CliJson, people: 
     cli_json("retain", "Oda owns a red boat.")
     counts = {entity["number"]: entity["mentions"] for entity in cli_json("entities")["entities"]}
     assert counts[number] == 3
-    assert cli("alias", str(number), "Fenny").stdout == f"Fenny stands for entity {number}\n"
+    assert cli("alias", str(number), "Fenny").stdout == f"Fenny is now a name of entity {number}\n"
 
 
 @pytest.mark.spec("ME-10")

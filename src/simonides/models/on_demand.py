@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("simonides")
 
+_NO_MODEL = "no embedding model, so recall uses keyword search only: %s"
 _ANY = ModelIdentity()
 
 
@@ -54,6 +55,8 @@ def check_models(
     embedder: object, dimension: int | None, rerankers: tuple[object, ...], sparse: object
 ) -> None:
     """Whether the catalogue has what is named; loads nothing."""
+    if isinstance(embedder, str) and embedder.strip() and embedder != "auto":
+        find_record(embedder)
     for reranker in rerankers:
         if isinstance(reranker, str):
             find_reranker(reranker)
@@ -131,7 +134,7 @@ class EmbedderSource:
         except (ModelError, InputError) as error:
             if offline:
                 return None
-            _log.warning("no embedder, recall goes by words alone: %s", error)
+            _log.warning(_NO_MODEL, error)
             self._others[model.fingerprint] = None, str(error)
             return self._others[model.fingerprint]
         if found.fingerprint != model.fingerprint:
@@ -162,7 +165,7 @@ class EmbedderSource:
         except ModelError as error:
             if self._wanted != "auto":
                 raise
-            _log.warning("no embedder, recall goes by words alone: %s", error)
+            _log.warning(_NO_MODEL, error)
             return None, str(error)
 
 

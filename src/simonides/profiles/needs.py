@@ -10,9 +10,13 @@ from simonides.models.resolve import embedder_status
 if TYPE_CHECKING:
     from simonides.recall.pipeline import Plan, Step
 
-_EMBEDS = ("embedding",)
-_SPARSE = ("sparse_terms",)
-_RERANKS = ("cross_encoder", "head_rerank")
+MODEL_OF = {
+    "embedding": "embedder",
+    "sparse_terms": "sparse encoder",
+    "cross_encoder": "cross-encoder",
+    "head_rerank": "cross-encoder",
+}
+"""Technique → sort of the model that it asks for."""
 
 
 def missing_models(plan: Plan, embedder: str | None = "auto") -> tuple[str, ...]:
@@ -25,13 +29,14 @@ def missing_models(plan: Plan, embedder: str | None = "auto") -> tuple[str, ...]
     lines: list[str] = []
     steps: tuple[Step[Any], ...] = (*plan.understanders, *plan.refiners)
     for step in steps:
-        if step.technique in _EMBEDS and embedder is None:
-            lines.append(f"{step.name}: no embedder is wanted here, so recall goes by words alone")
-        elif step.technique in _EMBEDS:
+        kind = MODEL_OF.get(step.technique)
+        if kind == "embedder" and embedder is None:
+            lines.append(f"{step.name}: no embedder is configured, so recall uses keyword search only")
+        elif kind == "embedder":
             lines += _missing(step.name, DEFAULT_EMBEDDER if embedder in {None, "auto"} else str(embedder))
-        elif step.technique in _SPARSE:
+        elif kind == "sparse encoder":
             lines += _missing(step.name, DEFAULT_SPARSE)
-        elif step.technique in _RERANKS:
+        elif kind == "cross-encoder":
             lines += _missing(step.name, DEFAULT_RERANKER)
     return tuple(lines)
 

@@ -183,8 +183,9 @@ def _dropped(memory: Memory, recalled: Recalled, last: int, query: Query, view: 
     if after.stage == STAND_INS:
         reason = "an observation stands for it"
         return WhyNot(memory.id, False, STAND_INS, reason, remedy="prefer_observations left out")
+    were = f"{len(kept)} {'was' if len(kept) == 1 else 'were'}"
     reason = (
-        f"it stood at place {place} of {len(before.pool)} with a score of {score:.6f}, {len(kept)} were kept"
+        f"it stood at place {place} of {len(before.pool)} with a score of {score:.6f}, {were} kept"
         f"{f', the lowest with {min(kept):.6f}' if kept else ''}{f'; it {told}' if told else ''}"
     )
     short = round(min(kept) - score, 9) if kept and min(kept) > score else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One version of one memory.
+    """One version of one memory; as ``str`` its text.
 
     Times are microseconds UTC with open ends ``BEGINNING``/``FOREVER``; the properties without the
     ``_micros`` suffix give aware datetimes, ``None`` for an open end. Salience and confidence lie in [0, 1].
@@ -55,6 +55,9 @@ class Memory:
     trust: float = 1.0
     superseded_by: str = ""
     state: int = 0
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def pinned(self) -> bool:

@@ -60,7 +60,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One recalled memory.
+    """One recalled memory; as ``str`` its text.
 
     Attributes:
         memory: the whole record.
@@ -82,6 +82,9 @@ class Hit:
     channel_scores: Mapping[str, float] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def id(self) -> str:
@@ -158,7 +161,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Hits in rank order; iterable.
+    """Hits in rank order; iterable, and as ``str`` what a person reads: the context, or why there is none.
 
     Attributes:
         hits: what was found, best first.
@@ -186,7 +189,7 @@ class Recall:
     context: str
     omitted: tuple[Omitted, ...]
     no_match: bool
-    trace: Trace
+    trace: Trace = field(repr=False)
     chunks: tuple[Chunk, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     no_match_reasons: tuple[str, ...] = ()
@@ -202,6 +205,9 @@ class Recall:
 
     def __len__(self) -> int:
         return len(self.hits)
+
+    def __str__(self) -> str:
+        return not_in_memory(self.no_match_reasons) if self.no_match else self.context
 
     def __getitem__(self, index: int) -> Hit:
         return self.hits[index]

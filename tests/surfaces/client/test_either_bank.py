@@ -355,7 +355,7 @@ def test_a_wrong_token_and_a_server_that_is_gone_are_told(
     address = str(remote_store._wire.http.base_url)
     with (
         simonides.connect(address, token="wrong") as store,
-        pytest.raises(SimonidesError, match="give a token that counts"),
+        pytest.raises(SimonidesError, match="missing or invalid token"),
     ):
         store.banks()
     with (

@@ -39,4 +39,4 @@ def test_a_profile_of_words_needs_no_model() -> None:
 
 def test_without_an_embedder_a_profile_says_what_it_goes_by() -> None:
     (line,) = missing_models(load_profile("default"), None)
-    assert line == "embedding: no embedder is wanted here, so recall goes by words alone"
+    assert line == "embedding: no embedder is configured, so recall uses keyword search only"

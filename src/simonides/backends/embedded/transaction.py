@@ -1322,7 +1322,7 @@ def mismatch(name: str, dimension: int, embedder: Embedder | ModelIdentity) -> s
     return (
         f"the bank holds vectors of {name!r} ({dimension} dimensions), the store was opened with "
         f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or let it go over "
-        "(simonides reembed). Recall goes on by words alone"
+        "(simonides reembed). Recall goes on by keyword search only"
     )
 
 

@@ -118,7 +118,7 @@ class Relevance:
         if models is None:
             models = chance_models(WORDS)
             if signals.has_vectors:
-                problem = f"relevance was not calibrated for {name}; judged by words alone"
+                problem = f"relevance was not calibrated for {name}; judged by keywords only"
         assert models is not None
         confidence = float(models[0].chances(signals.anything)[0])
         if is_small_talk(query.text):

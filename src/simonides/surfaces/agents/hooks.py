@@ -79,7 +79,8 @@ def hook_of(client: str, event: Mapping[str, Any]) -> tuple[str, Hook]:
     name = event.get("hook_event_name")
     known = HOOKS[client]
     if not isinstance(name, str) or name not in known:
-        raise InputError("hook_event_name", f"expected {', '.join(known)}, got {str(name)[:40]!r}")
+        found = "is missing" if name is None else f"{str(name)[:40]!r} is not known"
+        raise InputError("hook_event_name", f"{found}; expected {', '.join(known)}")
     return name, known[name]
 
 

@@ -19,7 +19,7 @@ def alias(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Let another name stand for an entity from now on; exit code 1 when there is no such entity."""
+    """Add another name of an entity, used from now on; exit code 1 when there is no such entity."""
     with open_for_reading(store, bank, redact=redact) as opened:
         try:
             opened.add_alias(entity, name)
@@ -28,4 +28,4 @@ def alias(
     if as_json:
         print_json({"entity": entity, "alias": name})
     else:
-        print_text(f"{name} stands for entity {entity}")
+        print_text(f"{name} is now a name of entity {entity}")

@@ -9,7 +9,7 @@ from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text
 
 audit = typer.Typer(
-    help="The logs of who changed what and who was told what, sealed row by row.", no_args_is_help=True
+    help="Show and check the audit logs: who changed what, and who read what.", no_args_is_help=True
 )
 
 
@@ -27,7 +27,7 @@ def start(*, store: StoreOption = None, bank: BankOption = "default", as_json: J
 @audit.command()
 def recalls(
     *,
-    off: Annotated[bool, typer.Option("--off", help="No longer.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Switch it off.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -46,8 +46,8 @@ def recalls(
 def show(
     *,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Rows at most, newest first.", min=1)] = 20,
-    head: Annotated[bool, typer.Option("--head", help="Only the head, to be kept elsewhere.")] = False,
-    recalls: Annotated[bool, typer.Option("--recalls", help="Of the log of what was handed out.")] = False,
+    head: Annotated[bool, typer.Option("--head", help="Print only the head, to keep elsewhere.")] = False,
+    recalls: Annotated[bool, typer.Option("--recalls", help="The log of reads.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -74,11 +74,11 @@ def verify(
     *,
     anchor: Annotated[
         str | None,
-        typer.Option("--anchor", metavar="HEAD", help="A head that was kept: it must be in the log."),
+        typer.Option("--anchor", metavar="HEAD", help="A head that you kept: it must be in the log."),
     ] = None,
     recalls_anchor: Annotated[
         str | None,
-        typer.Option("--recalls-anchor", metavar="HEAD", help="The same, of the log of what was handed out."),
+        typer.Option("--recalls-anchor", metavar="HEAD", help="The same for the log of reads."),
     ] = None,
     store: StoreOption = None,
     bank: BankOption = "default",

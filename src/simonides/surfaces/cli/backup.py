@@ -21,7 +21,7 @@ def backup(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Copy a bank to one file, while others use it."""
+    """Copy a bank to one file, also while it is in use."""
     with open_for_reading(store, bank) as opened:
         saved = opened.backup(path)
     if as_json:
@@ -39,6 +39,9 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """Replace everything in a bank by a backup; it is verified first."""
+    # Before a store is made for it.
+    if not path.is_file():
+        raise InputError("FILE", f"there is no file {path}; name one that `simonides backup` wrote")
     if not yes:
         _confirm(bank)
     with open_for_writing(store, bank, encodes=False) as opened:

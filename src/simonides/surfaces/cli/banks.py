@@ -46,7 +46,7 @@ def create_bank(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a bank; one that is there stays as it is, but for a zone that is given."""
+    """Create a bank, or set the time zone of one that exists."""
     from simonides.store import open_store
 
     with open_store(store_path(store), embedder=environment_embedder(), redact=redaction()) as opened:
@@ -66,7 +66,7 @@ def delete_bank(
         typer.Option(
             "--confirm",
             metavar="NAME",
-            help="The name once more, instead of being asked.",
+            help="The name once more, in place of a question.",
             show_default=False,
         ),
     ] = None,

@@ -79,7 +79,12 @@ def quality(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--name", metavar="NAME", help="System's name in RUNS.", show_default="the profile's"),
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="Name of the system in the result files.",
+            show_default="the profile's",
+        ),
     ] = None,
     without: WithoutOption = None,
     setting: SetOption = None,

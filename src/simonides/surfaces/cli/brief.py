@@ -18,7 +18,9 @@ from simonides.surfaces.cli.progress import bars
 
 
 def brief(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="What is to be done.", show_default=False)],
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="The task of the next session.", show_default=False)
+    ],
     *,
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", metavar="N", min=0, help="Of the text.", show_default="2000")
@@ -29,7 +31,7 @@ def brief(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Print what the next session should know, with the memories it comes from; exit code 1 when nothing."""
+    """Print a summary for the next session, with ids of memories; exit code 1 when there is nothing."""
     with (
         bars() as progress,
         open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
@@ -40,7 +42,7 @@ def brief(
     elif found.text:
         print_text(found.text)
         if found.omitted:
-            say(f"{len(found.omitted)} more found no room; raise --max-tokens")
+            say(f"{len(found.omitted)} more did not fit; raise --max-tokens")
     if not found.text:
-        say("nothing to hand over")
+        say("no memories for a brief")
         raise typer.Exit(NEGATIVE)

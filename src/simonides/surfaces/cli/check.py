@@ -34,6 +34,6 @@ def check(
             rows.add_row(one.memory, one.sort, one.name)
         print_table(rows)
     else:
-        say("every name leads somewhere")
+        say("every path, command and package that memories name is there")
     if found:
         raise typer.Exit(NEGATIVE)

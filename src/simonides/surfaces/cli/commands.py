@@ -6,6 +6,7 @@ parameters, 1 to 4 ms each. So `simonides --help` builds none, and a command onl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "recall": (
         "recall:recall",
-        "Recall what helps; exit code 1 when nothing does.",
+        "Search the memories for an answer; exit code 1 when nothing matches.",
     ),
     "reflect": (
         "reflect:reflect",
@@ -46,10 +47,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "history": (
         "history:history",
-        (
-            "Show what a memory stated, when that held, and when the bank learned it; "
-            "exit code 1 when not there."
-        ),
+        ("Show every version of a memory: when it was true and when stored; exit code 1 when not there."),
     ),
     "source": (
         "source:source",
@@ -64,19 +62,19 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "update-memory": (
         "update_memory:update_memory",
-        "Change what is noted about a memory, as a new version; its words stay. Exit code 1 when not there.",
+        "Change the labels of a memory, as a new version; its text stays. Exit code 1 when not there.",
     ),
     "invalidate": (
         "invalidate:invalidate",
-        "End a memory: recall no longer finds it, but for an earlier moment; exit code 1 when not there.",
+        "End a memory: it is found only for earlier moments; its history stays. Exit code 1 when not there.",
     ),
     "forget": (
         "forget:forget",
-        "Forget memories; exit code 1 when one was not there, or a purge is not complete yet.",
+        "Delete memories with their history; exit code 1 when one was not there, or a purge is incomplete.",
     ),
     "quarantine": (
         "quarantine:quarantine",
-        "Set memories aside: only a recall of the kind quarantine sees them.",
+        "Quarantine memories: only a recall of the kind quarantine finds them.",
     ),
     "release": (
         "quarantine:release",
@@ -84,7 +82,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "used": (
         "used:used",
-        "Count memories as accessed, now; exit code 1 when none of them is there.",
+        "Record that memories were useful; exit code 1 when none of them is there.",
     ),
     "entities": (
         "entities:entities",
@@ -92,15 +90,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "alias": (
         "alias:alias",
-        "Let another name stand for an entity from now on; exit code 1 when there is no such entity.",
+        "Add another name of an entity, used from now on; exit code 1 when there is no such entity.",
     ),
     "merge": (
         "merge:merge",
-        "Let one entity count as another; exit code 1 when one of them is not there.",
+        "Merge one entity into another; exit code 1 when one of them is not there.",
     ),
     "unmerge": (
         "merge:unmerge",
-        "Undo a merge: its two entities are told apart again; exit code 1 when there is none to undo.",
+        "Undo a merge of two entities; exit code 1 when there is none to undo.",
     ),
     "settle": (
         "settle:settle",
@@ -112,11 +110,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "reembed": (
         "reembed:reembed",
-        "Let a bank go over to another embedding model; it is read and written meanwhile.",
+        "Migrate a bank to another embedding model; it is read and written meanwhile.",
     ),
     "maintain": (
         "maintain:maintain",
-        "Move memories up, put old ones away, sum up what is said again; nothing is deleted.",
+        "Promote memories, archive old ones, summarise repeated statements; nothing is deleted.",
     ),
     "moves": (
         "moves:moves",
@@ -124,7 +122,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "undo": (
         "moves:undo",
-        "Take back a promotion, an archiving or an end; exit code 1 when there is none to take back.",
+        "Undo a promotion, an archiving or the end of a memory; exit code 1 when there is none to undo.",
     ),
     "pin": (
         "pin:pin",
@@ -143,7 +141,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "brief": (
         "brief:brief",
-        "Print what the next session should know, with the memories it comes from; exit code 1 when nothing.",
+        "Print a summary for the next session, with ids of memories; exit code 1 when there is nothing.",
     ),
     "list-banks": (
         "banks:list_banks",
@@ -151,7 +149,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "create-bank": (
         "banks:create_bank",
-        "Make a bank; one that is there stays as it is, but for a zone that is given.",
+        "Create a bank, or set the time zone of one that exists.",
     ),
     "delete-bank": (
         "banks:delete_bank",
@@ -159,11 +157,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "export": (
         "export:export",
-        "Write everything in a bank to a file, without loss and in plain form; `simonides import` reads it.",
+        "Write everything in a bank to a file of JSON lines; `simonides import` reads it.",
     ),
     "backup": (
         "backup:backup",
-        "Copy a bank to one file, while others use it.",
+        "Copy a bank to one file, also while it is in use.",
     ),
     "restore": (
         "backup:restore",
@@ -171,7 +169,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "tune": (
         "tune:tune",
-        "Look for better numbers for a profile, and adopt them only if held-out queries bear them out.",
+        "Search better numbers for a profile; adopt them only if they help on held-out queries.",
     ),
     "stats": (
         "stats:stats",
@@ -179,11 +177,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "verify": (
         "verify:verify",
-        "Check a bank; exit code 1 when it is not whole.",
+        "Check a bank for damage; exit code 1 when there is any.",
     ),
     "when": (
         "when:when",
-        "Say what times a text speaks of; exit code 1 when it speaks of none.",
+        "Print the times that a text names; exit code 1 when it names none.",
     ),
     "serve": (
         "serve:serve",
@@ -199,19 +197,19 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "import": (
         "import_:import_",
-        "Import an export of a bank, notes, chats or the memory of another program.",
+        "Import an export, notes, chats or the memories of another program.",
     ),
     "why-not": (
         "why_not:why_not",
-        "Say which stage lost a memory, by how much, and what would keep it.",
+        "Explain why a recall did not return a memory: which stage dropped it, and what would keep it.",
     ),
     "train-reranker": (
         "train_reranker:train_reranker",
-        "Train the learned reranker on what was said to be of use; kept if it does better on later recalls.",
+        "Train the learned reranker on feedback; it is kept if it does better on later recalls.",
     ),
     "audit": (
         "audit:audit",
-        "The logs of who changed what and who was told what, sealed row by row.",
+        "Show and check the audit logs: who changed what, and who read what.",
     ),
     "config": (
         "config:config",
@@ -219,11 +217,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "jobs": (
         "jobs:jobs",
-        "Answers of recalls that take longer.",
+        "Show the answers of recalls of the async tier.",
     ),
     "models": (
         "models:models",
-        "List, fetch and check the models that give texts their vectors.",
+        "List, fetch and check the embedding models.",
     ),
     "profiles": (
         "profiles:profiles",
@@ -235,15 +233,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "install": (
         "install:install",
-        "Write the memory into an agent's configuration: MCP server and hooks; shows the change and asks.",
+        "Add the MCP server and hooks to an agent's configuration; shows the change and asks.",
     ),
     "uninstall": (
         "install:uninstall",
-        "Take out of an agent's configuration what install wrote; shows the change and asks.",
+        "Remove from an agent's configuration what install wrote; shows the change and asks.",
     ),
     "hook": (
         "hook:hook",
-        "Brief, recall or retain, as an event of a coding agent asks for; its hooks call this.",
+        "Handle an event of a coding agent: brief, recall or retain. Its hooks call this.",
     ),
     "bench": (
         "bench:bench",
@@ -251,6 +249,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
 }
 """By name, in the order of the help: the module and what is in it, and the first paragraph of its help."""
+
+_CLAUSE = re.compile(r"[.;:] |[.]$")
+"""Where the first clause of a sentence ends: a list of commands needs no more, and would cut it elsewhere."""
 
 
 class LazyCommands(MutableMapping[str, Any]):
@@ -288,7 +289,10 @@ class LazyCommands(MutableMapping[str, Any]):
 def summaries() -> TyperGroup:
     """A group of the same names that can be listed, and do nothing."""
     return TyperGroup(
-        commands={name: TyperCommand(name, help=sentence) for name, (_, sentence) in COMMANDS.items()}
+        commands={
+            name: TyperCommand(name, help=sentence, short_help=_CLAUSE.split(sentence, maxsplit=1)[0])
+            for name, (_, sentence) in COMMANDS.items()
+        }
     )
 
 

@@ -24,7 +24,7 @@ def enrich(
     model: Annotated[
         str,
         typer.Option(
-            "--model", metavar="NAME", envvar="SIMONIDES_LLM_MODEL", help="Name that the server knows it by."
+            "--model", metavar="NAME", envvar="SIMONIDES_LLM_MODEL", help="The model's name on that server."
         ),
     ],
     base_url: Annotated[

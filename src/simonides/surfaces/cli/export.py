@@ -21,7 +21,7 @@ def export(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Write everything in a bank to a file, without loss and in plain form; `simonides import` reads it."""
+    """Write everything in a bank to a file of JSON lines; `simonides import` reads it."""
     if file == "-":
         if as_json:
             raise InputError("--json", "would stand among the lines of the export; give a file instead of -")

@@ -40,18 +40,20 @@ def forget(
     by_owner: Annotated[
         bool, typer.Option("--by-owner", help="Only what the owner retained, who has no name.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Everything in the bank.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All memories of the bank.")] = False,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Leave no byte of it in any file of the bank; rewrites the files.")
+        bool, typer.Option("--purge", help="Also rewrite the bank's files, so that no byte of it is left.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; tell what would go.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Change nothing; show what would be deleted.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreOption = None,
     zone: ZoneOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Forget memories; exit code 1 when one was not there, or a purge is not complete yet."""
+    """Delete memories with their history; exit code 1 when one was not there, or a purge is incomplete."""
     ids = list(dict.fromkeys(memory_ids or []))
     conditional = any(value is not None for value in (source, writer, before, after))
     conditional = conditional or without_source or by_owner
@@ -86,7 +88,8 @@ def _print(receipt: "Receipt", ids: list[str], *, as_json: bool) -> None:
     would = "would be forgotten" if receipt.status == "dry run" else "forgotten"
     print_text(f"{receipt.memories} {would} ({receipt.status})")
     for table, count in receipt.rows.items():
-        print_text(f"  {table}: {count}")
+        # A memory has a row for each of its versions.
+        print_text(f"  {'versions' if table == 'memories' else table}: {count}")
     for path in receipt.left:
         print_text(f"  still there: {path}")
 

@@ -27,7 +27,7 @@ def history(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a memory stated, when that held, and when the bank learned it; exit code 1 when not there."""
+    """Show every version of a memory: when it was true and when stored; exit code 1 when not there."""
     with open_for_reading(store, bank) as opened:
         try:
             versions = opened.history(memory_id)

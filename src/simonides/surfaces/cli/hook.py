@@ -45,7 +45,7 @@ def hook(
     redact: RedactOption = None,
     zone: ZoneOption = None,
 ) -> None:
-    """Brief, recall or retain, as an event of a coding agent asks for; its hooks call this.
+    """Handle an event of a coding agent: brief, recall or retain. Its hooks call this.
 
     The event is read from standard input; what is to stand in the model's context is printed. `simonides
     install` writes the hooks.
@@ -172,7 +172,7 @@ def _event() -> dict[str, Any]:
     try:
         event = json.loads(raw.decode(errors="replace"), strict=False)
     except (ValueError, RecursionError) as error:
-        raise InputError("event", f"standard input holds no JSON object ({error})") from None
+        raise InputError("event", f"standard input is not JSON ({error})") from None
     if not isinstance(event, dict):
         raise InputError("event", "standard input holds no JSON object")
     return event

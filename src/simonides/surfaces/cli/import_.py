@@ -110,7 +110,7 @@ def import_(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Import an export of a bank, notes, chats or the memory of another program.
+    """Import an export, notes, chats or the memories of another program.
 
     Importing the same again changes nothing.
     """

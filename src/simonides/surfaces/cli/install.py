@@ -55,7 +55,7 @@ def install(
     yes: _YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the memory into an agent's configuration: MCP server and hooks; shows the change and asks.
+    """Add the MCP server and hooks to an agent's configuration; shows the change and asks.
 
     Everything else in the files stays as it is; what stood there before is kept beside each file. Doing it
     twice changes nothing. Exit code 1 when the answer is no.
@@ -85,6 +85,8 @@ def install(
             say(f"{error.field} needs these lines:\n{error.lines}")
         raise
     _carry_out(client, changes, found.note, dry_run=dry_run, yes=yes, as_json=as_json)
+    if hooks and not as_json:
+        _note_model()
 
 
 def uninstall(
@@ -95,14 +97,16 @@ def uninstall(
     yes: _YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take out of an agent's configuration what install wrote; shows the change and asks.
+    """Remove from an agent's configuration what install wrote; shows the change and asks.
 
     Memories stay: `simonides delete-bank` deletes a bank. Exit code 1 when the answer is no.
     """
     from simonides.surfaces.agents.installing import plan_uninstall
 
     changes = plan_uninstall(client, _place(project=project))
-    _carry_out(client, changes, "", dry_run=dry_run, yes=yes, as_json=as_json)
+    _carry_out(
+        client, changes, "", dry_run=dry_run, yes=yes, as_json=as_json, unchanged="nothing of simonides"
+    )
 
 
 def _place(*, project: bool) -> "Place":
@@ -124,12 +128,29 @@ def _store(option: str | None) -> Path:
     return store_path(option if option is not None else user_value("store"))
 
 
+def _note_model() -> None:
+    """Hooks have seconds, and fetching the embedder takes longer."""
+    from simonides.models.catalogue import DEFAULT_EMBEDDER
+    from simonides.models.resolve import embedder_status
+    from simonides.surfaces.cli.opening import environment_embedder
+
+    if environment_embedder() == "auto" and embedder_status(DEFAULT_EMBEDDER).state != "ready":
+        say("note: the embedding model is not here yet; run `simonides models pull` before the first session")
+
+
 def _command_line(command: list[str]) -> str:
     return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
 
 
 def _carry_out(
-    client: str, changes: "list[Change]", note: str, *, dry_run: bool, yes: bool, as_json: bool
+    client: str,
+    changes: "list[Change]",
+    note: str,
+    *,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    unchanged: str = "unchanged",
 ) -> None:
     from simonides.surfaces.agents.installing import write
 
@@ -149,7 +170,8 @@ def _carry_out(
         return
     for change in changes:
         kept = f", as it was: {change.backup}" if wanted and change.backup else ""
-        say(f"{_WORDS[wanted][change.kind]}: {change.path}{kept}")
+        said = unchanged if change.kind == "none" else _WORDS[wanted][change.kind]
+        say(f"{said}: {change.path}{kept}")
     if wanted and note:
         say(note)
 
@@ -160,13 +182,8 @@ def _asks() -> bool:
 
 
 _WORDS = {
-    True: {"none": "unchanged", "create": "made", "change": "changed", "remove": "removed"},
-    False: {
-        "none": "unchanged",
-        "create": "to be made",
-        "change": "to be changed",
-        "remove": "to be removed",
-    },
+    True: {"create": "made", "change": "changed", "remove": "removed"},
+    False: {"create": "to be made", "change": "to be changed", "remove": "to be removed"},
 }
 """Whether it is written → kind of a change → what is said."""
 

@@ -24,7 +24,7 @@ def invalidate(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """End a memory: recall no longer finds it, but for an earlier moment; exit code 1 when not there."""
+    """End a memory: it is found only for earlier moments; its history stays. Exit code 1 when not there."""
     with open_for_reading(store, bank, zone=zone) as opened:
         try:
             opened.invalidate(memory_id, at=at)

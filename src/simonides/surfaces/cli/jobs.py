@@ -11,7 +11,7 @@ from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, say
 from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.cli.recall import LONGEST_WAIT_SECONDS, print_recall
 
-jobs = typer.Typer(help="Answers of recalls that take longer.", no_args_is_help=True)
+jobs = typer.Typer(help="Show the answers of recalls of the async tier.", no_args_is_help=True)
 
 
 @jobs.command()
@@ -22,9 +22,9 @@ def get(
         bool, typer.Option("--context", help="Print only the text to put into a prompt.")
     ] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also say what each stage did, on standard error or in the JSON.")
+        bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
     ] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Only what there is by now.")] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Show the answer so far; do not wait.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,

@@ -30,7 +30,7 @@ def list_memories(
     cursor: Annotated[
         str | None,
         typer.Option(
-            "--cursor", metavar="ID", help="Where the page before ended: its next.", show_default=False
+            "--cursor", metavar="ID", help="Where to continue: `next` of the page before.", show_default=False
         ),
     ] = None,
     kind: KindsOption = None,
@@ -83,6 +83,6 @@ def list_memories(
         if page["next"]:
             say(f"there are more: --cursor {page['next']}")
     else:
-        say("there is nothing")
+        say("no memories")
     if not page["memories"]:
         raise typer.Exit(NEGATIVE)

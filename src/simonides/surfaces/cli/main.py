@@ -46,7 +46,7 @@ class _Commands(TyperGroup):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            _leave_secrets_out(error)
+            _reword(error)
             raise
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's shape
@@ -70,17 +70,26 @@ class _Commands(TyperGroup):
         except Exception as error:
             # Typer's own signals (exit, wrong use) carry their code, and Typer reports them.
             if hasattr(error, "exit_code") or isinstance(error, typer.Abort):
-                _leave_secrets_out(error)
+                _reword(error)
                 raise
             if os.environ.get("SIMONIDES_TRACEBACK"):
                 raise
             fail(explained(error))
 
 
-def _leave_secrets_out(error: Exception) -> None:
-    """Of what Typer is going to print."""
-    if isinstance(getattr(error, "message", None), str):
-        error.message = unsaid(error.message)  # type: ignore[attr-defined]  # looked at above
+_PYDANTIC = (("Value error, ", ""), ("Input should be a valid integer", "expected a whole number"))
+"""How the library that converts values begins a message → what we say; what follows a comma goes with it."""
+
+
+def _reword(error: Exception) -> None:
+    """Make what Typer is going to print plain, and leave secrets out of it."""
+    message = getattr(error, "message", None)
+    if not isinstance(message, str):
+        return
+    for theirs, ours in _PYDANTIC:
+        if message.startswith(theirs):
+            message = ours or message.removeprefix(theirs)
+    error.message = unsaid(message)  # type: ignore[attr-defined]  # looked at above
 
 
 def _close_quietly() -> None:
@@ -93,6 +102,7 @@ app = typer.Typer(
     cls=_Commands,
     name="simonides",
     add_completion=True,
+    no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Plain help needs no rich, which takes longer to load than everything else here.
     rich_markup_mode=None,
@@ -109,7 +119,7 @@ def _simonides(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """A memory for agents: retain what was seen, recall the right few facts."""
+    """A memory for AI agents: store what they learn, recall the few facts that answer."""
     from simonides.surfaces.cli.configuration import option_defaults
 
     name = ctx.invoked_subcommand

@@ -35,7 +35,7 @@ def maintain(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Move memories up, put old ones away, sum up what is said again; nothing is deleted.
+    """Promote memories, archive old ones, summarise repeated statements; nothing is deleted.
 
     A run that is cut short is simply made again. Only one process maintains a bank at a time.
     """

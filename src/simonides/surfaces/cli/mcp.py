@@ -36,18 +36,16 @@ def mcp(
     project: Annotated[
         bool,
         typer.Option(
-            "--project", help="Let the client use one bank alone: that of the repository that it works on."
+            "--project", help="The client may use one bank: that of the repository that it works on."
         ),
     ] = False,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Let the client read, and neither write nor forget.")
-    ] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="The client may only read.")] = False,
     compat: Annotated[
         str | None,
         typer.Option(
             "--compat",
             metavar="SYSTEM",
-            help="Also take tool names and spellings of hindsight, memoria, jeffs-brain or engram.",
+            help="Also accept the tool names of hindsight, memoria, jeffs-brain or engram.",
             show_default=False,
         ),
     ] = None,
@@ -57,7 +55,7 @@ def mcp(
         typer.Option(
             "--print-config",
             metavar="CLIENT",
-            help="Print what to put into the configuration of claude, cursor or vscode, and end.",
+            help="Print the configuration for claude, cursor or vscode, and exit.",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +64,7 @@ def mcp(
 ) -> None:
     """Serve a store to an MCP client over standard input and output; a client starts this itself.
 
-    `simonides serve` has the same door at /mcp, for clients elsewhere.
+    `simonides serve` offers the same tools over HTTP, at /mcp.
     """
     if print_config is not None:
         options = ["--project"] if project else []

@@ -18,7 +18,7 @@ def merge(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Let one entity count as another; exit code 1 when one of them is not there."""
+    """Merge one entity into another; exit code 1 when one of them is not there."""
     with open_for_reading(store, bank) as opened:
         try:
             number = opened.merge_entities(entity, into)
@@ -27,7 +27,7 @@ def merge(
     if as_json:
         print_json({"merge": number, "entity": entity, "into": into})
     else:
-        print_text(f"entity {entity} counts as {into}; `simonides unmerge {number}` undoes it")
+        print_text(f"entity {entity} is merged into {into}; `simonides unmerge {number}` undoes it")
 
 
 def unmerge(
@@ -37,7 +37,7 @@ def unmerge(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Undo a merge: its two entities are told apart again; exit code 1 when there is none to undo."""
+    """Undo a merge of two entities; exit code 1 when there is none to undo."""
     with open_for_reading(store, bank) as opened:
         try:
             opened.undo_merge(number)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simonides.errors import ModelError
 from simonides.surfaces.cli.options import JsonOption
-from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, say, table
+from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text, say
 from simonides.surfaces.cli.progress import bars
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ models = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @models.callback()
 def _models() -> None:
-    """List, fetch and check the models that give texts their vectors."""
+    """List, fetch and check the embedding models."""
 
 
 @models.command("list")
@@ -40,8 +41,13 @@ def pull(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
     from simonides.models.catalogue import DEFAULT_EMBEDDER
     from simonides.models.resolve import pull_model
 
-    with bars() as progress:
-        status = pull_model(name or DEFAULT_EMBEDDER, progress=progress)
+    try:
+        with bars() as progress:
+            status = pull_model(name or DEFAULT_EMBEDDER, progress=progress)
+    except ModelError as error:
+        for note in getattr(error, "__notes__", ()):
+            say(note)
+        raise
     _print([status], as_json=as_json)
 
 
@@ -83,13 +89,14 @@ def _print(statuses: "Sequence[ModelStatus]", *, as_json: bool) -> None:
     if as_json:
         print_json({"models": [_described(status) for status in statuses]})
         return
-    rows = table("name", "state", "MB", "dimension", "licence", "description")
+    width = max(len(status.record.name) for status in statuses)
     for status in statuses:
         record = status.record
-        size = f"{status.size / 1e6:.1f}" if status.size else "-"
-        dimension = str(_dimension(status) or "-")
-        rows.add_row(record.name, status.state, size, dimension, record.licence, record.description)
-    print_table(rows)
+        size = f"{status.size / 1e6:.1f} MB" if status.size else ""
+        dimension = _dimension(status)
+        facts = (size, f"{dimension} dimensions" if dimension else "", record.licence)
+        print_text(f"{record.name:<{width}}  {status.state:<7}  {', '.join(filter(None, facts))}")
+        print_text(f"    {record.description}")
 
 
 def _described(status: "ModelStatus") -> dict[str, Any]:

@@ -7,7 +7,7 @@ import typer
 from simonides.errors import NotFoundError
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
-from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_table, print_text, table
+from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_table, print_text, say, table
 
 
 def moves(
@@ -29,6 +29,9 @@ def moves(
     if as_json:
         print_json({"moves": found})
         return
+    if not found:
+        say("no moves: neither maintenance nor a newer memory has changed a memory")
+        return
     rows = table("number", "memory", "action", "was", "became", "reason", "undone", numbers=("number",))
     for move in found:
         names = ("memory", "action", "was", "became", "reason")
@@ -45,7 +48,7 @@ def undo(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Take back a promotion, an archiving or an end; exit code 1 when there is none to take back."""
+    """Undo a promotion, an archiving or the end of a memory; exit code 1 when there is none to undo."""
     with open_for_reading(store, bank) as opened:
         try:
             opened.undo_move(number)

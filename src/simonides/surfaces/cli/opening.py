@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, NotFoundError
+from simonides.surfaces.cli.output import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,6 +186,7 @@ def open_for_writing(
     """
     path = store_path(store)
     policy = redaction(redact)
+    new = store is None and not path.exists()
     from simonides.store import open_store
 
     with (
@@ -200,6 +202,8 @@ def open_for_writing(
     ):
         # Fetched now if it must be, not inside the first batch, which no interruption cuts short.
         there = opened.bank(bank)
+        if new:
+            say(f"new store: {path}")
         if encodes:
             _ = there.embedder
             _ = opened.sparse

@@ -25,7 +25,7 @@ RedactOption = Annotated[
         "--redact",
         metavar="HOW",
         envvar="SIMONIDES_REDACT",
-        help="What becomes of secrets in what is written: off, mask, or refuse.",
+        help="Secrets in stored texts: off (kept as they are), mask, or refuse.",
         show_default="off",
     ),
 ]
@@ -43,7 +43,7 @@ ZoneOption = Annotated[
     typer.Option(
         "--zone",
         metavar="ZONE",
-        help="Time zone of times that state none, such as Europe/Berlin.  "
+        help="Time zone of times without one, such as Europe/Berlin.  "
         "[default: the bank's, SIMONIDES_ZONE, the system's]",
         show_default=False,
     ),
@@ -62,7 +62,7 @@ TagsOption = Annotated[
     list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag (repeatable).", show_default=False)
 ]
 ProjectOption = Annotated[
-    str | None, typer.Option("--project", metavar="NAME", help="Project.", show_default=False)
+    str | None, typer.Option("--project", metavar="NAME", help="Name of the project.", show_default=False)
 ]
 TypesOption = Annotated[
     list[str] | None,
@@ -108,14 +108,14 @@ ProfileOption = Annotated[
 ]
 ContextTokensOption = Annotated[
     int | None,
-    typer.Option("--max-tokens", metavar="N", help="Budget of the context.", show_default="4096"),
+    typer.Option("--max-tokens", metavar="N", help="Token budget of the context.", show_default="4096"),
 ]
 PrecisionOption = Annotated[
     str | None,
     typer.Option(
         "--precision",
         metavar="LEVEL",
-        help="How much of what may be relevant: high, balanced, wide.",
+        help="Which hits to return: high (the surest), balanced, or wide (all).",
         show_default="balanced",
     ),
 ]

@@ -86,8 +86,8 @@ def print_table(table: RenderableType, *, err: bool = False) -> None:
     console(err=err).print(table)
 
 
-def table(*columns: str, numbers: Collection[str] = ()) -> Table:
-    """An empty table without frame; columns named in *numbers* are set flush right and never broken."""
+def table(*columns: str, numbers: Collection[str] = (), whole: Collection[str] = ()) -> Table:
+    """An empty table without frame; *numbers* are set flush right, neither they nor *whole* are broken."""
     from rich.table import Table
 
     empty = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, title_justify="left")
@@ -95,7 +95,7 @@ def table(*columns: str, numbers: Collection[str] = ()) -> Table:
         if name in numbers:
             empty.add_column(name, justify="right", no_wrap=True)
         else:
-            empty.add_column(name, overflow="fold")
+            empty.add_column(name, no_wrap=name in whole, overflow="fold")
     return empty
 
 

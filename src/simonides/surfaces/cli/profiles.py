@@ -94,7 +94,7 @@ def diff(
     elif changes:
         print_text("\n".join(map(str, changes)))
     else:
-        say("they run the same")
+        say("no difference")
     if changes:
         raise typer.Exit(NEGATIVE)
 

@@ -15,21 +15,19 @@ _Ids = Annotated[list[str], typer.Argument(metavar="ID…", help="Ids of the mem
 def quarantine(
     memory_ids: _Ids, *, store: StoreOption = None, bank: BankOption = "default", as_json: JsonOption = False
 ) -> None:
-    """Set memories aside: only a recall of the kind quarantine sees them."""
+    """Quarantine memories: only a recall of the kind quarantine finds them."""
     with open_for_reading(store, bank) as opened:
         changed = opened.quarantine(memory_ids)
     if as_json:
         print_json({"quarantined": changed})
     else:
-        print_text(f"{changed} set aside")
+        print_text(f"{changed} quarantined")
 
 
 def release(
     memory_ids: _Ids,
     *,
-    kind: Annotated[
-        Kind, typer.Option("--kind", metavar="KIND", help="What they are from now on.")
-    ] = Kind.SEMANTIC,
+    kind: Annotated[Kind, typer.Option("--kind", metavar="KIND", help="The new kind.")] = Kind.SEMANTIC,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,

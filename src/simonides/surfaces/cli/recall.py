@@ -36,21 +36,23 @@ if TYPE_CHECKING:
 
 @takes_recall_options
 def recall(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know.", show_default=False)],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="The question, or keywords.", show_default=False)
+    ],
     *,
     asked: dict[str, Any],
     context: Annotated[
         bool, typer.Option("--context", help="Print only the text to put into a prompt.")
     ] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also say what each stage did, on standard error or in the JSON.")
+        bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
     ] = False,
     count_returned: Annotated[
-        bool, typer.Option("--count-returned", help="Count every memory that is returned as used.")
+        bool, typer.Option("--count-returned", help="Count every returned memory as used.")
     ] = False,
     include_sources: Annotated[
         bool,
-        typer.Option("--include-sources", help="Also give what stands behind observations, for and against."),
+        typer.Option("--include-sources", help="Also return the memories for and against each observation."),
     ] = False,
     helper: Annotated[
         list[str] | None,
@@ -67,7 +69,7 @@ def recall(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Recall what helps; exit code 1 when nothing does.
+    """Search the memories for an answer; exit code 1 when nothing matches.
 
     With --tier async the command names a job and waits for its answer; `simonides jobs get` shows it again.
     """
@@ -93,7 +95,7 @@ def recall(
             **asked,
         )
         if answer.job:
-            say(f"job {answer.job}: at work")
+            say(f"job {answer.job} started")
             answer = opened.job(answer.job, wait_seconds=LONGEST_WAIT_SECONDS).recall or answer
     print_recall(answer, context=context, trace=trace, as_json=as_json)
 
@@ -140,10 +142,15 @@ class _Says(logging.Handler):
         say(record.getMessage())
 
 
+_WITHOUT_A_MODEL = frozenset({"embedding: no embedder", "dense: the query has no vector"})
+"""What follows where there is no model: a reader has chosen that, or the model is named beside it."""
+
+
 def _note(trace: "Trace") -> None:
     """What a person should know about how the answer came about, when the trace is not shown."""
-    if trace.degraded:
-        say(f"note: {'; '.join(trace.degraded)}")
+    degraded = [reason for reason in trace.degraded if reason not in _WITHOUT_A_MODEL]
+    if degraded:
+        say(f"note: {'; '.join(degraded)}")
     if trace.settings:
         say(f"note: set by the environment: {', '.join(trace.settings)}")
 
@@ -151,7 +158,7 @@ def _note(trace: "Trace") -> None:
 def _remark(answer: "Recall") -> None:
     """Whether the answer is one, and which hits are not shown."""
     if answer.trace.skipped:
-        say(f"nothing was looked for: {answer.trace.skipped}")
+        say(f"no search was made: {answer.trace.skipped}")
     elif answer.no_match and answer.hits:
         say(f"{not_in_memory(answer.no_match_reasons)[:-1]} (--json shows the nearest)")
     elif not answer.hits:

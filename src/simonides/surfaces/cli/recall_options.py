@@ -27,7 +27,8 @@ def _asked(
     *,
     profile: ProfileOption = "default",
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Hits at most.", show_default="the profile's")
+        int | None,
+        typer.Option("--limit", metavar="N", help="Maximum number of hits.", show_default="the profile's"),
     ] = None,
     max_tokens: ContextTokensOption = None,
     kind: KindsOption = None,
@@ -37,14 +38,12 @@ def _asked(
     tags_match: TagsMatchOption = None,
     as_of: Annotated[
         str | None,
-        typer.Option(
-            "--as-of", metavar="TIME", help="Answer for this time in the world.", show_default="now"
-        ),
+        typer.Option("--as-of", metavar="TIME", help="Answer as of this time.", show_default="now"),
     ] = None,
     known_at: Annotated[
         str | None,
         typer.Option(
-            "--known-at", metavar="TIME", help="Use only what was stored by then.", show_default="--as-of"
+            "--known-at", metavar="TIME", help="Use only what was stored until then.", show_default="--as-of"
         ),
     ] = None,
     start: FromOption = None,
@@ -63,7 +62,7 @@ def _asked(
         typer.Option(
             "--entity-hint",
             metavar="NAME",
-            help="A name that counts as asked about whatever the words say (repeatable).",
+            help="A name that the question is about (repeatable).",
             show_default=False,
         ),
     ] = None,
@@ -99,7 +98,7 @@ def _asked(
         typer.Option(
             "--budget",
             metavar="LEVEL",
-            help="How widely hindsight searches: low, mid, high.",
+            help="Search depth of the profile hindsight: low, mid, high.",
             show_default="the profile's",
         ),
     ] = None,
@@ -108,24 +107,26 @@ def _asked(
         typer.Option(
             "--budget-function",
             metavar="NAME",
-            help="How a level becomes a number: fixed, or adaptive by --max-tokens.",
+            help="Depth of a level: fixed, or adaptive by --max-tokens.",
             show_default="the profile's",
         ),
     ] = None,
     include_chunks: Annotated[
-        bool, typer.Option("--include-chunks", help="Also give the raw sources behind the memories.")
+        bool, typer.Option("--include-chunks", help="Also return the original texts behind the memories.")
     ] = False,
     max_chunk_tokens: Annotated[
         int | None,
-        typer.Option("--max-chunk-tokens", metavar="N", help="Budget of these sources.", show_default="8192"),
+        typer.Option(
+            "--max-chunk-tokens", metavar="N", help="Token budget of these texts.", show_default="8192"
+        ),
     ] = None,
     include_archived: Annotated[
-        bool, typer.Option("--include-archived", help="Also find what maintenance has put away.")
+        bool, typer.Option("--include-archived", help="Also find archived memories.")
     ] = False,
     prefer_observations: Annotated[
         bool,
         typer.Option(
-            "--prefer-observations", help="Let what maintenance summed up stand for the memories behind it."
+            "--prefer-observations", help="Return observations in place of the memories behind them."
         ),
     ] = False,
     deadline_ms: Annotated[
@@ -133,7 +134,7 @@ def _asked(
         typer.Option(
             "--deadline-ms",
             metavar="MS",
-            help="Leave out optional stages that would end later.",
+            help="Skip optional stages that would exceed this time.",
             show_default="none",
         ),
     ] = None,
@@ -141,7 +142,7 @@ def _asked(
     min_relevance: Annotated[
         float | None,
         typer.Option(
-            "--min-relevance", metavar="P", help="The least relevance of a hit, 0 to 1.", show_default="none"
+            "--min-relevance", metavar="P", help="Minimum relevance of a hit, 0 to 1.", show_default="none"
         ),
     ] = None,
     tier: Annotated[

@@ -21,7 +21,7 @@ def reembed(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="The model to go over to; see `simonides models`.",
+            help="The new model; see `simonides models`.",
             show_default=False,
         ),
     ] = None,
@@ -35,13 +35,13 @@ def reembed(
         bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
     ] = False,
     abandon: Annotated[
-        bool, typer.Option("--abandon", help="Stay with the model there is, and drop what was made so far.")
+        bool, typer.Option("--abandon", help="Keep the present model and drop an unfinished migration.")
     ] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Let a bank go over to another embedding model; it is read and written meanwhile.
+    """Migrate a bank to another embedding model; it is read and written meanwhile.
 
     Recall uses the old model until all is ready. A run that is cut short goes on when it is made again.
     """
@@ -66,7 +66,7 @@ def _abandon(store: str | None, bank: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"abandoned": was})
     else:
-        print_text("abandoned" if was else "the bank was not going over to another model")
+        print_text("abandoned" if was else "no migration was unfinished")
     if not was:
         raise typer.Exit(NEGATIVE)
 

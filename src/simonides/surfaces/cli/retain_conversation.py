@@ -40,8 +40,14 @@ def retain_conversation(
     ],
     *,
     session: Annotated[
-        str, typer.Option("--session", metavar="NAME", help="Your name for the conversation.")
-    ],
+        str | None,
+        typer.Option(
+            "--session",
+            metavar="NAME",
+            help="Your name for the conversation.",
+            show_default="the file's name",
+        ),
+    ] = None,
     window: Annotated[
         int | None,
         typer.Option(
@@ -75,6 +81,8 @@ def retain_conversation(
     as_json: JsonOption = False,
 ) -> None:
     """Store a conversation by turns; print one id a turn. Turns that are there already stay as they are."""
+    if session is None and turns == "-":
+        raise InputError("--session", "is needed with standard input; give a name for the conversation")
     read = _turns(turns)
     with (
         bars() as progress,
@@ -84,7 +92,7 @@ def retain_conversation(
             "retain_conversation",
             opened,
             turns=read,
-            session=session,
+            session=Path(turns).name if session is None else session,
             window=window,
             tags=tag,
             project=project,

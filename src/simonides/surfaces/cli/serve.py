@@ -1,8 +1,9 @@
 """`simonides serve`: the HTTP door of a store."""
 
+import shlex
 import sys
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +17,9 @@ from simonides.surfaces.cli.opening import (
 )
 from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption, ZoneOption
 from simonides.surfaces.cli.output import print_text
+
+if TYPE_CHECKING:
+    from socket import socket
 
 _BACKLOG = 2048
 
@@ -45,7 +49,7 @@ def serve(
             "--allow-host",
             envvar="SIMONIDES_SERVE_ALLOW_HOST",
             metavar="NAME",
-            help="A name by which the server is called, beside loopback (repeatable).",
+            help="A host name that clients use, besides loopback (repeatable).",
             show_default=False,
         ),
     ] = None,
@@ -55,14 +59,14 @@ def serve(
             "--allow-origin",
             envvar="SIMONIDES_SERVE_ALLOW_ORIGIN",
             metavar="URL",
-            help="Origin of a web page that may ask (repeatable); none by default.",
+            help="Origin of web pages that may send requests (repeatable); none by default.",
             show_default=False,
         ),
     ] = None,
     workers: Annotated[
         int,
         typer.Option(
-            "--workers", envvar="SIMONIDES_SERVE_WORKERS", metavar="N", min=1, help="Threads that work."
+            "--workers", envvar="SIMONIDES_SERVE_WORKERS", metavar="N", min=1, help="Worker threads."
         ),
     ] = 4,
     queue: Annotated[
@@ -72,7 +76,7 @@ def serve(
             envvar="SIMONIDES_SERVE_QUEUE",
             metavar="N",
             min=0,
-            help="Requests that may wait for one.",
+            help="Requests that may wait.",
         ),
     ] = 64,
     open_banks: Annotated[
@@ -82,7 +86,7 @@ def serve(
             envvar="SIMONIDES_SERVE_OPEN_BANKS",
             metavar="N",
             min=1,
-            help="Banks that stay open.",
+            help="Banks kept open.",
         ),
     ] = 64,
     maintain_every: Annotated[
@@ -92,7 +96,7 @@ def serve(
             envvar="SIMONIDES_SERVE_MAINTAIN_EVERY",
             metavar="MINUTES",
             min=0,
-            help="Maintain every bank so often; 0 = never.",
+            help="Maintain every bank at this interval; 0 = never.",
         ),
     ] = 0,
     maintain_steps: Annotated[
@@ -119,7 +123,7 @@ def serve(
         typer.Option(
             "--compat",
             metavar="SYSTEM",
-            help="At /mcp also take the tool names of hindsight, memoria, jeffs-brain or engram.",
+            help="At /mcp also accept the tool names of hindsight, memoria, jeffs-brain or engram.",
             show_default=False,
         ),
     ] = None,
@@ -152,7 +156,7 @@ def serve(
     from simonides.surfaces.cli.language_model import environment_model
     from simonides.surfaces.serving.caretaking import Care
     from simonides.surfaces.serving.limits import Limits
-    from simonides.surfaces.serving.listening import listen, share_fairly
+    from simonides.surfaces.serving.listening import share_fairly
     from simonides.surfaces.serving.log_rate import limit_log_rate
     from simonides.surfaces.serving.tokens import first_token
 
@@ -179,14 +183,35 @@ def serve(
         opened.bank(bank)
         first = first_token(opened.folder, bank, time.time_ns() // 1_000)
         # Listening before the address is printed, so that whoever reads it can connect.
-        with listen(host, port, backlog=_BACKLOG) as listening:
+        with _listen(host, port) as listening:
             name = f"[{host}]" if ":" in host else host
             print_text(f"http://{name}:{listening.getsockname()[1]} serves {opened.folder}")
             if first:
                 print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
+            else:
+                print_text(
+                    f"tokens exist already: simonides token list --store {shlex.quote(str(opened.folder))}"
+                )
             server = server_of(make_app(opened, settings), settings.limits)
             share_fairly()
             limit_log_rate()
             # uvicorn raises the signal again once its requests are done; the store is to be closed, too.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
             server.run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> "socket":
+    """The socket of the server."""
+    import errno
+
+    from simonides.surfaces.serving.listening import listen
+
+    try:
+        return listen(host, port, backlog=_BACKLOG)
+    except OSError as error:
+        problems = {errno.EADDRINUSE: "is in use", errno.EACCES: "is not allowed to this user"}
+        if error.errno not in problems:
+            raise
+        raise InputError(
+            "--port", f"{port} on {host} {problems[error.errno]}; give another, or 0 for any that is free"
+        ) from error

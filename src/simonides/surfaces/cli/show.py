@@ -32,14 +32,20 @@ def show(
         return
     text = record.pop("text")
     # What is not set tells a reader nothing.
-    lines = [f"{name + ':':<17}{_plain(value)}" for name, value in record.items() if value not in _UNSET]
+    lines = [
+        f"{name + ':':<{_WIDTH}}{_plain(value)}" for name, value in record.items() if value not in _UNSET
+    ]
     print_text("\n".join([*lines, "", text]))
 
 
+_WIDTH = 17
+"""Of the column of names."""
 _UNSET: tuple[object, ...] = (None, "", [], {})
 
 
 def _plain(value: object) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return value.replace("\n", "\n" + " " * _WIDTH)

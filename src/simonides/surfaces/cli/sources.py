@@ -88,15 +88,18 @@ def _sources(argument: str) -> Iterable[_Source]:
             )
         return [_File(path, path.name)]
     if _looks_like_path(argument):
-        raise InputError(argument, "there is no such file; check the path, or pipe the text in if it is one")
+        raise InputError(
+            argument, "there is no such file or folder; check the path, or pipe the text in if it is one"
+        )
     return [argument]
 
 
 def _looks_like_path(argument: str) -> bool:
-    """A readable suffix and no blank (a sentence may end with a file's name), or an explicit start."""
-    if not argument.lower().endswith(tuple(READABLE)):
-        return False
-    return not any(c.isspace() for c in argument) or argument.startswith(("/", "./", "../", "~"))
+    """A readable suffix and no blank (a sentence may end with a file's name), or how folders are written."""
+    one_word = not any(c.isspace() for c in argument)
+    if argument.lower().endswith(tuple(READABLE)):
+        return one_word or argument.startswith(("/", "./", "../", "~"))
+    return one_word and (argument.endswith("/") or argument.startswith(("./", "../", "~/")))
 
 
 def _notes_below(folder: Path) -> list[_Source]:

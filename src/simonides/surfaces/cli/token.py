@@ -38,13 +38,13 @@ def create(
     ] = None,
     principal: Annotated[
         str | None,
-        typer.Option("--principal", metavar="NAME", help="Who acts with it.", show_default="the owner"),
+        typer.Option(
+            "--principal", metavar="NAME", help="Principal that acts with it.", show_default="the owner"
+        ),
     ] = None,
     expires: Annotated[
         str | None,
-        typer.Option(
-            "--expires", metavar="TIME", help="From when it is worth nothing.", show_default="never"
-        ),
+        typer.Option("--expires", metavar="TIME", help="When it stops being valid.", show_default="never"),
     ] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -55,7 +55,8 @@ def create(
     from simonides.surfaces.serving.tokens import TokenStore
 
     end = None if expires is None else parse_time(expires, "--expires").start
-    with TokenStore(_folder(store)) as tokens:
+    folder = _folder(store)
+    with TokenStore(folder) as tokens:
         made = tokens.create(
             banks=bank, verbs=verb or tuple(Verb), principal=principal, now=_now(), expires_at=end
         )
@@ -63,6 +64,9 @@ def create(
         print_json({"token": made})
     else:
         print_text(made)
+        say("shown this once: only a hash of it is kept")
+        for name in _missing(folder, bank):
+            say(f"note: bank {name!r} is not there yet; `simonides create-bank` or POST /v1/banks makes it")
 
 
 @token.command("list")
@@ -70,15 +74,16 @@ def list_all(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
     """List the tokens there are, without what makes them work."""
     from simonides.surfaces.serving.tokens import TokenStore
 
-    with TokenStore(_folder(store)) as tokens:
+    folder = _folder(store)
+    with TokenStore(folder) as tokens:
         found = [record.to_dict() for record in tokens.list()]
     if as_json:
         print_json({"tokens": found})
         return
     if not found:
-        say("there is no token; `simonides token create` makes one")
+        say(f"{folder} has no token; `simonides token create` makes one")
         return
-    rows = table("name", "principal", "banks", "verbs", "made", "expires")
+    rows = table("name", "principal", "banks", "verbs", "made", "expires", whole=("name", "made", "expires"))
     for one in found:
         rows.add_row(
             one["name"],
@@ -120,6 +125,15 @@ def _folder(store: str | None) -> "Path":
             f"--store: there is no store at {path}; retain something there first, or serve it"
         )
     return path
+
+
+def _missing(folder: "Path", names: list[str]) -> list[str]:
+    """Banks that a token is for and the store does not have."""
+    from simonides.store import open_store
+    from simonides.surfaces.serving.grants import EVERY_BANK
+
+    with open_store(folder, embedder=None, sparse=None, create=False, redact="off") as opened:
+        return [name for name in names if name not in {*opened.banks(), EVERY_BANK}]
 
 
 def _now() -> int:

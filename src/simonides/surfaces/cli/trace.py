@@ -67,7 +67,7 @@ def _tail(trace: "Trace") -> "Iterator[str]":
     if trace.degraded:
         yield f"did less than asked: {'; '.join(trace.degraded)}"
     if trace.fell_back_to_bm25:
-        yield "fell back to words alone: the mode needs vectors"
+        yield "fell back to keyword search: the mode needs vectors"
     if trace.counters:
         counts = ", ".join(f"{name} {count}" for name, count in trace.counters.items())
         yield f"calls: {counts}"

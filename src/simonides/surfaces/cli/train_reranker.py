@@ -16,7 +16,7 @@ def train_reranker(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Train, and write nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Train the learned reranker on what was said to be of use; kept if it does better on later recalls."""
+    """Train the learned reranker on feedback; it is kept if it does better on later recalls."""
     from simonides.evaluation.feedback import train_reranker as train
 
     with open_for_reading(store, bank) as opened:

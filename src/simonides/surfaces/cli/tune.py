@@ -67,7 +67,7 @@ def tune(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for better numbers for a profile, and adopt them only if held-out queries bear them out.
+    """Search better numbers for a profile; adopt them only if they help on held-out queries.
 
     Exit code 1: refused, nothing written.
     """

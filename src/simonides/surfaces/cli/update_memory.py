@@ -45,17 +45,17 @@ def update_memory(
     ] = None,
     path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Document path.")] = None,
     salience: Annotated[
-        float | None, typer.Option("--salience", metavar="SHARE", help="How much it matters, 0 to 1.")
+        float | None, typer.Option("--salience", metavar="SHARE", help="Importance (salience), 0 to 1.")
     ] = None,
     confidence: Annotated[
-        float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
+        float | None, typer.Option("--confidence", metavar="SHARE", help="Confidence, 0 to 1.")
     ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Change what is noted about a memory, as a new version; its words stay. Exit code 1 when not there."""
+    """Change the labels of a memory, as a new version; its text stays. Exit code 1 when not there."""
     noted = None if metadata is None else objects(metadata, "--metadata")
     with open_for_reading(store, bank, redact=redact) as opened:
         try:

@@ -26,7 +26,7 @@ def used(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Count memories as accessed, now; exit code 1 when none of them is there."""
+    """Record that memories were useful; exit code 1 when none of them is there."""
     with open_for_reading(store, bank) as opened:
         answer = perform("used", opened, ids=memory_ids, recall_id=recall_id)
     if as_json:

@@ -13,13 +13,13 @@ from simonides.surfaces.cli.output import NEGATIVE, print_json, print_text
 def verify(
     *,
     repair: Annotated[
-        bool, typer.Option("--repair", help="First make everything derived anew from the rows.")
+        bool, typer.Option("--repair", help="First rebuild everything derived from the rows.")
     ] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Check a bank; exit code 1 when it is not whole."""
+    """Check a bank for damage; exit code 1 when there is any."""
     try:
         with open_for_reading(store, bank) as opened:
             report = opened.repair() if repair else opened.verify()

@@ -43,7 +43,7 @@ def when(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what times a text speaks of; exit code 1 when it speaks of none."""
+    """Print the times that a text names; exit code 1 when it names none."""
     # The rules of the grammar are built when it is imported.
     from simonides.text.times.expressions import find_times, parse_time_expression
 
@@ -83,6 +83,14 @@ def _in_zone(micros: int, zone: tzinfo) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
+def _for_people(time: str | None) -> str:
+    """As short as it is exact."""
+    if time is None:
+        return "-"
+    moment = datetime.fromisoformat(time)
+    return moment.isoformat(" ", "auto" if moment.second or moment.microsecond else "minutes")
+
+
 def _print_json(found: list[dict[str, Any]]) -> None:
     """The first time, with all of them when there are more; ``null`` for none."""
     if not found:
@@ -94,7 +102,8 @@ def _print_json(found: list[dict[str, Any]]) -> None:
 
 
 def _print_table(found: list[dict[str, Any]]) -> None:
-    lines = table("text", "start", "end", "precision")
+    lines = table("text", "start", "end", "precision", whole=("start", "end"))
     for row in found:
-        lines.add_row(printable(row["text"]), row["start"] or "-", row["end"] or "-", row["precision"])
+        start, end = _for_people(row["start"]), _for_people(row["end"])
+        lines.add_row(printable(row["text"]), start, end, row["precision"])
     print_table(lines)

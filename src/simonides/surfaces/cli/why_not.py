@@ -17,7 +17,7 @@ def why_not(
     memory_id: Annotated[
         str, typer.Argument(metavar="ID", help="A memory's id, as retain and recall print it.")
     ],
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What was asked.", show_default=False)],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The question.", show_default=False)],
     *,
     asked: dict[str, Any],
     store: StoreOption = None,
@@ -25,7 +25,7 @@ def why_not(
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Say which stage lost a memory, by how much, and what would keep it."""
+    """Explain why a recall did not return a memory: which stage dropped it, and what would keep it."""
     with (
         bars() as progress,
         open_for_reading(

@@ -45,10 +45,19 @@ _BATCH = 32
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How the demo went: questions asked, and questions whose memories were all in the top five."""
+    """How the demo went: questions asked, whose memories were all in the top five, and were all shown."""
 
     asked: int
     answered: int
+    shown: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Whether all that one question needs was found, and whether a reader sees it."""
+
+    found: bool
+    shown: bool
 
 
 def after_the_journal() -> datetime:
@@ -83,11 +92,13 @@ def run_demo(
             journal = read_journal()
             _retain(bank, journal, progress)
         _say(console, f"Retained {len(journal)} memories from a year of an invented team.")
-        answered = sum(
-            [_ask(bank, number, question, console) for number, question in enumerate(QUESTIONS, 1)]
-        )
-    _say(console, f"\n{len(QUESTIONS)} questions, {answered} answered in the top {_TOP}", "bold")
-    return Summary(asked=len(QUESTIONS), answered=answered)
+        outcomes = [_ask(bank, number, question, console) for number, question in enumerate(QUESTIONS, 1)]
+    summary = Summary(
+        len(outcomes), sum(each.found for each in outcomes), sum(each.shown for each in outcomes)
+    )
+    found = f"{summary.answered} found in the top {_TOP}, {summary.shown} of them shown"
+    _say(console, f"\n{summary.asked} questions: {found}", "bold")
+    return summary
 
 
 def _retain(bank: Bank, journal: list[dict[str, Any]], progress: Report | None) -> None:
@@ -99,8 +110,8 @@ def _retain(bank: Bank, journal: list[dict[str, Any]], progress: Report | None) 
             progress("memories retained", min(start + _BATCH, len(items)), len(items))
 
 
-def _ask(bank: Bank, number: int, question: Question, console: Console) -> bool:
-    """Whether everything that the question needs was found."""
+def _ask(bank: Bank, number: int, question: Question, console: Console) -> _Outcome:
+    """Ask one question and print what comes."""
     found = _recall(bank, question, question.text)
     by_meaning = any(stage.technique == "dense" and not stage.reason for stage in found.trace.stages)
     if number == 1 and not by_meaning:
@@ -116,25 +127,26 @@ def _ask(bank: Bank, number: int, question: Question, console: Console) -> bool:
     return answered
 
 
-def _follow(bank: Bank, question: Question, found: Recall, console: Console) -> bool:
+def _follow(bank: Bank, question: Question, found: Recall, console: Console) -> _Outcome:
     """Take a name from what was found and ask on, as an agent would."""
     *first, last = question.expected
     first_hop = _show_hits(found, first, console)
     name = next((match[1] for hit in found.told if (match := re.search(question.bridge, hit.text))), None)
     if name is None:
         _say(console, f"   ✗ nothing to ask on with, so not found: “{last}”", "red")
-        return False
+        return _Outcome(found=False, shown=False)
     follow_up = question.follow_up.format(name)
     _say(console, f"   {follow_up}", "bold")
-    return _show_hits(_recall(bank, question, follow_up), [last], console) and first_hop
+    second_hop = _show_hits(_recall(bank, question, follow_up), [last], console)
+    return _Outcome(found=first_hop.found and second_hop.found, shown=first_hop.shown and second_hop.shown)
 
 
 def _recall(bank: Bank, question: Question, query: str) -> Recall:
     return bank.recall(query, limit=_TOP, explain=True, window=question.window, as_of=question.as_of)
 
 
-def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> bool:
-    """Print the hits, needed ones marked and in full; return whether all that is expected is there."""
+def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> _Outcome:
+    """Print the hits, needed ones marked and in full."""
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
     for width in (1, 1, len("100 %"), len("2026-01-01"), len(Kind.PREFERENCE)):
         table.add_column(min_width=width)
@@ -164,7 +176,8 @@ def _show_hits(found: Recall, expected: Sequence[str], console: Console) -> bool
         )
     for words in [words for words, rank in ranks.items() if not rank]:
         _say(console, f"   ✗ not in the top {_TOP}: “{words}”", "red")
-    return all(ranks.values())
+    complete = all(ranks.values())
+    return _Outcome(found=complete, shown=complete and (not places or places[-1] <= len(found.told)))
 
 
 def _show_trace(trace: Trace, console: Console) -> None:

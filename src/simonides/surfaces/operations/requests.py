@@ -176,7 +176,7 @@ class Asked(Among):
         s.optional(s.BUDGET_OF_TOKENS), "Budget of the context, in tokens; null = none.", 4096
     )
     profile: str = parameter(_PROFILE, "Which profile ranks.", "default")
-    include_archived: bool = parameter(s.SWITCH, "Also find what maintenance has put away.", default=False)
+    include_archived: bool = parameter(s.SWITCH, "Also find archived memories.", default=False)
     prefer_observations: bool = parameter(
         s.SWITCH, "Let an observation stand for the memories behind it.", default=False
     )
@@ -504,7 +504,7 @@ class AuditEntries:
     """The newest rows of the audit log."""
 
     most: int = parameter(s.whole(1, 100_000), "Rows at most, newest first.", 20)
-    recalls: bool = parameter(s.SWITCH, "Of the log of what was handed out.", default=False)
+    recalls: bool = parameter(s.SWITCH, "The log of reads.", default=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -514,9 +514,7 @@ class AuditVerify:
     anchor: str | None = parameter(
         s.text(longest=128), "A head that was kept elsewhere: it must be in the log.", None
     )
-    recalls_anchor: str | None = parameter(
-        s.text(longest=128), "The same, of the log of what was handed out.", None
-    )
+    recalls_anchor: str | None = parameter(s.text(longest=128), "The same for the log of reads.", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -505,7 +505,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "create_bank",
-            "Make a bank; one that is there stays as it is, but for a zone that is given.",
+            "Create a bank, or set the time zone of one that exists.",
             requests.CreateBank,
             results.BANK,
             Verb.ADMIN,

@@ -101,7 +101,9 @@ class Guard:
         grant = self._find(token.strip()) if scheme.lower() == "bearer" else None
         if grant is None:
             raise RefusedError(
-                401, "give a token that counts: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
+                401,
+                "missing or invalid token; send the header Authorization: Bearer TOKEN",
+                {"WWW-Authenticate": "Bearer"},
             )
         return grant
 

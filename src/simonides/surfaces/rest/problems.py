@@ -66,8 +66,12 @@ def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = Non
     """A response that tells what is wrong."""
     title = HTTPStatus(status).phrase if status != _GONE else "Client Closed Request"
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
-    # A lone surrogate from the caller comes back as an escape, which JSON allows and UTF-8 does not.
-    return Response(json.dumps(body).encode(), status, dict(headers or {}), MEDIA_TYPE)
+    try:
+        said = json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # A lone surrogate from the caller comes back as an escape, which JSON allows and UTF-8 does not.
+        said = json.dumps(body).encode()
+    return Response(said, status, dict(headers or {}), MEDIA_TYPE)
 
 
 def problem_of(error: Exception) -> Response:

@@ -21,7 +21,7 @@ from simonides.forking import Origin
 from simonides.surfaces.operations.table import Scope
 from simonides.surfaces.serving.bodies import Bodies
 from simonides.surfaces.serving.busy import BusyError
-from simonides.surfaces.serving.grants import ForbiddenError
+from simonides.surfaces.serving.grants import OTHER_BANKS, ForbiddenError
 from simonides.surfaces.serving.listening import most_banks
 from simonides.surfaces.serving.open_banks import OpenBanks
 
@@ -150,7 +150,7 @@ class Dispatcher:
         """A bank that a request to the store names must be in the scope, too."""
         name = getattr(request, "name", None)
         if name is not None and not grant.covers(name):
-            raise ForbiddenError("this token is for other banks")
+            raise ForbiddenError(OTHER_BANKS)
 
     def _call(
         self, grant: Grant, operation: Operation, bank: str | None, request: object, extra: tuple[object, ...]
@@ -179,7 +179,9 @@ class Dispatcher:
         self.store.close_bank(name)
         if self.store.has_bank(name):
             raise UnavailableError("the bank was replaced meanwhile; try again")
-        raise NotFoundError("the bank was deleted meanwhile; create_bank makes it anew")
+        raise NotFoundError(
+            "the bank was deleted meanwhile; make it anew with `simonides create-bank` or POST /v1/banks"
+        )
 
     async def work(
         self, grant: Grant, job: Callable[[], T], *, left: Callable[[], Awaitable[object]] | None = None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from simonides.surfaces.operations.table import Operation
 
 EVERY_BANK = "*"
+OTHER_BANKS = "the token is not valid for this bank; ask with its own token, or make one for this bank"
 
 
 class ForbiddenError(SimonidesError):
@@ -53,7 +54,7 @@ class Grant:
                 f"this token does not allow to {operation.verb}, which {operation.name} needs"
             )
         if operation.scope is Scope.BANK and (bank is None or not self.covers(bank)):
-            raise ForbiddenError("this token is for other banks")
+            raise ForbiddenError(OTHER_BANKS)
         if operation.owner_only and self.principal is not None:
             raise ForbiddenError(f"{operation.name} is for a token of the owner, without a principal")
 

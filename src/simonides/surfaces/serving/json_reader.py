@@ -87,7 +87,8 @@ def parse_json(body: bytes | bytearray) -> Any:
                 text.removeprefix("\ufeff"), parse_constant=no_constant, object_pairs_hook=_once
             )
     except (ValueError, RecursionError) as error:
-        raise InputError("body", f"is no JSON ({type(error).__name__}: {error})") from None
+        problem = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise InputError("body", f"is not valid JSON ({problem})") from None
 
 
 def no_constant(name: str) -> None:

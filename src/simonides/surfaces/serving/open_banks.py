@@ -49,7 +49,9 @@ class OpenBanks:
         with self._lock:
             # Inside the lock, so that it is not closed between being found and being counted.
             if name not in self._used and not self._store.has_bank(name):
-                raise NotFoundError("there is no such bank; create_bank makes it")
+                raise NotFoundError(
+                    "there is no such bank; make it with `simonides create-bank NAME` or POST /v1/banks"
+                )
             self._in_use[name] += 1
             self._used[name] = None
             self._used.move_to_end(name)

@@ -364,7 +364,12 @@ def test_vectors_of_another_embedder_are_refused_naming_both(desk: Desk) -> None
     desk.embedder = StubEmbedder(12, name="large")
     with pytest.raises(EmbedderMismatchError) as caught:
         desk.retain(bank, "lamp", {"text": "wire", "tags": ["new"]})
-    for part in ("'small' (8 dimensions)", "'large' (12 dimensions)", "open it with 'small'", "words alone"):
+    for part in (
+        "'small' (8 dimensions)",
+        "'large' (12 dimensions)",
+        "open it with 'small'",
+        "keyword search only",
+    ):
         assert part in str(caught.value)
     assert desk.dump() == before
     assert len(desk.search(bank, "fuse").lexical) == 1

@@ -206,7 +206,7 @@ def test_where_nothing_reaches_min_relevance_nothing_matches(monkeypatch: pytest
 def test_with_another_embedder_words_judge_and_the_trace_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, words=(model(0.0, coverage=1.0), model(0.0)))
     other = judge("kiln")
-    assert other.reason == "relevance was not calibrated for stub; judged by words alone"
+    assert other.reason == "relevance was not calibrated for stub; judged by keywords only"
     assert judgement(other).confidence == judgement(judge("kiln", model=False)).confidence
     install(monkeypatch, words=(model(-9.0), model(0.0)), stub=(model(0.0, cosine=1.0), model(0.0)))
     own = judge("kiln")
