@@ -85,7 +85,7 @@ from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
-from simonides.records.state import PINNED
+from simonides.records.state import PINNED, STANDING
 from simonides.records.zone import read_zone
 from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
@@ -200,6 +200,7 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
     "types": None,
     "include_archived": False,
     "prefer_observations": False,
+    "standing": False,
     **_SEARCH_DEFAULTS,
 }
 # Techniques that read query and memory together; only for them is the store's reranker loaded.
@@ -1193,6 +1194,7 @@ class Bank:
         count_returned: bool = False,
         include_archived: bool = False,
         prefer_observations: bool = False,
+        standing: bool = False,
         include_sources: bool = False,
         helpers: Iterable[str] | str | None = None,
     ) -> Recall:
@@ -1240,6 +1242,9 @@ class Bank:
             prefer_observations: let an observation that maintenance made stand for the memories behind it.
                 Without it, and unless *kinds* or *types* ask for observations, recall answers as if
                 maintenance had made none.
+            standing: let standing memories (``pin(id, always=True)``) lead the context whatever is asked,
+                the newest first, in up to half of *max_tokens*; see ``Recall.standing``. *kinds*, *types*
+                and *window* do not leave them out, *tags* do, and *project* does where they have another.
             include_sources: also give the memories for and against each such observation, in
                 ``Recall.evidence``.
             helpers: hyde, query2doc and multi_query, each one call to the store's language model, in the
@@ -1255,6 +1260,7 @@ class Bank:
             "include_sources": include_sources,
             "include_archived": include_archived,
             "prefer_observations": prefer_observations,
+            "standing": standing,
             "limit": limit,
             "max_tokens": max_tokens,
             "kinds": kinds,
@@ -1402,9 +1408,10 @@ class Bank:
         with self._rows.reading() as reading:
             plan, view = self._view(plan, reading, request.filters, now)
             answer, _ = self._answer(plan, view, request, search, reading, recording)
-            reading.check([hit.memory.ordinal for hit in answer])
+            reading.check([hit.memory.ordinal for hit in (*answer.standing, *answer)])
             trace = answer.trace
-            asked = (reading.meta.bank, self.principal, str(profile), request, search)
+            led = ("standing",) if request.standing else ()
+            asked = (reading.meta.bank, self.principal, str(profile), request, search, *led)
             identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {job or now}".encode()
             digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
             answer = replace(answer, id=digest, precision=search.precision)
@@ -1425,8 +1432,9 @@ class Bank:
                 )
         self._tell("recall", reading, _handed_out(answer), query, answer.id)
         returned = [(hit.text, hit.id) for hit in answer]
+        returned += [(hit.text, hit.id) for hit in answer.standing]
         if answer.context:
-            returned.append((answer.context, answer.hits[0].id))
+            returned.append((answer.context, (*answer.hits, *answer.standing)[0].id))
         self._answers.remember(*returned)
         observe(self.name, answer, ended_ns=now * 1_000 + int(trace.milliseconds * 1_000_000))
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
@@ -1452,13 +1460,14 @@ class Bank:
             max_answer_tokens: of the answer, 1 to 100,000.
             answerer: the model, such as ``models.llm.LanguageModel``; default: the store's.
             on_text: told each piece of the answer as it comes, citations checked.
-            options: any other argument of ``recall``, by name.
+            options: any other argument of ``recall``, by name; *standing* is true if not given.
 
         Raises:
             InputError: an argument is wrong.
             ModelError: the model cannot be asked, or broke off.
         """
         clean_count(max_answer_tokens, "max_answer_tokens", 1, _MOST_ANSWER_TOKENS)
+        options = {"standing": True, **options}
         known = {*_RECALL_DEFAULTS, "profile", "zone"} - {"max_tokens"}
         for name in options:
             if name not in known:
@@ -1592,6 +1601,7 @@ class Bank:
             timer=self._around.timer,
             executor=self._around.executor,
             recording=recording,
+            standing=self._standing(reading, request.filters, view.as_of) if request.standing else (),
         )
         trace = answer.trace
         missing = (
@@ -1607,6 +1617,17 @@ class Bank:
             # How much others have written, and when, is not for a principal to know.
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
+
+    def _standing(self, reading: Reading, filters: Filters, now: int) -> list[Memory]:
+        """The standing memories of a scope at its viewpoint, the newest first."""
+        wide = replace(filters, kinds=None, project=None, window=None, archived=False, observations=True)
+        view = look(reading.snapshot, wide, now, self._reader(reading))
+        rows = np.flatnonzero(view.standing)
+        return [
+            memory
+            for memory in newest_first(view, rows)
+            if filters.project is None or memory.project in {"", filters.project}
+        ]
 
     def _view(self, plan: Plan, reading: Reading, filters: Filters, now: int) -> tuple[Plan, BankView]:
         view = look(reading.snapshot, filters, now, self._reader(reading))
@@ -2214,20 +2235,37 @@ class Bank:
             if move is None or not undo(transaction, move):
                 raise NotFoundError(f"no move {number!r} to undo; moves() lists those that stand")
 
-    def pin(self, memory: str, *, pinned: bool = True) -> None:
+    def pin(self, memory: str, *, pinned: bool = True, always: bool = False) -> None:
         """Keep a memory from decay and first in a brief, or no longer; an archived one comes back.
+
+        Args:
+            memory: its id.
+            pinned: false = it ages like any other, and stands no longer.
+            always: make it a standing memory, which leads the context of each recall with ``standing``, of
+                ``reflect`` and of ``brief``, for all who may read it, as long as it holds; false = a pin
+                only. The owner's only, and so is every change of a standing memory's pin.
 
         Raises:
             NotFoundError: there is no such memory that the principal may read.
+            InputError: an argument is wrong, or a principal makes, or changes, a standing memory.
         """
-        self.get(memory)
+        for name, switch in (("pinned", pinned), ("always", always)):
+            if not isinstance(switch, bool):
+                raise InputError(name, f"expected true or false, got {shown(switch)}")
+        if always and not pinned:
+            raise InputError("always", "is of a pin; leave it out to unpin")
+        if self.get(memory).standing or always:
+            self._owners_only("make a memory standing, or change a standing one")
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             transaction.upkeep.return_archived(memory, "pinned")
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
             state = int(transaction.columns(ordinal, "state")[0])
-            wanted = state | PINNED if pinned else state & ~PINNED
+            if state & STANDING:
+                self._owners_only("change a standing memory")
+            marks = PINNED | STANDING if always else PINNED if pinned else 0
+            wanted = state & ~(PINNED | STANDING) | marks
             if wanted != state:
                 transaction.revise(ordinal, state=wanted)
 
@@ -2263,6 +2301,7 @@ class Bank:
         *,
         profile: str | Path = "default",
         project: str | None = None,
+        standing: bool = True,
     ) -> Brief:
         """A hand-over for the next session: pinned, relevant, decisions, open questions, recent changes.
 
@@ -2273,17 +2312,22 @@ class Bank:
             max_tokens: of the text, by the store's counter; from 0.
             profile: of the recall that finds what is relevant.
             project: only this project; memories of no project stay out.
+            standing: let standing memories come first, also those of no project.
 
         Raises:
             InputError: an argument is wrong.
         """
         if max_tokens is None:
             raise InputError("max_tokens", "is None; a brief has a budget, so give a whole number from 0")
+        if not isinstance(standing, bool):
+            raise InputError("standing", f"expected true or false, got {shown(standing)}")
         found = self.recall(task, max_tokens=max_tokens, profile=profile, project=project, limit=20)
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:
             view = look(reading.snapshot, filters, self._now(), self._reader(reading))
-            current = _checked(reading, newest_first(view))
+            first = self._standing(reading, filters, self._now()) if standing else []
+            held = [memory for memory in newest_first(view) if memory.id not in {each.id for each in first}]
+            current = _checked(reading, [*first, *held])
             changed = recent_changes(reading, view, self._may_read)
         told = [*current, *(memory for pair in changed for memory in pair)]
         self._tell("brief", reading, [memory.id for memory in told], task)
@@ -2412,7 +2456,7 @@ def _tell_left_out(counts: Mapping[str, int]) -> None:
 
 def _handed_out(answer: Recall) -> Iterator[str]:
     """Ids of all memories that have words in an answer: the hits, then those behind them; some twice."""
-    yield from (hit.id for hit in answer)
+    yield from (hit.id for hit in (*answer, *answer.standing))
     behind = {each.memory.id for evidence in answer.evidence.values() for each in evidence}
     yield from sorted(behind | {memory for chunk in answer.chunks for memory in chunk.memories})
 

@@ -66,6 +66,25 @@ def test_pinning(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     assert cli("pin", "0" * 16).exit_code == 1
 
 
+@pytest.mark.fault("N11")
+def test_a_standing_memory_leads_what_is_asked(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
+    answer = cli_json("pin", ids[0], "--always")
+    assert answer == {"memory": ids[0], "pinned": True, "standing": True}
+    assert cli_json("show", ids[0])["standing"] is True
+    found = cli("recall", "quartz", "--profile", "lexical", "--standing", "--context")
+    assert (found.exit_code, found.stdout[:11]) == (0, "(standing) ")
+    table = cli("recall", "quartz", "--profile", "lexical", "--standing")
+    assert "standing" in table.stdout
+    assert ids[0] in table.stdout
+    assert cli("recall", "quartz", "--profile", "lexical", "--context").exit_code == 1
+    assert ids[0] in cli("brief", "quartz", "--profile", "lexical", "--project", "atlas").stdout
+    assert (
+        cli("brief", "quartz", "--profile", "lexical", "--project", "atlas", "--no-standing").exit_code == 1
+    )
+    assert cli("unpin", ids[0]).exit_code == 0
+    assert cli_json("show", ids[0])["standing"] is False
+
+
 def test_a_profile_without_numbers_and_a_wrong_number_end_with_2(cli: Cli, ids: list[str]) -> None:
     assert ids
     assert cli("maintain", "--profile", "memoria").exit_code == 2

@@ -63,7 +63,8 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "brief": ("brief", set(), set()),
     # pinned: two operations, as there are two commands.
     "pin": ("pin", set(), {"pinned"}),
-    "unpin": ("pin", set(), {"pinned"}),
+    # always: what is no pin cannot be standing.
+    "unpin": ("pin", set(), {"pinned", "always"}),
     # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
     "moves": ("moves", set(), set()),
@@ -267,7 +268,11 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     do("invalidate", memory=ids[2])
     do("list_memories", max_tokens=30)
     assert ids[0] in do("brief", task="Where does Odalys live?", profile="lexical")["text"]
-    assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True}
+    assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True, "standing": False}
+    assert do("pin", memory=ids[0], always=True)["standing"]
+    for form in ("plain", "fenced"):
+        led = do("recall", query="figs", form=form, standing=True)
+        assert [hit["id"] for hit in led["standing"]] == ids[:1]
     do("unpin", memory=ids[0])
     do("update_memory", memory=ids[1], layer="working")
     clock.advance(days=2)

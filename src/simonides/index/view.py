@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from simonides.index.conditions import above, at_most, listed, narrow, without
+from simonides.index.conditions import above, at_most, bearing, listed, narrow, without
 from simonides.index.distinct import distinct
 from simonides.index.quantise import exact_dot, split_query
 from simonides.records.edges import Edges
@@ -34,7 +34,7 @@ from simonides.records.interval import (
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
-from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.records.state import ARCHIVED, CONSOLIDATED, STANDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -97,6 +97,13 @@ class BankView:
     read: RowReader
     principal: str | None = None
     shown: NDArray[np.bool_] | None = None
+
+    @property
+    def standing(self) -> NDArray[np.bool_]:
+        """Eligible rows of standing memories."""
+        mask = self.eligible.copy()
+        narrow(mask, self.snapshot.blocks, [bearing("state", STANDING)])
+        return mask
 
     def ranking(
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""

@@ -64,6 +64,8 @@ def why_not(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
         versions: every version of it that the asker may read, oldest first, at least one.
         recalled: the recall that is asked about, made with a recording.
     """
+    if any(hit.id == versions[-1].id for hit in recalled.recall.standing):
+        return WhyNot(versions[-1].id, True, "", "it is a standing memory, and leads the context")
     memory = next((version for version in versions if recalled.view.visible[version.ordinal]), None)
     for hit in recalled.recall:
         if hit.id == versions[-1].id and memory is None:

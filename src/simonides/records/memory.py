@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simonides.records.interval import Interval, from_micros
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
+from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED, STANDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +60,11 @@ class Memory:
     def pinned(self) -> bool:
         """Whether it is kept from decay, and comes first in a brief."""
         return bool(self.state & PINNED)
+
+    @property
+    def standing(self) -> bool:
+        """Whether it leads the context of each recall that asks for standing memories."""
+        return bool(self.state & STANDING)
 
     @property
     def archived(self) -> bool:
@@ -137,6 +142,7 @@ class Memory:
             "trust": self.trust,
             "superseded_by": self.superseded_by,
             "pinned": self.pinned,
+            "standing": self.standing,
             "archived": self.archived,
             "consolidated": self.consolidated,
         }

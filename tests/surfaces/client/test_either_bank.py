@@ -196,6 +196,20 @@ def test_a_bank_is_kept_up_from_anywhere(either: Any, clock: Any) -> None:
     assert either.get(one).pinned
     either.pin(one, pinned=False)
     assert not either.get(one).pinned
+    either.pin(one, always=True)
+    assert either.get(one).standing
+    assert either.history(one)[-1].standing
+    led = either.recall("figs", profile="lexical", standing=True)
+    assert ([hit.id for hit in led.standing], [hit.id for hit in led]) == ([one], [other])
+    assert led.standing[0].memory.standing
+    assert led.context.startswith(f"(standing) {FACT}")
+    assert FACT in either.brief("figs", profile="lexical", project="garden").text
+    assert FACT not in either.brief("figs", profile="lexical", project="garden", standing=False).text
+    assert FACT in either.reflect("figs", profile="lexical").context
+    assert FACT not in either.reflect("figs", profile="lexical", standing=False).context
+    with pytest.raises(InputError, match="always"):
+        either.pin(one, pinned=False, always=True)
+    either.pin(one, pinned=False)
     assert one in either.brief("Where does Odalys Brenn live?", profile="lexical").text
     clock.advance(days=2)
     planned = either.maintain(dry_run=True)

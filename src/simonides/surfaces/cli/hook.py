@@ -101,7 +101,7 @@ def _recall(bank: Any, event: Mapping[str, Any], _: Path, max_tokens: int) -> st
     prompt = event.get("prompt")
     if not isinstance(prompt, str) or not prompt.strip():
         return ""
-    found = bank.recall(prompt, max_tokens=max_tokens)
+    found = bank.recall(prompt, max_tokens=max_tokens, standing=True)
     return pack_as_data(found, bank.count_tokens, max_tokens=max_tokens).text
 
 

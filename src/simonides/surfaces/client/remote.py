@@ -324,9 +324,11 @@ class RemoteBank:
         """See ``Bank.brief``."""
         return records.brief_of(self._call("brief", task=task, max_tokens=max_tokens, **options))
 
-    def pin(self, memory: str, *, pinned: bool = True) -> None:
+    def pin(self, memory: str, *, pinned: bool = True, always: bool = False) -> None:
         """See ``Bank.pin``."""
-        self._call("pin" if pinned else "unpin", memory=memory)
+        if always and not pinned:
+            raise InputError("always", "is of a pin; leave it out to unpin")
+        self._call("pin", memory=memory, always=always) if pinned else self._call("unpin", memory=memory)
 
     def set_zone(self, name: str | None) -> None:
         """See ``Bank.set_zone``; needs a token that may make banks."""

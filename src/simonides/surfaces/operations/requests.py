@@ -180,6 +180,9 @@ class Asked(Among):
     prefer_observations: bool = parameter(
         s.SWITCH, "Let an observation stand for the memories behind it.", default=False
     )
+    standing: bool = parameter(
+        s.SWITCH, "Let standing memories lead the context, whatever is asked.", default=False
+    )
     seed: int | None = parameter(s.SEED, "Of random parts; by default from the query and the clock.", None)
     entity_hints: Sequence[str] | None = parameter(
         s.LABELS, "Names that count as asked about whatever the words say.", None
@@ -241,6 +244,9 @@ class GetJob:
 class Reflect(Asked):
     """Have a language model answer from what is recalled."""
 
+    standing: bool = parameter(
+        s.SWITCH, "Let standing memories lead the context, whatever is asked.", default=True
+    )
     max_answer_tokens: int = parameter(s.whole(1, 100_000), "Tokens of the answer at most.", 1024)
 
 
@@ -447,13 +453,25 @@ class Brief:
     max_tokens: int = parameter(s.BUDGET_OF_TOKENS, "Tokens of the text at most.", 2000)
     profile: str = parameter(_PROFILE, "Which profile finds what is relevant.", "default")
     project: str | None = parameter(s.NAME, "Only this project; memories of no project stay out.", None)
+    standing: bool = parameter(
+        s.SWITCH, "Let standing memories come first, also those of no project.", default=True
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
-    """Keep a memory from decay, or no longer."""
+class Unpin:
+    """Let a memory age like any other."""
 
     memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin(Unpin):
+    """Keep a memory from decay."""
+
+    always: bool = parameter(
+        s.SWITCH, "Let it lead every context that asks for standing memories; for owners.", default=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,7 @@ RECORD = _answer(
     trust=_NUMBER,
     superseded_by=_TEXT,
     pinned=_SWITCH,
+    standing=_SWITCH,
     archived=_SWITCH,
     consolidated=_SWITCH,
 )
@@ -172,12 +173,17 @@ RECALL = _some(
         band=_BAND,
         precision=choice(PRECISIONS),
         told=_TOLD,
+        standing={
+            **_listed(_HIT),
+            "description": "Standing memories that lead the context; none of them is among the hits.",
+        },
         chunks=_listed(_CHUNK),
         job={**_TEXT, "description": "In the async tier: what get_job takes."},
         explanations=_listed(_EXPLANATION),
         evidence={"type": "object", "additionalProperties": _listed(_BEHIND)},
         trace=_TRACE,
     ),
+    "standing",
     "chunks",
     "job",
     "explanations",
@@ -299,7 +305,7 @@ BRIEF = _answer(
     sections={"type": "object", "additionalProperties": _TEXTS},
     omitted=_TEXTS,
 )
-PINNED = _answer("Pinned", memory=_TEXT, pinned=_SWITCH)
+PINNED = _answer("Pinned", memory=_TEXT, pinned=_SWITCH, standing=_SWITCH)
 MAINTAINED = _answer(
     "Maintained",
     dry_run=_SWITCH,

@@ -362,7 +362,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "pin",
-            "Keep a memory from decay and first in a brief.",
+            "Keep a memory from decay and first in a brief; with always, in every context that asks.",
             requests.Pin,
             results.PINNED,
             _WRITE,
@@ -372,7 +372,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "unpin",
             "Let a pinned memory age like any other.",
-            requests.Pin,
+            requests.Unpin,
             results.PINNED,
             _WRITE,
             calls.unpin,
