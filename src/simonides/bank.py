@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key
+from simonides.backends.embedded.expiry import ERASE, EXPIRE, EXPIRED, expire_due, read_due, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
@@ -39,7 +40,7 @@ from simonides.errors import (
 )
 from simonides.files import translates_disk_errors
 from simonides.forking import Origin, refused_after_fork
-from simonides.index.view import LENIENT, look
+from simonides.index.view import LENIENT, Ended, look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
@@ -86,6 +87,8 @@ from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
 from simonides.records.state import PINNED, STANDING
+from simonides.records.time_to_live import ERASE as FORGET
+from simonides.records.time_to_live import ON_EXPIRY, TimeToLive, read_ttl
 from simonides.records.zone import read_zone
 from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
@@ -110,7 +113,7 @@ from simonides.text.query_dsl.parser import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import tzinfo
+    from datetime import timedelta, tzinfo
     from typing import IO
 
     from numpy.typing import NDArray
@@ -154,6 +157,7 @@ if TYPE_CHECKING:
     from simonides.records.receipt import Receipt, Saved
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
+    from simonides.records.time_to_live import TtlDefaults
     from simonides.retain.importing.pieces import Piece
     from simonides.retain.messages import MessageObject
     from simonides.retain.secrets import Policy
@@ -167,6 +171,8 @@ _LONGEST_PATH = 4096
 # Before keys of principals among those of the owner; it is followed by a number, or by itself.
 _MARK = "\x1f"
 _SETTLED_AT_ONCE = 200
+# Times to live that a write ends before it; what is left ends at the next one, and is hidden meanwhile.
+_EXPIRED_AT_ONCE = 200
 LOADED_AT_ONCE = 32_768
 """Items per transaction of a load: a sealed block of the index then is written one and a half times."""
 _MOST_ANSWER_TOKENS = 100_000
@@ -336,6 +342,8 @@ class Bank:
         object: str | None = None,  # noqa: A002 the field's name in the public contract
         single_valued: bool = False,
         deduplicate: bool = True,
+        ttl: float | timedelta | str | None = None,
+        on_expiry: str | None = None,
         zone: tzinfo | str | None = None,
         idempotency_key: str | None = None,
     ) -> list[str]:
@@ -374,6 +382,11 @@ class Bank:
             deduplicate: an item that says the same as a current memory changes nothing (or adds a proof, when
                 it says it in nearly the same words) and returns that memory's id; a statement may close
                 another. False stores each item as it comes and changes no other memory.
+            ttl: how long it lives from its recording on: seconds, a ``timedelta``, a text such as ``"30d"``
+                (s, m, h, d, w), or ``"never"``; by default what ``set_ttl`` says of its kind. Then it counts
+                as archived at once; the next write or ``maintain`` records it. What is said again lives as
+                long as the longer of the two.
+            on_expiry: archive (the default), or erase: it is forgotten then, as by ``forget``.
             zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             idempotency_key: the same key with the same items returns the first answer and stores nothing;
                 every principal has keys of its own.
@@ -414,6 +427,8 @@ class Bank:
             "object": object,
             "single_valued": single_valued,
             "deduplicate": deduplicate,
+            "ttl": ttl,
+            "on_expiry": on_expiry,
         }
         bank = self._in(zone)
         drafts = bank._read(items, shared)  # noqa: SLF001 the same bank
@@ -431,6 +446,7 @@ class Bank:
         self, drafts: list[Draft], store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]]
     ) -> list[str]:
         """Encode outside the transaction; once more if the bank went over to another embedder meanwhile."""
+        self._expire_due()
         ready = self._prepare(drafts)
         try:
             with self._rows.writing(self._now(), self.principal or "") as transaction:
@@ -441,6 +457,17 @@ class Bank:
         ready = self._prepare(drafts)
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             return store(transaction, ready)
+
+    def _expire_due(self) -> None:
+        """Archive or erase what is due, before anything is compared with it."""
+        now = self._now()
+        with self._rows.reading() as reading:
+            due = read_due(reading.connection, now, _EXPIRED_AT_ONCE)
+        if due:
+            # Whoever happens to write does it in the owner's name, who set the time.
+            with self._rows.writing(now) as transaction:
+                if any(each.task == ERASE for each in expire_due(transaction, due)):
+                    self._rows.drop_reranker()
 
     def _went_over(self, items: Iterable[Prepared]) -> bool:
         """Whether the bank has gone over to another embedder that is at hand since *items* were encoded."""
@@ -496,6 +523,7 @@ class Bank:
             )
         parts = parts_of(items, np.asanyarray(vectors), tokens, embedder.dimension)
         model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+        self._expire_due()
         prepare_part = Preparing(self._around.analyser, self.zone, self._around.redact, model)
         ids: list[str] = []
         for each in batches_of(parts, prepare_part, batch=batch, workers=workers):
@@ -711,7 +739,10 @@ class Bank:
         self._fit(transaction, *items)
         author = self.principal or ""
         analyser, returned = self._around.analyser, self._answers.source
-        return Storing(transaction, items, analyser, author, returned, unread=unread).store()
+        defaults = self._rows.ttl_defaults
+        return Storing(
+            transaction, items, analyser, author, returned, unread=unread, ttl_defaults=defaults
+        ).store()
 
     def _fit(self, transaction: WriteTransaction, *items: Prepared) -> None:
         """Check that the bank's vectors are by the models that made those of *items*."""
@@ -1056,7 +1087,7 @@ class Bank:
         last = "" if after is None else clean_text(after, "after", _LONGEST_ID)
         most = request.limit or 100
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            view = self._look(reading, request.filters)
             ordinals = reading.ordinals_after(last, view.eligible, most)
             found = _checked(reading, _within(max_bytes, ordinals, view.memories))
         self._tell("list", reading, [memory.id for memory in found])
@@ -1074,7 +1105,7 @@ class Bank:
         """
         clean_text(memory, "id", _LONGEST_ID)
         with self._rows.reading() as reading:
-            versions = [found for found in reading.versions(memory) if self._may_read(found)]
+            versions = [found for found in self._versions(reading, memory) if self._may_read(found)]
         if not versions:
             raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
         self._tell("read", reading, [memory])
@@ -1098,7 +1129,7 @@ class Bank:
 
     def _seen(self, reading: Reading, as_of: int | None, now: int) -> list[Memory]:
         filters = Filters(as_of=as_of, principal=self.principal)
-        view = look(reading.snapshot, filters, now, self._reader(reading))
+        view = self._look(reading, filters, now)
         return _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
 
     def entities(self, limit: int | None = 100) -> list[EntityCount]:
@@ -1112,9 +1143,7 @@ class Bank:
         """
         limit = None if limit is None else clean_count(limit, "limit", 0)
         with self._rows.reading() as reading:
-            view = look(
-                reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
-            )
+            view = self._look(reading, Filters(principal=self.principal))
             return reading.entities(np.flatnonzero(view.visible))[:limit]
 
     def add_alias(self, entity: int, name: str) -> None:
@@ -1381,7 +1410,14 @@ class Bank:
     def _still_holds(self, answer: Recall) -> bool:
         """Whether every memory that has words in *answer* is there."""
         with self._rows.reading() as reading:
-            return all(reading.versions(memory) for memory in sorted(set(_handed_out(answer))))
+            return all(self._versions(reading, memory) for memory in sorted(set(_handed_out(answer))))
+
+    def _versions(self, reading: Reading, memory: str) -> list[Memory]:
+        """Every version of a memory; none of one that is to be erased by now, whether it was or not."""
+        versions = reading.versions(memory)
+        if versions and versions[0].on_expiry == FORGET and versions[0].expires_micros <= self._now():
+            return []
+        return versions
 
     def _recall(
         self,
@@ -1505,7 +1541,7 @@ class Bank:
             clean_text(recall_id, "recall_id", _LONGEST_ID)
         with self._rows.reading() as reading:
             for memory in wanted:
-                versions = reading.versions(memory)
+                versions = self._versions(reading, memory)
                 if not versions or not all(self._may_read(found) for found in versions):
                     raise NotFoundError(f"no memory {memory!r}; recall returns the ids there are")
         return self._rows.used(wanted, recall_id, self.principal or "", self._now()) if wanted else 0
@@ -1621,7 +1657,7 @@ class Bank:
     def _standing(self, reading: Reading, filters: Filters, now: int) -> list[Memory]:
         """The standing memories of a scope at its viewpoint, the newest first."""
         wide = replace(filters, kinds=None, project=None, window=None, archived=False, observations=True)
-        view = look(reading.snapshot, wide, now, self._reader(reading))
+        view = self._look(reading, wide, now)
         rows = np.flatnonzero(view.standing)
         return [
             memory
@@ -1630,7 +1666,7 @@ class Bank:
         ]
 
     def _view(self, plan: Plan, reading: Reading, filters: Filters, now: int) -> tuple[Plan, BankView]:
-        view = look(reading.snapshot, filters, now, self._reader(reading))
+        view = self._look(reading, filters, now)
         if not filters.observations:
             return plan, view
         evidence = read_evidence(reading.connection, view.known_at)
@@ -1654,6 +1690,21 @@ class Bank:
                 ]
             found[memory.id] = tuple(sources)
         return found
+
+    def _look(self, reading: Reading, filters: Filters, now: int | None = None) -> BankView:
+        """What the filters let see, at their viewpoint."""
+        now = self._now() if now is None else now
+        past = filters.as_of is not None
+        # What is to be erased is gone for every viewpoint once the clock says so.
+        clock = self._now() if past else now
+
+        def ended(moment: int) -> Ended:
+            tasks = (EXPIRE, EXPIRED) if past else (EXPIRE,)
+            return Ended(
+                roots_due(reading.connection, moment, *tasks), roots_due(reading.connection, clock, ERASE)
+            )
+
+        return look(reading.snapshot, filters, now, self._reader(reading), ended)
 
     def _reader(self, reading: Reading) -> RecallRows:
         readers = None if self.principal is None else (self.principal,)
@@ -1712,10 +1763,16 @@ class Bank:
 
     def _keyed(self, space: str) -> KeyedRecords:
         Screen(self._around.redact).name(space, "space")
-        return KeyedRecords(space, self.principal)
+        return KeyedRecords(space, self.principal, self._now())
 
     def list_records(
-        self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
+        self,
+        space: str,
+        path: Sequence[str] = (),
+        *,
+        exact: bool = False,
+        newest: int | None = None,
+        refresh: bool = False,
     ) -> list[KeyedRecord]:
         """Read values by their key, as they are at one moment, in the order of storing.
 
@@ -1724,10 +1781,13 @@ class Bank:
             path: beginning of the keys.
             exact: only the records at *path* itself, not those below it.
             newest: only the last so many.
+            refresh: let those that have a ``ttl`` live it anew from now on, which writes.
 
         Raises:
             InputError: an argument is wrong.
         """
+        if not isinstance(refresh, bool):
+            raise InputError("refresh", f"expected true or false, got {shown(refresh)}")
         if newest is not None and not (_is_number(newest) and newest <= MOST_RECORDS):
             raise InputError(
                 "newest", f"expected a whole number from 1 to {MOST_RECORDS:,}, got {shown(newest)}"
@@ -1735,6 +1795,9 @@ class Bank:
         kept = self._keyed(space)
         with self._rows.reading() as reading:
             found = kept.read(reading, path, exact=exact, newest=newest)
+        if refresh and any(record.ttl is not None for record in found):
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
+                kept.refresh(transaction, found)
         self._tell("list", reading, [record.id for record in found])
         return found
 
@@ -1748,7 +1811,8 @@ class Bank:
             records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON-ready), ``text``
                 (what recall finds it by; by default the value as JSON), ``replaces`` (ids of all that must
                 stand at or below the path; an empty list = nothing; by default whatever stands there), and
-                keys of an item of ``retain`` such as ``session``, ``role`` and ``source``.
+                keys of an item of ``retain`` such as ``session``, ``role`` and ``source``. With a ``ttl`` a
+                record is erased when that ends; without one it never ends.
             append: add each record below its path, numbered after the last one there.
 
         Returns:
@@ -2111,6 +2175,38 @@ class Bank:
         vars(bank).update({**vars(self), "_around": by_zone})
         return bank
 
+    @property
+    def ttl_defaults(self) -> TtlDefaults:
+        """The times to live of memories that are retained without one; see ``set_ttl``."""
+        return self._rows.ttl_defaults
+
+    def set_ttl(
+        self, ttl: float | timedelta | str | None, *, kind: str | None = None, on_expiry: str = "archive"
+    ) -> TtlDefaults:
+        """Give memories that state no ``ttl`` one from now on, kept with the bank; the owner's only.
+
+        What is stored keeps what it has. Another process that has the bank open goes by it once it opens the
+        bank again.
+
+        Args:
+            ttl: as for ``retain``; ``"never"`` = they never end, ``None`` = what was set is taken away.
+            kind: of this kind only, before that of the whole bank; ``None`` = of the whole bank.
+            on_expiry: archive or erase.
+
+        Returns:
+            all that is set.
+
+        Raises:
+            InputError: an argument is wrong, or a principal asks, who is not the owner.
+            UnavailableError: the bank's folder cannot be written.
+        """
+        self._owners_only("set a time to live for others")
+        then = clean_choice(on_expiry, "on_expiry", ON_EXPIRY)
+        of = None if kind is None else Kind(clean_choice(kind, "kind", tuple(one.value for one in Kind)))
+        chosen = None if ttl is None else TimeToLive(read_ttl(ttl), then)
+        self._rows.set_ttl_defaults(self._rows.ttl_defaults.changed(of, chosen))
+        return self._rows.ttl_defaults
+
     def set_zone(self, name: str | None) -> None:
         """Give the bank a zone of its own, kept with it; what is stored keeps the days it was given.
 
@@ -2285,7 +2381,7 @@ class Bank:
         self._owners_only("check_references")
         folder = ProjectFolder(Path(root))
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, Filters(), self._now(), self._reader(reading))
+            view = self._look(reading, Filters())
             current = _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
         found = find_dead_references(current, folder)
         self._tell("check", reading, [reference.memory for reference in found])
@@ -2324,7 +2420,7 @@ class Bank:
         found = self.recall(task, max_tokens=max_tokens, profile=profile, project=project, limit=20)
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, filters, self._now(), self._reader(reading))
+            view = self._look(reading, filters)
             first = self._standing(reading, filters, self._now()) if standing else []
             held = [memory for memory in newest_first(view) if memory.id not in {each.id for each in first}]
             current = _checked(reading, [*first, *held])
@@ -2420,9 +2516,7 @@ class Bank:
     def stats(self) -> Mapping[str, Any]:
         """Counts and sizes: current memories for everyone; all else for the owner only."""
         with self._rows.reading() as reading:
-            view = look(
-                reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
-            )
+            view = self._look(reading, Filters(principal=self.principal))
             current = int(np.count_nonzero(view.visible))
         if self.principal is not None:
             return {"bank": self.name, "current": current}

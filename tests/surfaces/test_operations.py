@@ -66,6 +66,7 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     # always: what is no pin cannot be standing.
     "unpin": ("pin", set(), {"pinned", "always"}),
     # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
+    "set_ttl": ("set_ttl", set(), set()),
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
     "moves": ("moves", set(), set()),
     "undo": ("undo_move", set(), set()),
@@ -275,6 +276,14 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
         assert [hit["id"] for hit in led["standing"]] == ids[:1]
     do("unpin", memory=ids[0])
     do("update_memory", memory=ids[1], layer="working")
+    assert do("set_ttl", ttl="30d")["bank"] == {"ttl": 2_592_000.0, "on_expiry": "archive"}
+    assert do("set_ttl", ttl="never", kind="decision")["kinds"] == {
+        "decision": {"ttl": "never", "on_expiry": "archive"}
+    }
+    assert do("set_ttl", ttl="none")["bank"] is None
+    do("retain", items="The guest code is 4471.", ttl=60, on_expiry="erase")
+    do("put_records", space="notes", records=[{"path": ["code"], "value": 1, "ttl": 60}])
+    assert do("list_records", space="notes", refresh=True)["records"][0]["ttl"] == 60
     clock.advance(days=2)
     assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
     do("undo", number=do("moves")["moves"][0]["number"])

@@ -1,7 +1,8 @@
 """One maintenance run: plan from one read, then make the steps in batches, each batch one transaction.
 
-Order: returns, promotions, archivings, observations; inside each by the first version's ordinal, withdrawals
-first. A language model, where one is handed in, is asked between two transactions.
+Order: times to live that have ended, returns, promotions, archivings, observations; inside each by the first
+version's ordinal, withdrawals first. A language model, where one is handed in, is asked between two
+transactions.
 The plan depends on nothing but the bank and the clock, and every step is looked at again inside its
 transaction. So a run that is cut short, or killed, is simply made again, and a run on a bank where nothing is
 due changes nothing. Cost: one pass over the memories that the bank holds now, whatever is due.
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from simonides.backends.embedded.expiry import ERASE, expire_due, read_due
 from simonides.backends.embedded.upkeep import read_moves, read_standing
 from simonides.lifecycle.moving import Moves, archivings, promotions, returns
 from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     import apsw
 
     from simonides.backends.embedded.bank import EmbeddedBank
+    from simonides.backends.embedded.expiry import Due
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.thresholds import Thresholds
     from simonides.lifecycle.wording import Wording, Writer
@@ -40,9 +43,10 @@ MOST_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A step that is due; about an observation, with its plan and perhaps a model's words for it."""
+    """A step that is due: of a time to live, about an observation with its plan, or of a memory that ages."""
 
     step: Step
+    expiry: Due | None = None
     planned: Planned | None = None
     wording: Wording | None = None
     writer: Writer | None = None
@@ -87,7 +91,10 @@ def maintain(
             if writer is not None:
                 batch, writer = _worded(rows, batch, writer)
             with rows.writing(now()) as transaction:
-                made += [step for each in batch if (step := _make(transaction, each)) is not None]
+                done_now = [step for each in batch if (step := _end_or_make(transaction, each)) is not None]
+                if any(step.action == "erase" for step in done_now):
+                    rows.drop_reranker()
+            made += done_now
             done += len(batch)
             if progress:
                 progress("maintenance steps", done, len(wanted))
@@ -118,18 +125,33 @@ def _plan(rows: EmbeddedBank, thresholds: Thresholds, now: int) -> list[_Due]:
     with rows.reading() as reading:
         moment = latest_recorded(now, reading.meta.last_ingested)
         before = Moves(read_moves(reading.connection))
+        ended = [_Due(_step_of(expiry), expiry) for expiry in read_due(reading.connection, now)]
+        over = {due.step.memory for due in ended}
         steps = chain(
             returns(read_standing(reading.connection, moment), before, now),
             promotions(read_standing(reading.connection, moment), thresholds, before, moment),
             archivings(read_standing(reading.connection, moment), thresholds, before, moment),
         )
-        return [*map(_Due, steps), *_observations(reading.connection, thresholds, moment)]
+        others = (_Due(step) for step in steps if step.memory not in over)
+        return [*ended, *others, *_observations(reading.connection, thresholds, moment)]
+
+
+def _step_of(expiry: Due) -> Step:
+    if expiry.task == ERASE:
+        return Step("erase", expiry.memory, "", "erased", expiry.reason)
+    return Step("archive", expiry.memory, "", "archived", expiry.reason)
 
 
 def _observations(connection: apsw.Connection, thresholds: Thresholds, now: int) -> Iterator[_Due]:
     if thresholds.observations is not None:
         for planned in plan_observations(connection, thresholds.observations, now):
-            yield _Due(planned.step, planned)
+            yield _Due(planned.step, planned=planned)
+
+
+def _end_or_make(transaction: WriteTransaction, due: _Due) -> Step | None:
+    if due.expiry is not None:
+        return due.step if expire_due(transaction, [due.expiry]) else None
+    return _make(transaction, due)
 
 
 def _make(transaction: WriteTransaction, due: _Due) -> Step | None:

@@ -45,6 +45,22 @@ def test_counting_what_is_returned_needs_the_verb_write(
     assert (hit.id, hit.memory.access_count) == (memory, counted)
 
 
+def test_letting_a_record_live_anew_needs_the_verb_write(store: Store, client_for: ClientFor) -> None:
+    store.bank("mine").put_records("notes", [{"path": ["code"], "value": 1, "ttl": 60}])
+    app = make_app(store)
+
+    async def work() -> None:
+        async with client_for("mine", verbs=("read",), of=app) as client:
+            place, asked = "/v1/banks/mine/list-records", {"space": "notes"}
+            assert (await client.post(place, json=asked)).status_code == 200
+            refused = await client.post(place, json={**asked, "refresh": True})
+            assert refused.status_code == 403
+            assert "refresh" in refused.json()["detail"]
+
+    asyncio.run(work())
+    app.state.dispatcher.close()
+
+
 @pytest.mark.fault("N11")
 @pytest.mark.parametrize(
     ("verbs", "principal", "status"),

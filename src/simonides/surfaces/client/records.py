@@ -42,7 +42,7 @@ _FLAGS = {"pinned": PINNED, "standing": STANDING, "archived": ARCHIVED, "consoli
 
 def memory_of(answer: Answer) -> Memory:
     """One version of a memory."""
-    read = {*_TIMES, *_FLAGS, "kind", "layer"}
+    read = {*_TIMES, *_FLAGS, "kind", "layer", "expires_at"}
     same = {name: value for name, value in answer.items() if name not in read}
     start = answer["event_time"]
     occurred = None
@@ -59,6 +59,7 @@ def memory_of(answer: Answer) -> Memory:
         ingested_at_micros=_micros(answer["ingested_at"], BEGINNING),
         expired_at_micros=_micros(answer["expired_at"], FOREVER),
         occurred=occurred,
+        expires_micros=_micros(answer["expires_at"], FOREVER),
         state=sum(flag for name, flag in _FLAGS.items() if answer[name]),
     )
 

@@ -243,7 +243,7 @@ NOT_TOOLS: Mapping[str, str] = {
     **dict.fromkeys(
         (
             "create_bank", "delete_bank", "export", "backup", "import", "maintain", "undo", "quarantine",
-            "release", "audit_entries", "audit_verify", "verify", "stats",
+            "release", "set_ttl", "audit_entries", "audit_verify", "verify", "stats",
         ),
         _FOR_OPERATORS,
     ),

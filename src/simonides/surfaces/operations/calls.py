@@ -143,7 +143,13 @@ def forget(bank: Bank, request: requests.Forget) -> Answer:
 
 
 def list_records(bank: Bank, request: requests.ListRecords) -> Answer:
-    found = bank.list_records(request.space, list(request.path), exact=request.exact, newest=request.newest)
+    found = bank.list_records(
+        request.space,
+        list(request.path),
+        exact=request.exact,
+        newest=request.newest,
+        refresh=request.refresh,
+    )
     start = 0
     if request.cursor is not None:
         ids = [record.id for record in found]
@@ -250,6 +256,12 @@ def pin(bank: Bank, request: requests.Pin) -> Answer:
 def unpin(bank: Bank, request: requests.Unpin) -> Answer:
     bank.pin(request.memory, pinned=False)
     return {"memory": request.memory, "pinned": False, "standing": False}
+
+
+def set_ttl(bank: Bank, request: requests.SetTtl) -> Answer:
+    none = isinstance(request.ttl, str) and request.ttl.strip().lower() == "none"
+    ttl = None if none else request.ttl
+    return bank.set_ttl(ttl, kind=request.kind, on_expiry=request.on_expiry).to_dict()
 
 
 def maintain(bank: Bank, request: requests.Maintain) -> Answer:

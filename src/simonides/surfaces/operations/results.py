@@ -8,6 +8,7 @@ from simonides.records.exchange import Counts
 from simonides.records.kind import Kind, Layer
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Band
+from simonides.records.time_to_live import ON_EXPIRY
 from simonides.surfaces.operations.schemas import Schema, choice, optional
 
 _TEXT: Schema = {"type": "string"}
@@ -89,6 +90,8 @@ RECORD = _answer(
     author=_TEXT,
     trust=_NUMBER,
     superseded_by=_TEXT,
+    expires_at={**_TIME, "description": "When its time to live ends; null = it has none."},
+    on_expiry=choice(("", *ON_EXPIRY)),
     pinned=_SWITCH,
     standing=_SWITCH,
     archived=_SWITCH,
@@ -274,6 +277,7 @@ _KEYED = _answer(
     value={"description": "Any JSON value."},
     created_at=_TEXT,
     updated_at=_TEXT,
+    ttl={"type": ["number", "null"], "description": "Seconds that it lives; null = it has no end."},
 )
 RECORDS = _answer("Records", records=_listed(_KEYED), next={"type": ["string", "null"]})
 POPPED = _answer("Popped", record=optional(_KEYED))
@@ -327,6 +331,12 @@ MOVES = _answer(
             undone_at=_TIME,
         )
     ),
+)
+_TIME_TO_LIVE = _answer("TimeToLive", ttl={"type": ["number", "string"]}, on_expiry=choice(ON_EXPIRY))
+TTL_DEFAULTS = _answer(
+    "TtlDefaults",
+    bank=optional(_TIME_TO_LIVE),
+    kinds={"type": "object", "additionalProperties": _TIME_TO_LIVE},
 )
 QUARANTINED = _answer("Quarantined", quarantined=_COUNT)
 RELEASED = _answer("Released", released=_COUNT)
