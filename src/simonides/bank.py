@@ -945,6 +945,7 @@ class Bank:
                 before it stays so.
         """
         self._owners_only("enrich")
+        self._expire_due()
         enrichment = EnrichmentRun(
             self._rows, model, self._around.analyser, self._now, cost_cap=cost_cap, progress=progress
         )
@@ -1105,7 +1106,7 @@ class Bank:
         """
         clean_text(memory, "id", _LONGEST_ID)
         with self._rows.reading() as reading:
-            versions = [found for found in self._versions(reading, memory) if self._may_read(found)]
+            versions = [found for found in reading.versions(memory) if self._may_read(found)]
         if not versions:
             raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
         self._tell("read", reading, [memory])
@@ -1410,14 +1411,10 @@ class Bank:
     def _still_holds(self, answer: Recall) -> bool:
         """Whether every memory that has words in *answer* is there."""
         with self._rows.reading() as reading:
-            return all(self._versions(reading, memory) for memory in sorted(set(_handed_out(answer))))
-
-    def _versions(self, reading: Reading, memory: str) -> list[Memory]:
-        """Every version of a memory; none of one that is to be erased by now, whether it was or not."""
-        versions = reading.versions(memory)
-        if versions and versions[0].on_expiry == FORGET and versions[0].expires_micros <= self._now():
-            return []
-        return versions
+            return all(
+                any(map(self._may_read, reading.versions(memory)))
+                for memory in sorted(set(_handed_out(answer)))
+            )
 
     def _recall(
         self,
@@ -1541,7 +1538,7 @@ class Bank:
             clean_text(recall_id, "recall_id", _LONGEST_ID)
         with self._rows.reading() as reading:
             for memory in wanted:
-                versions = self._versions(reading, memory)
+                versions = reading.versions(memory)
                 if not versions or not all(self._may_read(found) for found in versions):
                     raise NotFoundError(f"no memory {memory!r}; recall returns the ids there are")
         return self._rows.used(wanted, recall_id, self.principal or "", self._now()) if wanted else 0
@@ -1694,7 +1691,7 @@ class Bank:
     def _look(self, reading: Reading, filters: Filters, now: int | None = None) -> BankView:
         """What the filters let see, at their viewpoint."""
         now = self._now() if now is None else now
-        past = filters.as_of is not None
+        past = filters.as_of is not None or filters.known_at is not None
         # What is to be erased is gone for every viewpoint once the clock says so.
         clock = self._now() if past else now
 
@@ -2531,6 +2528,9 @@ class Bank:
         return VerifyReport({}, problems)
 
     def _may_read(self, memory: Memory) -> bool:
+        """Whether it is there for who asks; what is to be erased by now is not, whether it was or not."""
+        if memory.on_expiry == FORGET and memory.expires_micros <= self._now():
+            return False
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def _now(self) -> int:

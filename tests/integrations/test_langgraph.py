@@ -103,12 +103,9 @@ def test_reading_begins_its_time_anew(bank: Bank, clock: FrozenClock, query: str
     kept: Any = BankStore(bank, ttl={"default_ttl": 10.0, "refresh_on_read": True})
     kept.put(("users",), "home", HOME)
     before = kept.get(("users",), "home")
-    for read in (
-        lambda: kept.get(("users",), "home"),
-        lambda: kept.search(("users",), query=query)[0],
-    ):
+    for searched in (False, True):
         clock.advance(seconds=400)
-        item = read()
+        item = kept.search(("users",), query=query)[0] if searched else kept.get(("users",), "home")
         assert (item.value, item.created_at, item.updated_at) == (HOME, before.created_at, before.updated_at)
     clock.advance(seconds=400)
     assert kept.search(("users",), refresh_ttl=False)

@@ -54,7 +54,7 @@ def test_a_memory_is_hidden_at_its_due_moment_whether_maintenance_ran_or_not(
     assert found(bank) == []
     assert found(bank, include_archived=True) == [FACT]
     assert found(bank, as_of=before) == [FACT]
-    assert found(bank, as_of=due) == []
+    assert found(bank, as_of=due) == found(bank, known_at=before) == found(bank, known_at=due) == []
     assert found(bank, as_of=due + timedelta(hours=1)) == []
     assert [each.text for each in bank.memories()] == []
     assert [each.text for each in bank.memories(as_of=before)] == [FACT]
@@ -108,6 +108,23 @@ def test_a_dry_run_says_what_is_due_and_does_nothing(bank: Bank, clock: FrozenCl
     assert [(step.action, step.memory) for step in steps] == [("archive", one), ("erase", other)]
     assert not bank.get(one).archived
     assert bank.stats()["memories"] == 2
+
+
+def test_nothing_sums_up_what_is_to_be_erased(bank: Bank, clock: FrozenClock) -> None:
+    for source in ("note", "call"):
+        bank.retain("The kettle is red.", kind="decision", source=source, ttl="1h", on_expiry="erase")
+    clock.advance(days=1)
+    assert {step.action for step in bank.maintain().steps} == {"erase"}
+    assert bank.stats()["memories"] == 0
+
+
+def test_what_ended_is_told_of_by_no_other_memory(bank: Bank, clock: FrozenClock) -> None:
+    bank.retain("I live in Norrhav.", ttl="2d", on_expiry="erase")
+    clock.advance(days=1)
+    bank.retain("I moved to Vesper.")
+    assert "Norrhav" in bank.brief("home", profile="lexical").text
+    clock.advance(days=1)
+    assert "Norrhav" not in bank.brief("home", profile="lexical").text
 
 
 @pytest.mark.parametrize("recorded", [False, True])
@@ -231,6 +248,8 @@ def test_a_load_gives_times_too(bank: Bank, clock: FrozenClock) -> None:
     size = bank.stats()["dimension"] or 32
     ids = bank.load([{"text": FACT, "ttl": "1h"}, {"text": OTHER}], np.eye(2, size, dtype=np.float32))
     assert [bank.get(each).expires_at for each in ids] == [clock() + timedelta(hours=1), None]
+    bank.settle()
+    assert bank.verify().ok
 
 
 def test_the_end_goes_out_and_comes_in(store: Store, tmp_path: Path, clock: FrozenClock) -> None:

@@ -79,26 +79,38 @@ def maintain(
         UnavailableError: another process maintains the bank, or it cannot be written.
     """
     if dry_run:
-        due = _plan(rows, thresholds, now())
+        ended = _ended(rows, thresholds, now())
+        over = {due.step.memory for due in ended}
+        due = [*ended, *(each for each in _plan(rows, thresholds, now()) if each.step.memory not in over)]
         would = tuple(each.step for each in due[:most])
         return MaintenanceReport(would, len(due) - len(would), dry_run=True)
     with rows.maintaining():
-        due = _plan(rows, thresholds, now())
         made: list[Step] = []
-        wanted, done = due[:most], 0
-        while done < len(wanted) and not stopping():
-            batch = wanted[done : done + AT_ONCE]
-            if writer is not None:
-                batch, writer = _worded(rows, batch, writer)
-            with rows.writing(now()) as transaction:
-                done_now = [step for each in batch if (step := _end_or_make(transaction, each)) is not None]
-                if any(step.action == "erase" for step in done_now):
-                    rows.drop_reranker()
-            made += done_now
-            done += len(batch)
-            if progress:
-                progress("maintenance steps", done, len(wanted))
-        return MaintenanceReport(tuple(made), len(due) - done, dry_run=False)
+        begun = left = 0
+        # The rest is planned when times to live have ended: nothing may sum up what is to be erased.
+        for plan in (_ended, _plan):
+            due = plan(rows, thresholds, now())
+            wanted, done = due[: most - begun], 0
+            while done < len(wanted) and not stopping():
+                batch = wanted[done : done + AT_ONCE]
+                if writer is not None:
+                    batch, writer = _worded(rows, batch, writer)
+                with rows.writing(now()) as transaction:
+                    steps = [step for each in batch if (step := _end_or_make(transaction, each)) is not None]
+                    if any(step.action == "erase" for step in steps):
+                        rows.drop_reranker()
+                made += steps
+                done += len(batch)
+                if progress:
+                    progress("maintenance steps", begun + done, begun + len(wanted))
+            begun += len(wanted)
+            left += len(due) - done
+        return MaintenanceReport(tuple(made), left, dry_run=False)
+
+
+def _ended(rows: EmbeddedBank, _: Thresholds, now: int) -> list[_Due]:
+    with rows.reading() as reading:
+        return [_Due(_step_of(expiry), expiry) for expiry in read_due(reading.connection, now)]
 
 
 def _worded(rows: EmbeddedBank, batch: list[_Due], writer: Writer) -> tuple[list[_Due], Writer | None]:
@@ -125,15 +137,12 @@ def _plan(rows: EmbeddedBank, thresholds: Thresholds, now: int) -> list[_Due]:
     with rows.reading() as reading:
         moment = latest_recorded(now, reading.meta.last_ingested)
         before = Moves(read_moves(reading.connection))
-        ended = [_Due(_step_of(expiry), expiry) for expiry in read_due(reading.connection, now)]
-        over = {due.step.memory for due in ended}
         steps = chain(
             returns(read_standing(reading.connection, moment), before, now),
             promotions(read_standing(reading.connection, moment), thresholds, before, moment),
             archivings(read_standing(reading.connection, moment), thresholds, before, moment),
         )
-        others = (_Due(step) for step in steps if step.memory not in over)
-        return [*ended, *others, *_observations(reading.connection, thresholds, moment)]
+        return [*map(_Due, steps), *_observations(reading.connection, thresholds, moment)]
 
 
 def _step_of(expiry: Due) -> Step:
