@@ -178,7 +178,10 @@ def test_said_again_it_lives_the_longer_of_the_two(bank: Bank, clock: FrozenCloc
     assert bank.retain(FACT, ttl="1m") == [memory]
     assert bank.get(memory).expires_at == start + timedelta(hours=1)
     assert bank.retain(FACT, ttl="2h", on_expiry="erase") == [memory]
-    assert (bank.get(memory).expires_at, bank.get(memory).on_expiry) == (start + timedelta(hours=2), "erase")
+    assert (bank.get(memory).expires_at, bank.get(memory).on_expiry) == (
+        start + timedelta(hours=2),
+        "archive",
+    )
     assert bank.retain(FACT) == [memory]
     assert bank.get(memory).expires_at is None
     assert bank.retain(FACT, ttl="1h") == [memory]
@@ -364,3 +367,12 @@ def test_records_are_erased_and_never_archived(bank: Bank, clock: FrozenClock) -
         bank.put_records("notes", [{"path": ["a"], "value": 1, "ttl": 60, "on_expiry": "archive"}])
     with pytest.raises(InputError, match=r"records\[0\]\.ttl"):
         bank.put_records("notes", [{"path": ["a"], "value": 1, "ttl": 0}])
+
+
+def test_two_that_are_to_be_erased_are_erased_when_the_later_one_is(bank: Bank, clock: FrozenClock) -> None:
+    (memory,) = bank.retain(FACT, ttl="1h", on_expiry="erase")
+    bank.retain(FACT, ttl="2h", on_expiry="erase")
+    clock.advance(seconds=HOUR + 1)
+    assert found(bank) == [FACT]
+    clock.advance(seconds=HOUR)
+    assert [(step.action, step.memory) for step in bank.maintain().steps] == [("erase", memory)]

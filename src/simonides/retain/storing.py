@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key, is_turn
-from simonides.backends.embedded.expiry import TASK_OF, add_expiries, read_expiry, set_expiry
+from simonides.backends.embedded.expiry import EXPIRE, TASK_OF, add_expiries, read_expiry, set_expiry
 from simonides.backends.embedded.stored import read_object
 from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
@@ -256,7 +256,10 @@ class Storing:
             add_expiries(self._transaction.connection, expiries)
 
     def _prolong(self, draft: Draft, memory: str) -> None:
-        """Let a memory that is said again live as long as the longer of the two would."""
+        """Let a memory that is said again live as long as the longer of the two would.
+
+        It is erased then if both are to be: who may only write takes nothing away that is to be kept.
+        """
         ordinal = self._transaction.current_ordinal(memory)
         if ordinal is None:
             return
@@ -270,7 +273,8 @@ class Storing:
         if ttl is None or due is None:
             set_expiry(self._transaction.connection, int(root), None)
         elif due > held[1]:
-            set_expiry(self._transaction.connection, int(root), (TASK_OF[ttl.on_expiry], due))
+            task = held[0] if held[0] == EXPIRE else TASK_OF[ttl.on_expiry]
+            set_expiry(self._transaction.connection, int(root), (task, due))
 
     def _turns_there(self) -> dict[int, str]:
         """The turns that a conversation brings again: position → the memory that holds the turn.
