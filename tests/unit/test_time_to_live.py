@@ -53,6 +53,11 @@ def test_a_memory_is_hidden_at_its_due_moment_whether_maintenance_ran_or_not(
 
     assert found(bank) == []
     assert found(bank, include_archived=True) == [FACT]
+    reason = bank.why_not(memory, "guest code", profile="lexical")
+    assert reason.reason == ("maintenance has put it away" if maintained else "its time to live has ended")
+    assert reason.remedy.startswith("include_archived")
+    between = bank.why_not(memory, "guest code", profile="lexical", as_of=due)
+    assert (between.stage, between.reason) == ("eligible", "its time to live has ended")
     assert found(bank, as_of=before) == [FACT]
     assert found(bank, as_of=due) == found(bank, known_at=before) == found(bank, known_at=due) == []
     assert found(bank, as_of=due + timedelta(hours=1)) == []

@@ -74,7 +74,7 @@ def why_not(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
     if memory is None:
         return _not_visible(versions, recalled)
     if not recalled.view.eligible[memory.ordinal]:
-        reason, remedy = _filter_that_left_out(memory, recalled.filters)
+        reason, remedy = _filter_that_left_out(memory, recalled.filters, recalled.recall.trace.as_of)
         return WhyNot(memory.id, False, ELIGIBLE, reason, remedy=remedy)
     for hit in recalled.recall:
         if hit.id == memory.id:
@@ -322,8 +322,8 @@ def _shown(micros: int) -> str:
     return moment.isoformat() if moment else "an open end"
 
 
-def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
-    """Which explicit filter excludes it, and what would not."""
+def _filter_that_left_out(memory: Memory, filters: Filters, as_of: int) -> tuple[str, str]:
+    """Which explicit filter, or time to live, excludes it, and what would not."""
     if filters.kinds is not None and memory.kind not in filters.kinds:
         wanted = ", ".join(kind.value for kind in filters.kinds) or "none (an empty list)"
         return f"it is {memory.kind.value}, and kinds asks for {wanted}", f"kinds with {memory.kind.value!r}"
@@ -340,6 +340,11 @@ def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
         )
     if memory.archived and not filters.archived:
         return "maintenance has put it away", "include_archived, or used, which brings it back"
+    if not filters.archived and (memory.expires_micros <= as_of or filters.window is None):
+        return (
+            "its time to live has ended",
+            "include_archived, an earlier as_of, or used, which brings it back",
+        )
     start, end = filters.window or (0, 0)
     happened = "undated" if memory.occurred is None else f"from {_shown(memory.occurred.start)}"
     return (
