@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key
+from simonides.backends.embedded.expiry import ERASE, EXPIRE, EXPIRED, expire_due, read_due, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
@@ -39,7 +40,7 @@ from simonides.errors import (
 )
 from simonides.files import translates_disk_errors
 from simonides.forking import Origin, refused_after_fork
-from simonides.index.view import LENIENT, look
+from simonides.index.view import LENIENT, Ended, look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import MOST_STEPS, maintain
@@ -85,7 +86,9 @@ from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
-from simonides.records.state import PINNED
+from simonides.records.state import PINNED, STANDING
+from simonides.records.time_to_live import ERASE as FORGET
+from simonides.records.time_to_live import ON_EXPIRY, TimeToLive, read_ttl
 from simonides.records.zone import read_zone
 from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
@@ -113,7 +116,7 @@ from simonides.text.query_dsl.parser import parse_query
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
-    from datetime import tzinfo
+    from datetime import timedelta, tzinfo
     from typing import IO
 
     from numpy.typing import NDArray
@@ -157,6 +160,7 @@ if TYPE_CHECKING:
     from simonides.records.receipt import Receipt, Saved
     from simonides.records.reflection import Reflection
     from simonides.records.source import Source
+    from simonides.records.time_to_live import TtlDefaults
     from simonides.retain.importing.pieces import Piece
     from simonides.retain.messages import MessageObject
     from simonides.retain.secrets import Policy
@@ -170,6 +174,8 @@ _LONGEST_PATH = 4096
 # Before keys of principals among those of the owner; it is followed by a number, or by itself.
 _MARK = "\x1f"
 _SETTLED_AT_ONCE = 200
+# Times to live that a write ends before it; what is left ends at the next one, and is hidden meanwhile.
+_EXPIRED_AT_ONCE = 200
 LOADED_AT_ONCE = 32_768
 """Items per transaction of a load: a sealed block of the index then is written one and a half times."""
 _MOST_ANSWER_TOKENS = 100_000
@@ -203,6 +209,7 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
     "types": None,
     "include_archived": False,
     "prefer_observations": False,
+    "standing": False,
     **_SEARCH_DEFAULTS,
 }
 # Techniques that read query and memory together; only for them is the store's reranker loaded.
@@ -342,6 +349,8 @@ class Bank:
         object: str | None = None,  # noqa: A002 the field's name in the public contract
         single_valued: bool = False,
         deduplicate: bool = True,
+        ttl: float | timedelta | str | None = None,
+        on_expiry: str | None = None,
         zone: tzinfo | str | None = None,
         idempotency_key: str | None = None,
     ) -> list[str]:
@@ -380,6 +389,11 @@ class Bank:
             deduplicate: an item that says the same as a current memory changes nothing (or adds a proof, when
                 it says it in nearly the same words) and returns that memory's id; a statement may close
                 another. False stores each item as it comes and changes no other memory.
+            ttl: how long it lives from its recording on: seconds, a ``timedelta``, a text such as ``"30d"``
+                (s, m, h, d, w), or ``"never"``; by default what ``set_ttl`` says of its kind. Then it counts
+                as archived at once; the next write or ``maintain`` records it. What is said again lives as
+                long as the longer of the two.
+            on_expiry: archive (the default), or erase: it is forgotten then, as by ``forget``.
             zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             idempotency_key: the same key with the same items returns the first answer and stores nothing;
                 every principal has keys of its own.
@@ -420,6 +434,8 @@ class Bank:
             "object": object,
             "single_valued": single_valued,
             "deduplicate": deduplicate,
+            "ttl": ttl,
+            "on_expiry": on_expiry,
         }
         bank = self._in(zone)
         drafts = bank._read(items, shared)  # noqa: SLF001 the same bank
@@ -440,6 +456,7 @@ class Bank:
 
         It may have gone over to another embedder, or what it held already may have left it.
         """
+        self._expire_due()
         ready = self._prepare(drafts, known=self._rows.known_contents)
         try:
             with self._rows.writing(self._now(), self.principal or "") as transaction:
@@ -452,6 +469,17 @@ class Bank:
         ready = self._prepare(drafts)
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             return store(transaction, ready)
+
+    def _expire_due(self) -> None:
+        """Archive or erase what is due, before anything is compared with it."""
+        now = self._now()
+        with self._rows.reading() as reading:
+            due = read_due(reading.connection, now, _EXPIRED_AT_ONCE)
+        if due:
+            # Whoever happens to write does it in the owner's name, who set the time.
+            with self._rows.writing(now) as transaction:
+                if any(each.task == ERASE for each in expire_due(transaction, due)):
+                    self._rows.drop_reranker()
 
     def _went_over(self, items: Iterable[Prepared]) -> bool:
         """Whether the bank has gone over to another embedder that is at hand since *items* were encoded."""
@@ -507,6 +535,7 @@ class Bank:
             )
         parts = parts_of(items, np.asanyarray(vectors), tokens, embedder.dimension)
         model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+        self._expire_due()
         prepare_part = Preparing(self._around.analyser, self.zone, self._around.redact, model)
         ids: list[str] = []
         for each in batches_of(parts, prepare_part, batch=batch, workers=workers):
@@ -729,7 +758,10 @@ class Bank:
         self._fit(transaction, *items)
         author = self.principal or ""
         analyser, returned = self._around.analyser, self._answers.source
-        return Storing(transaction, items, analyser, author, returned, unread=unread).store()
+        defaults = self._rows.ttl_defaults
+        return Storing(
+            transaction, items, analyser, author, returned, unread=unread, ttl_defaults=defaults
+        ).store()
 
     def _fit(self, transaction: WriteTransaction, *items: Prepared) -> None:
         """Check that the bank's vectors are by the models that made those of *items*."""
@@ -965,6 +997,7 @@ class Bank:
                 before it stays so.
         """
         self._owners_only("enrich")
+        self._expire_due()
         enrichment = EnrichmentRun(
             self._rows, model, self._around.analyser, self._now, cost_cap=cost_cap, progress=progress
         )
@@ -1107,7 +1140,7 @@ class Bank:
         last = "" if after is None else clean_text(after, "after", _LONGEST_ID)
         most = request.limit or 100
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, request.filters, self._now(), self._reader(reading))
+            view = self._look(reading, request.filters)
             ordinals = reading.ordinals_after(last, view.eligible, most)
             found = _checked(reading, _within(max_bytes, ordinals, view.memories))
         self._tell("list", reading, [memory.id for memory in found])
@@ -1149,7 +1182,7 @@ class Bank:
 
     def _seen(self, reading: Reading, as_of: int | None, now: int) -> list[Memory]:
         filters = Filters(as_of=as_of, principal=self.principal)
-        view = look(reading.snapshot, filters, now, self._reader(reading))
+        view = self._look(reading, filters, now)
         return _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
 
     def entities(self, limit: int | None = 100) -> list[EntityCount]:
@@ -1163,9 +1196,7 @@ class Bank:
         """
         limit = None if limit is None else clean_count(limit, "limit", 0)
         with self._rows.reading() as reading:
-            view = look(
-                reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
-            )
+            view = self._look(reading, Filters(principal=self.principal))
             return reading.entities(np.flatnonzero(view.visible))[:limit]
 
     def add_alias(self, entity: int, name: str) -> None:
@@ -1245,6 +1276,7 @@ class Bank:
         count_returned: bool = False,
         include_archived: bool = False,
         prefer_observations: bool = False,
+        standing: bool = False,
         include_sources: bool = False,
         helpers: Iterable[str] | str | None = None,
     ) -> Recall:
@@ -1292,6 +1324,9 @@ class Bank:
             prefer_observations: let an observation that maintenance made stand for the memories behind it.
                 Without it, and unless *kinds* or *types* ask for observations, recall answers as if
                 maintenance had made none.
+            standing: let standing memories (``pin(id, always=True)``) lead the context whatever is asked,
+                the newest first, in up to half of *max_tokens*; see ``Recall.standing``. *kinds*, *types*
+                and *window* do not leave them out, *tags* do, and *project* does where they have another.
             include_sources: also give the memories for and against each such observation, in
                 ``Recall.evidence``.
             helpers: hyde, query2doc and multi_query, each one call to the store's language model, in the
@@ -1307,6 +1342,7 @@ class Bank:
             "include_sources": include_sources,
             "include_archived": include_archived,
             "prefer_observations": prefer_observations,
+            "standing": standing,
             "limit": limit,
             "max_tokens": max_tokens,
             "kinds": kinds,
@@ -1427,7 +1463,10 @@ class Bank:
     def _still_holds(self, answer: Recall) -> bool:
         """Whether every memory that has words in *answer* is there."""
         with self._rows.reading() as reading:
-            return all(reading.versions(memory) for memory in sorted(set(_handed_out(answer))))
+            return all(
+                any(map(self._may_read, reading.versions(memory)))
+                for memory in sorted(set(_handed_out(answer)))
+            )
 
     def _recall(
         self,
@@ -1454,9 +1493,10 @@ class Bank:
         with self._rows.reading() as reading:
             plan, view = self._view(plan, reading, request.filters, now)
             answer, _ = self._answer(plan, view, request, search, reading, recording)
-            reading.check([hit.memory.ordinal for hit in answer])
+            reading.check([hit.memory.ordinal for hit in (*answer.standing, *answer)])
             trace = answer.trace
-            asked = (reading.meta.bank, self.principal, str(profile), request, search)
+            led = ("standing",) if request.standing else ()
+            asked = (reading.meta.bank, self.principal, str(profile), request, search, *led)
             identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {job or now}".encode()
             digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
             answer = replace(answer, id=digest, precision=search.precision)
@@ -1477,8 +1517,9 @@ class Bank:
                 )
         self._tell("recall", reading, _handed_out(answer), query, answer.id)
         returned = [(hit.text, hit.id) for hit in answer]
+        returned += [(hit.text, hit.id) for hit in answer.standing]
         if answer.context:
-            returned.append((answer.context, answer.hits[0].id))
+            returned.append((answer.context, (*answer.hits, *answer.standing)[0].id))
         self._answers.remember(*returned)
         observe(self.name, answer, ended_ns=now * 1_000 + int(trace.milliseconds * 1_000_000))
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
@@ -1504,13 +1545,14 @@ class Bank:
             max_answer_tokens: of the answer, 1 to 100,000.
             answerer: the model, such as ``models.llm.LanguageModel``; default: the store's.
             on_text: told each piece of the answer as it comes, citations checked.
-            options: any other argument of ``recall``, by name.
+            options: any other argument of ``recall``, by name; *standing* is true if not given.
 
         Raises:
             InputError: an argument is wrong.
             ModelError: the model cannot be asked, or broke off.
         """
         clean_count(max_answer_tokens, "max_answer_tokens", 1, _MOST_ANSWER_TOKENS)
+        options = {"standing": True, **options}
         known = {*_RECALL_DEFAULTS, "profile", "zone"} - {"max_tokens"}
         for name in options:
             if name not in known:
@@ -1644,6 +1686,7 @@ class Bank:
             timer=self._around.timer,
             executor=self._around.executor,
             recording=recording,
+            standing=self._standing(reading, request.filters, view.as_of) if request.standing else (),
         )
         trace = answer.trace
         missing = (
@@ -1660,8 +1703,19 @@ class Bank:
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
 
+    def _standing(self, reading: Reading, filters: Filters, now: int) -> list[Memory]:
+        """The standing memories of a scope at its viewpoint, the newest first."""
+        wide = replace(filters, kinds=None, project=None, window=None, archived=False, observations=True)
+        view = self._look(reading, wide, now)
+        rows = np.flatnonzero(view.standing)
+        return [
+            memory
+            for memory in newest_first(view, rows)
+            if filters.project is None or memory.project in {"", filters.project}
+        ]
+
     def _view(self, plan: Plan, reading: Reading, filters: Filters, now: int) -> tuple[Plan, BankView]:
-        view = look(reading.snapshot, filters, now, self._reader(reading))
+        view = self._look(reading, filters, now)
         if not filters.observations:
             return plan, view
         evidence = read_evidence(reading.connection, view.known_at)
@@ -1685,6 +1739,21 @@ class Bank:
                 ]
             found[memory.id] = tuple(sources)
         return found
+
+    def _look(self, reading: Reading, filters: Filters, now: int | None = None) -> BankView:
+        """What the filters let see, at their viewpoint."""
+        now = self._now() if now is None else now
+        past = filters.as_of is not None or filters.known_at is not None
+        # What is to be erased is gone for every viewpoint once the clock says so.
+        clock = self._now() if past else now
+
+        def ended(moment: int) -> Ended:
+            tasks = (EXPIRE, EXPIRED) if past else (EXPIRE,)
+            return Ended(
+                roots_due(reading.connection, moment, *tasks), roots_due(reading.connection, clock, ERASE)
+            )
+
+        return look(reading.snapshot, filters, now, self._reader(reading), ended)
 
     def _reader(self, reading: Reading) -> RecallRows:
         readers = None if self.principal is None else (self.principal,)
@@ -1743,10 +1812,16 @@ class Bank:
 
     def _keyed(self, space: str) -> KeyedRecords:
         Screen(self._around.redact).name(space, "space")
-        return KeyedRecords(space, self.principal)
+        return KeyedRecords(space, self.principal, self._now())
 
     def list_records(
-        self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
+        self,
+        space: str,
+        path: Sequence[str] = (),
+        *,
+        exact: bool = False,
+        newest: int | None = None,
+        refresh: bool = False,
     ) -> list[KeyedRecord]:
         """Read values by their key, as they are at one moment, in the order of storing.
 
@@ -1755,10 +1830,13 @@ class Bank:
             path: beginning of the keys.
             exact: only the records at *path* itself, not those below it.
             newest: only the last so many.
+            refresh: let those that have a ``ttl`` live it anew from now on, which writes.
 
         Raises:
             InputError: an argument is wrong.
         """
+        if not isinstance(refresh, bool):
+            raise InputError("refresh", f"expected true or false, got {shown(refresh)}")
         if newest is not None and not (_is_number(newest) and newest <= MOST_RECORDS):
             raise InputError(
                 "newest", f"expected a whole number from 1 to {MOST_RECORDS:,}, got {shown(newest)}"
@@ -1766,6 +1844,9 @@ class Bank:
         kept = self._keyed(space)
         with self._rows.reading() as reading:
             found = kept.read(reading, path, exact=exact, newest=newest)
+        if refresh and any(record.ttl is not None for record in found):
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
+                kept.refresh(transaction, found)
         self._tell("list", reading, [record.id for record in found])
         return found
 
@@ -1779,7 +1860,8 @@ class Bank:
             records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON-ready), ``text``
                 (what recall finds it by; by default the value as JSON), ``replaces`` (ids of all that must
                 stand at or below the path; an empty list = nothing; by default whatever stands there), and
-                keys of an item of ``retain`` such as ``session``, ``role`` and ``source``.
+                keys of an item of ``retain`` such as ``session``, ``role`` and ``source``. With a ``ttl`` a
+                record is erased when that ends; without one it never ends.
             append: add each record below its path, numbered after the last one there.
 
         Returns:
@@ -2142,6 +2224,38 @@ class Bank:
         vars(bank).update({**vars(self), "_around": by_zone})
         return bank
 
+    @property
+    def ttl_defaults(self) -> TtlDefaults:
+        """The times to live of memories that are retained without one; see ``set_ttl``."""
+        return self._rows.ttl_defaults
+
+    def set_ttl(
+        self, ttl: float | timedelta | str | None, *, kind: str | None = None, on_expiry: str = "archive"
+    ) -> TtlDefaults:
+        """Give memories that state no ``ttl`` one from now on, kept with the bank; the owner's only.
+
+        What is stored keeps what it has. Another process that has the bank open goes by it once it opens the
+        bank again.
+
+        Args:
+            ttl: as for ``retain``; ``"never"`` = they never end, ``None`` = what was set is taken away.
+            kind: of this kind only, before that of the whole bank; ``None`` = of the whole bank.
+            on_expiry: archive or erase.
+
+        Returns:
+            all that is set.
+
+        Raises:
+            InputError: an argument is wrong, or a principal asks, who is not the owner.
+            UnavailableError: the bank's folder cannot be written.
+        """
+        self._owners_only("set a time to live for others")
+        then = clean_choice(on_expiry, "on_expiry", ON_EXPIRY)
+        of = None if kind is None else Kind(clean_choice(kind, "kind", tuple(one.value for one in Kind)))
+        chosen = None if ttl is None else TimeToLive(read_ttl(ttl), then)
+        self._rows.set_ttl_defaults(self._rows.ttl_defaults.changed(of, chosen))
+        return self._rows.ttl_defaults
+
     def set_zone(self, name: str | None) -> None:
         """Give the bank a zone of its own, kept with it; what is stored keeps the days it was given.
 
@@ -2266,20 +2380,37 @@ class Bank:
             if move is None or not undo(transaction, move):
                 raise NotFoundError(f"no move {number!r} to undo; moves() lists those that stand")
 
-    def pin(self, memory: str, *, pinned: bool = True) -> None:
+    def pin(self, memory: str, *, pinned: bool = True, always: bool = False) -> None:
         """Keep a memory from decay and first in a brief, or no longer; an archived one comes back.
+
+        Args:
+            memory: its id.
+            pinned: false = it ages like any other, and stands no longer.
+            always: make it a standing memory, which leads the context of each recall with ``standing``, of
+                ``reflect`` and of ``brief``, for all who may read it, as long as it holds; false = a pin
+                only. The owner's only, and so is every change of a standing memory's pin.
 
         Raises:
             NotFoundError: there is no such memory that the principal may read.
+            InputError: an argument is wrong, or a principal makes, or changes, a standing memory.
         """
-        self.get(memory)
+        for name, switch in (("pinned", pinned), ("always", always)):
+            if not isinstance(switch, bool):
+                raise InputError(name, f"expected true or false, got {shown(switch)}")
+        if always and not pinned:
+            raise InputError("always", "is of a pin; leave it out to unpin")
+        if self.get(memory).standing or always:
+            self._owners_only("make a memory standing, or change a standing one")
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             transaction.upkeep.return_archived(memory, "pinned")
             ordinal = transaction.current_ordinal(memory)
             if ordinal is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
             state = int(transaction.columns(ordinal, "state")[0])
-            wanted = state | PINNED if pinned else state & ~PINNED
+            if state & STANDING:
+                self._owners_only("change a standing memory")
+            marks = PINNED | STANDING if always else PINNED if pinned else 0
+            wanted = state & ~(PINNED | STANDING) | marks
             if wanted != state:
                 transaction.revise(ordinal, state=wanted)
 
@@ -2299,7 +2430,7 @@ class Bank:
         self._owners_only("check_references")
         folder = ProjectFolder(Path(root))
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, Filters(), self._now(), self._reader(reading))
+            view = self._look(reading, Filters())
             current = _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
         found = find_dead_references(current, folder)
         self._tell("check", reading, [reference.memory for reference in found])
@@ -2315,6 +2446,7 @@ class Bank:
         *,
         profile: str | Path = "default",
         project: str | None = None,
+        standing: bool = True,
     ) -> Brief:
         """A hand-over for the next session: pinned, relevant, decisions, open questions, recent changes.
 
@@ -2325,17 +2457,22 @@ class Bank:
             max_tokens: of the text, by the store's counter; from 0.
             profile: of the recall that finds what is relevant.
             project: only this project; memories of no project stay out.
+            standing: let standing memories come first, also those of no project.
 
         Raises:
             InputError: an argument is wrong.
         """
         if max_tokens is None:
             raise InputError("max_tokens", "is None; a brief has a budget, so give a whole number from 0")
+        if not isinstance(standing, bool):
+            raise InputError("standing", f"expected true or false, got {shown(standing)}")
         found = self.recall(task, max_tokens=max_tokens, profile=profile, project=project, limit=20)
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:
-            view = look(reading.snapshot, filters, self._now(), self._reader(reading))
-            current = _checked(reading, newest_first(view))
+            view = self._look(reading, filters)
+            first = self._standing(reading, filters, self._now()) if standing else []
+            held = [memory for memory in newest_first(view) if memory.id not in {each.id for each in first}]
+            current = _checked(reading, [*first, *held])
             changed = recent_changes(reading, view, self._may_read)
         told = [*current, *(memory for pair in changed for memory in pair)]
         self._tell("brief", reading, [memory.id for memory in told], task)
@@ -2428,9 +2565,7 @@ class Bank:
     def stats(self) -> Mapping[str, Any]:
         """Counts and sizes: current memories for everyone; all else for the owner only."""
         with self._rows.reading() as reading:
-            view = look(
-                reading.snapshot, Filters(principal=self.principal), self._now(), self._reader(reading)
-            )
+            view = self._look(reading, Filters(principal=self.principal))
             current = int(np.count_nonzero(view.visible))
         if self.principal is not None:
             return {"bank": self.name, "current": current}
@@ -2445,6 +2580,9 @@ class Bank:
         return VerifyReport({}, problems)
 
     def _may_read(self, memory: Memory) -> bool:
+        """Whether it is there for who asks; what is to be erased by now is not, whether it was or not."""
+        if memory.on_expiry == FORGET and memory.expires_micros <= self._now():
+            return False
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def _now(self) -> int:
@@ -2464,7 +2602,7 @@ def _tell_left_out(counts: Mapping[str, int]) -> None:
 
 def _handed_out(answer: Recall) -> Iterator[str]:
     """Ids of all memories that have words in an answer: the hits, then those behind them; some twice."""
-    yield from (hit.id for hit in answer)
+    yield from (hit.id for hit in (*answer, *answer.standing))
     behind = {each.memory.id for evidence in answer.evidence.values() for each in evidence}
     yield from sorted(behind | {memory for chunk in answer.chunks for memory in chunk.memories})
 

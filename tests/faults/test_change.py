@@ -347,7 +347,8 @@ def test_a_store_of_the_schema_before_opens_with_the_same_answers(tmp_path: Path
     (file,) = tmp_path.rglob("memory.db")
     connection = apsw.Connection(str(file))
     add_functions(connection)
-    connection.execute("DROP VIEW current_memories; DROP VIEW history; DROP TABLE statements")
+    connection.execute("DROP VIEW current_memories; DROP VIEW history")
+    connection.execute("DROP TABLE statements; DROP INDEX jobs_by_moment")
     connection.pragma("user_version", 1)
     connection.close()
     with simonides.open(tmp_path, clock=clock, embedder=None) as store:

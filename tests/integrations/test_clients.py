@@ -344,6 +344,25 @@ def test_where_nothing_matches_the_request_is_the_callers(name: str, bank: Bank)
     assert seen[1] == {"model": "m"}
 
 
+@pytest.mark.fault("N11")
+@every_interface
+def test_standing_memories_lead_every_request(name: str, bank: Bank) -> None:
+    method, argument, answer, _ = INTERFACES[name]
+    rule = "Never release on a Friday."
+    bank.pin(bank.retain(rule)[0], always=True)
+
+    def sent(asked: str, **options: Any) -> str:
+        fake = Fake(answer())
+        method(simonides.remember(fake, bank, recall_options={**OPTIONS, **options}))(
+            model="m", **{argument: [user(asked)]}
+        )
+        return str(fake.requests[0][argument])
+
+    assert rule in sent("Zzz qqq?")
+    assert rule not in sent("Zzz qqq?", standing=False)
+    assert sent(rule).count(rule) == 1
+
+
 def test_a_history_is_retained_once(bank: Bank) -> None:
     fake = Fake()
     client = remembering(fake, bank)

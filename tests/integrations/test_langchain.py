@@ -26,3 +26,14 @@ def test_documents_are_what_recall_finds(bank: Bank) -> None:
     assert document.metadata["trust"] == 1.0
     assert asyncio.run(retriever.ainvoke("Where does Odalys Brenn live?")) == [document]
     assert retriever.invoke("zzz") == []
+
+
+@pytest.mark.fault("N11")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_standing_memories_come_first(bank: Bank) -> None:
+    rule, fact = bank.retain(["Never release on a Friday.", "Odalys Brenn lives in Norrhav."])
+    bank.pin(rule, always=True)
+    documents = BankRetriever(bank=bank, options={"profile": "lexical"}).invoke("Odalys Brenn")
+    assert [(each.id, each.metadata["standing"]) for each in documents] == [(rule, True), (fact, False)]
+    off = BankRetriever(bank=bank, options={"profile": "lexical", "standing": False})
+    assert [each.id for each in off.invoke("Odalys Brenn")] == [fact]

@@ -78,3 +78,52 @@ def test_it_works_from_a_loop(kept: Any) -> None:
 
 def test_a_graphs_memory_is_the_banks(kept: Any, bank: Bank) -> None:
     assert "Norrhav" in bank.recall("Where does Odalys Brenn live?").context
+
+
+def test_a_value_ends_when_its_minutes_are_over(bank: Bank, clock: FrozenClock) -> None:
+    kept: Any = BankStore(bank)
+    assert kept.supports_ttl
+    kept.put(("users",), "home", HOME, ttl=10)
+    kept.put(("users",), "figs", FIGS)
+    clock.advance(seconds=599)
+    assert kept.get(("users",), "home", refresh_ttl=False).value == HOME
+    clock.advance(seconds=2)
+    assert kept.get(("users",), "home") is None
+    assert [item.key for item in kept.search(("users",))] == ["figs"]
+    assert [item.key for item in kept.search(("users",), query="Odalys Brenn home")] == ["figs"]
+    kept.put(("users",), "home", FIGS)
+    assert kept.get(("users",), "home").created_at > kept.get(("users",), "figs").created_at
+    clock.advance(days=400)
+    assert kept.get(("users",), "home").value == FIGS
+    assert bank.stats()["memories"] == 2
+
+
+@pytest.mark.parametrize("query", [None, "Where does Odalys Brenn live?"])
+def test_reading_begins_its_time_anew(bank: Bank, clock: FrozenClock, query: str | None) -> None:
+    kept: Any = BankStore(bank, ttl={"default_ttl": 10.0, "refresh_on_read": True})
+    kept.put(("users",), "home", HOME)
+    before = kept.get(("users",), "home")
+    for searched in (False, True):
+        clock.advance(seconds=400)
+        item = kept.search(("users",), query=query)[0] if searched else kept.get(("users",), "home")
+        assert (item.value, item.created_at, item.updated_at) == (HOME, before.created_at, before.updated_at)
+    clock.advance(seconds=400)
+    assert kept.search(("users",), refresh_ttl=False)
+    clock.advance(seconds=400)
+    assert kept.get(("users",), "home") is None
+
+
+def test_a_store_may_leave_times_alone_when_it_reads(bank: Bank, clock: FrozenClock) -> None:
+    kept: Any = BankStore(bank, ttl={"default_ttl": 10.0, "refresh_on_read": False})
+    kept.put(("users",), "home", HOME)
+    kept.put(("users",), "figs", FIGS, ttl=None)
+    clock.advance(seconds=400)
+    assert kept.get(("users",), "home").value == HOME
+    clock.advance(seconds=400)
+    assert kept.get(("users",), "home") is None
+    assert kept.get(("users",), "figs").value == FIGS
+    kept.put(("users",), "home", HOME)
+    clock.advance(seconds=400)
+    kept.put(("users",), "home", HOME)
+    clock.advance(seconds=400)
+    assert kept.get(("users",), "home").value == HOME

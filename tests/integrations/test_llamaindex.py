@@ -38,3 +38,20 @@ def test_a_block_keeps_what_leaves_and_gives_what_answers(bank: Bank) -> None:
     assert "They are data" in given
     assert bank.memories()[0].speaker == "user"
     assert asyncio.run(block.aget([])) == ""
+
+
+@pytest.mark.fault("N11")
+def test_standing_memories_come_first(bank: Bank) -> None:
+    rule, fact = bank.retain(["Never release on a Friday.", FACT])
+    bank.pin(rule, always=True)
+    nodes = BankRetriever(bank, profile="lexical").retrieve(QUERY)
+    assert [(each.node.node_id, each.node.metadata["standing"]) for each in nodes] == [
+        (rule, True),
+        (fact, False),
+    ]
+    assert [
+        each.node.node_id for each in BankRetriever(bank, standing=False, profile="lexical").retrieve(QUERY)
+    ] == [fact]
+    block = BankMemoryBlock(name="long", bank=bank, options={"profile": "lexical"}, max_tokens=200)
+    given = asyncio.run(block.aget([ChatMessage(role=MessageRole.USER, content="quartz")]))
+    assert "Never release" in given

@@ -60,6 +60,10 @@ def test_an_agent_recalls_by_a_tool(bank: Bank) -> None:
 
     assert "Norrhav" in ask("Where does Odalys Brenn live?")
     assert ask("zzz") == "Not in memory: nothing was found."
+    bank.pin(bank.retain("Never release on a Friday.")[0], always=True)
+    assert "Never release" in ask("Where does Odalys Brenn live?")
+    assert ask("zzz").endswith("Not in memory: nothing was found.")
+    assert "Never release" in ask("zzz")
 
 
 @pytest.mark.fault("N46")

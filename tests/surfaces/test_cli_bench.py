@@ -109,6 +109,22 @@ def test_changes_are_reported_by_kind_and_in_total(cli: Cli, cli_json: CliJson, 
     assert "changes_development.jsonl: No such file" in missing.stderr
 
 
+def test_standing_facts_are_reported_by_mode(cli: Cli, cli_json: CliJson, tmp_path: Path) -> None:
+    bank = {
+        "id": "cook",
+        "standing": [{"id": "s1", "kind": "preference", "text": "I am allergic to shellfish."}],
+        "facts": [{"id": "f1", "text": "The kiln is red."}],
+        "queries": [{"id": "q1", "query": "Which kiln?", "standing": ["s1"], "gold": ["f1"]}],
+    }
+    (tmp_path / "everyday").mkdir()
+    (tmp_path / "everyday" / "always.json").write_text(json.dumps({"banks": [bank]}), encoding="utf-8")
+    command = ("bench", "standing", "--data", str(tmp_path), "--embedder", "none", "--profile", "lexical")
+    answer = cli_json(*command)
+    assert [answer[mode]["present"] for mode in ("plain", "pinned", "standing")] == [0.0, 0.0, 1.0]
+    assert "100.0 %" in cli(*command).stdout
+    assert cli("bench", "standing", "--data", str(tmp_path / "elsewhere")).exit_code == 2
+
+
 def test_relevance_reports_calibration_and_what_is_given(cli: Cli, cli_json: CliJson, data: Path) -> None:
     short = {
         "banks": {"b": [{"id": "f1", "text": "Deploys run at noon.", "context": "release"}]},

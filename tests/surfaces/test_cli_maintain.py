@@ -66,6 +66,43 @@ def test_pinning(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     assert cli("pin", "0" * 16).exit_code == 1
 
 
+@pytest.mark.fault("N11")
+def test_a_standing_memory_leads_what_is_asked(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
+    answer = cli_json("pin", ids[0], "--always")
+    assert answer == {"memory": ids[0], "pinned": True, "standing": True}
+    assert cli_json("show", ids[0])["standing"] is True
+    found = cli("recall", "quartz", "--profile", "lexical", "--standing", "--context")
+    assert (found.exit_code, found.stdout[:11]) == (0, "(standing) ")
+    table = cli("recall", "quartz", "--profile", "lexical", "--standing")
+    assert "standing" in table.stdout
+    assert ids[0] in table.stdout
+    assert cli("recall", "quartz", "--profile", "lexical", "--context").exit_code == 1
+    assert ids[0] in cli("brief", "quartz", "--profile", "lexical", "--project", "atlas").stdout
+    assert (
+        cli("brief", "quartz", "--profile", "lexical", "--project", "atlas", "--no-standing").exit_code == 1
+    )
+    assert cli("unpin", ids[0]).exit_code == 0
+    assert cli_json("show", ids[0])["standing"] is False
+
+
+def test_memories_end_when_their_time_is_over(cli: Cli, cli_json: CliJson) -> None:
+    (memory,) = cli_json("retain", "The guest code is 4471.", "--ttl", "1h", "--on-expiry", "erase")["ids"]
+    shown = cli_json("show", memory)
+    assert shown["on_expiry"] == "erase"
+    assert shown["expires_at"]
+    assert "expires_at:" in cli("show", memory).stdout
+    assert cli("retain", "Figs.", "--ttl", "soon").exit_code == 2
+    answer = cli_json("set-ttl", "30d", "--kind", "episodic")
+    assert answer == {"bank": None, "kinds": {"episodic": {"ttl": 2_592_000.0, "on_expiry": "archive"}}}
+    assert "episodic" in cli("set-ttl", "never").stdout
+    assert cli("set-ttl", "none").exit_code == 0
+    assert "never end" in cli("set-ttl", "none", "--kind", "episodic").stdout
+    assert cli("set-ttl", "soon").exit_code == 2
+    turns = '{"speaker": "Ivo", "text": "Figs need water."}'
+    (turn,) = cli_json("retain-conversation", "-", "--session", "s", "--ttl", "2d", stdin=turns)["ids"]
+    assert cli_json("show", turn)["expires_at"]
+
+
 def test_a_profile_without_numbers_and_a_wrong_number_end_with_2(cli: Cli, ids: list[str]) -> None:
     assert ids
     assert cli("maintain", "--profile", "memoria").exit_code == 2

@@ -63,8 +63,10 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "brief": ("brief", set(), set()),
     # pinned: two operations, as there are two commands.
     "pin": ("pin", set(), {"pinned"}),
-    "unpin": ("pin", set(), {"pinned"}),
+    # always: what is no pin cannot be standing.
+    "unpin": ("pin", set(), {"pinned", "always"}),
     # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
+    "set_ttl": ("set_ttl", set(), set()),
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
     "moves": ("moves", set(), set()),
     "undo": ("undo_move", set(), set()),
@@ -267,9 +269,21 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     do("invalidate", memory=ids[2])
     do("list_memories", max_tokens=30)
     assert ids[0] in do("brief", task="Where does Odalys live?", profile="lexical")["text"]
-    assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True}
+    assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True, "standing": False}
+    assert do("pin", memory=ids[0], always=True)["standing"]
+    for form in ("plain", "fenced"):
+        led = do("recall", query="figs", form=form, standing=True)
+        assert [hit["id"] for hit in led["standing"]] == ids[:1]
     do("unpin", memory=ids[0])
     do("update_memory", memory=ids[1], layer="working")
+    assert do("set_ttl", ttl="30d")["bank"] == {"ttl": 2_592_000.0, "on_expiry": "archive"}
+    assert do("set_ttl", ttl="never", kind="decision")["kinds"] == {
+        "decision": {"ttl": "never", "on_expiry": "archive"}
+    }
+    assert do("set_ttl", ttl="none")["bank"] is None
+    do("retain", items="The guest code is 4471.", ttl=60, on_expiry="erase")
+    do("put_records", space="notes", records=[{"path": ["code"], "value": 1, "ttl": 60}])
+    assert do("list_records", space="notes", refresh=True)["records"][0]["ttl"] == 60
     clock.advance(days=2)
     assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
     do("undo", number=do("moves")["moves"][0]["number"])

@@ -72,6 +72,18 @@ def without(name: str, bits: int) -> Condition:
     return holds
 
 
+def bearing(name: str, bits: int) -> Condition:
+    """Every bit of *bits* is set in the column."""
+
+    def holds(block: Block) -> bool | NDArray[np.bool_]:
+        if block.bounds(name)[1] < bits:
+            return False
+        marked: NDArray[np.bool_] = (block.columns[name] & bits) == bits
+        return marked
+
+    return holds
+
+
 def narrow(mask: NDArray[np.bool_], blocks: Sequence[Block], conditions: Sequence[Condition]) -> None:
     """Leave in *mask*, shape (rows of all blocks,), only what meets all *conditions*."""
     for block in blocks:

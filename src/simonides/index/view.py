@@ -3,6 +3,8 @@
 visible  = acl ∧ valid_from ≤ as_of < valid_to ∧ ingested_at ≤ known_at < expired_at   (statistics)
 eligible = visible ∧ kinds ∧ project ∧ tags ∧ window ∧ not archived                    (results)
 
+A memory whose time to live has ended counts as archived at once, or as erased, if it is to be.
+
 What is quarantined is visible only where that kind is asked for.
 (SPEC, general settlements 1 to 3.) Now is the clock, or the newest stamp on a row that the asker may read
 (for the owner: that the bank ever set) if the clock stands just behind it. Who states no viewpoint sees all
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from simonides.index.conditions import above, at_most, listed, narrow, without
+from simonides.index.conditions import above, at_most, bearing, listed, narrow, without
 from simonides.index.distinct import distinct
 from simonides.index.quantise import exact_dot, split_query
 from simonides.records.edges import Edges
@@ -34,7 +36,7 @@ from simonides.records.interval import (
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
-from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.records.state import ARCHIVED, CONSOLIDATED, STANDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -97,6 +99,13 @@ class BankView:
     read: RowReader
     principal: str | None = None
     shown: NDArray[np.bool_] | None = None
+
+    @property
+    def standing(self) -> NDArray[np.bool_]:
+        """Eligible rows of standing memories."""
+        mask = self.eligible.copy()
+        narrow(mask, self.snapshot.blocks, [bearing("state", STANDING)])
+        return mask
 
     def ranking(
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""
@@ -301,7 +310,26 @@ class BankView:
             raise PermissionError(f"rows {hidden[:3]} are not visible in this view; a stage invented them")
 
 
-def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -> BankView:
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Memories whose time to live has ended, by the ordinals of their first versions.
+
+    Attributes:
+        archived: found on request only.
+        erased: not there any more, though their rows may be.
+    """
+
+    archived: Sequence[int] = ()
+    erased: Sequence[int] = ()
+
+
+def look(
+    snapshot: IndexSnapshot,
+    filters: Filters,
+    now: int,
+    read: RowReader,
+    ended: Callable[[int], Ended] = lambda _: Ended(),
+) -> BankView:
     """Settle the viewpoint and make the two masks.
 
     Args:
@@ -309,6 +337,7 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
         filters: the caller's explicit conditions and the principal.
         now: the clock, microseconds UTC.
         read: fetches records inside the same read transaction.
+        ended: whose time to live has ended by the viewpoint, microseconds UTC.
     """
     allowed = _allowed(snapshot, filters.principal)
     as_of = (
@@ -336,8 +365,12 @@ def look(snapshot: IndexSnapshot, filters: Filters, now: int, read: RowReader) -
     visible = allowed.copy()
     narrow(visible, snapshot.blocks, conditions)
     _drop_expired(visible, snapshot, known_at)
+    over = ended(as_of)
+    _drop_memories(visible, snapshot, over.erased)
     asked = (filters.archived, filters.kinds, filters.project, filters.tags, filters.tags_match)
     eligible = visible & _mask(snapshot, ("asked", *asked), lambda: _matches(snapshot, filters))
+    if not filters.archived:
+        _drop_memories(eligible, snapshot, over.archived)
     if filters.window is not None:
         narrow(eligible, snapshot.blocks, [_in_window(*filters.window)])
     return BankView(snapshot, visible, eligible, as_of, known_at, read, filters.principal)
@@ -384,6 +417,16 @@ def _drop_expired(mask: NDArray[np.bool_], snapshot: IndexSnapshot, known_at: in
     mask[rows] = there & (stamps > known_at)
 
 
+def _drop_memories(mask: NDArray[np.bool_], snapshot: IndexSnapshot, roots: Sequence[int]) -> None:
+    """Leave out every version of memories."""
+    if not len(roots):
+        return
+    first = np.asarray(roots, np.int64)
+    rows, of = snapshot.later_versions
+    mask[first[first < snapshot.rows]] = False
+    mask[rows[np.isin(of, first)]] = False
+
+
 def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:
     """Rows that a new row may be compared with: current ones whose readers include all of its *readers*.
 
@@ -407,7 +450,9 @@ def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> N
     return mask
 
 
-def tagged(snapshot: IndexSnapshot, tag: str, principal: str | None) -> NDArray[np.int64]:
+def tagged(
+    snapshot: IndexSnapshot, tag: str, principal: str | None, ended: Sequence[int] = ()
+) -> NDArray[np.int64]:
     """Ordinals of the current versions with *tag* that *principal* may read, in the order of storing.
 
     Also those that are archived or whose validity has ended; what is in quarantine and consolidated
@@ -417,16 +462,18 @@ def tagged(snapshot: IndexSnapshot, tag: str, principal: str | None) -> NDArray[
         snapshot: the bank.
         tag: of the versions.
         principal: who asks; ``None`` = the owner.
+        ended: first versions of memories that are not there any more.
     """
-    bearing = np.array([tag in held for held in snapshot.label_sets], np.bool_)
+    named = np.array([tag in held for held in snapshot.label_sets], np.bool_)
     conditions = [
-        listed("tags", bearing),
+        listed("tags", named),
         listed("kind", _ALL_BUT_QUARANTINE),
         without("state", CONSOLIDATED),
     ]
     mask = _allowed(snapshot, principal).copy()
     narrow(mask, snapshot.blocks, conditions)
     _drop_expired(mask, snapshot, HEAD)
+    _drop_memories(mask, snapshot, ended)
     ordinals = np.flatnonzero(mask)
     stored: NDArray[np.int64] = ordinals[np.argsort(snapshot.gather("root", ordinals), kind="stable")]
     return stored

@@ -162,11 +162,17 @@ class Memory:
             return values
         at, turn = asked
         query = turn["text"][-_LONGEST_QUERY:]
-        found: Recall = self.bank.recall(query, max_tokens=self.max_tokens, **self.recall_options)
+        options = {"standing": True, **self.recall_options}
+        found: Recall = self.bank.recall(query, max_tokens=self.max_tokens, **options)
         said = {_squeezed(line) for each in messages for line in _lines(each)}
-        fresh = tuple(hit for hit in found.hits if _squeezed(hit.memory.text) not in said)
+        fresh, standing = (
+            tuple(hit for hit in hits if _squeezed(hit.memory.text) not in said)
+            for hits in (found.hits, found.standing)
+        )
         packed = pack_as_data(
-            replace(found, hits=fresh), ApproximateTokenCounter().count, max_tokens=self.max_tokens
+            replace(found, hits=fresh, standing=standing),
+            ApproximateTokenCounter().count,
+            max_tokens=self.max_tokens,
         ).text.replace(NOTICE, _NOTICE, 1)
         if not packed:
             return values

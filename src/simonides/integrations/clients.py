@@ -7,11 +7,11 @@ The client may be OpenAI's, Anthropic's, or any with the same methods, synchrono
 and ``parse`` of ``chat.completions``, ``responses`` and ``messages``, and ``stream`` of ``chat.completions``
 and ``messages``. Everything else of it is as it was, and neither package is needed here.
 
-Before a call: the last message of the user is the query. What is recalled stands in front of it, in a copy of
-the request, marked as data and within ``max_tokens``; what the request says already is not repeated. Where
-nothing matches, the request is the caller's. After it: the messages of the user behind the last answer, and
-the new answer, are retained, so a history that is sent again is not stored again. A stream passes through;
-what came of it is retained when it ends, fails, is closed or is dropped.
+Before a call: the last message of the user is the query. Standing memories and what is recalled stand in
+front of it, in a copy of the request, marked as data and within ``max_tokens``; what the request says already
+is not repeated. Where there is neither, the request is the caller's. After it: the messages of the user
+behind the last answer, and the new answer, are retained, so a history that is sent again is not stored again.
+A stream passes through; what came of it is retained when it ends, fails, is closed or is dropped.
 
 An error of memory breaks no call: the log tells of it once. An error of the client passes through, and then
 nothing is retained. Weakness: a question costs a recall and a write, some milliseconds each, in its call.

@@ -5,7 +5,8 @@
 
 A document is a memory: its text, and id, relevance, score, source, trust and the caller's metadata beside it.
 Where it is only possible that any answers there are two at most, with ``possibly`` true in their metadata;
-where nothing answers there is none. Needs the extra ``langchain``.
+where nothing answers there is none. Standing memories come first, with ``standing`` true; the option
+``standing`` false leaves them out. Needs the extra ``langchain``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
+
+from simonides.records.recall import STANDING
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -39,8 +42,8 @@ class BankRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 the base hands it in
     ) -> list[Document]:
-        found = self.bank.recall(query, **self.options)
-        return [_document(hit, possibly=found.doubtful) for hit in found.told]
+        found = self.bank.recall(query, **{"standing": True, **self.options})
+        return [_document(hit, possibly=found.doubtful) for hit in (*found.standing, *found.told)]
 
 
 def _document(hit: Hit, *, possibly: bool) -> Document:
@@ -50,7 +53,8 @@ def _document(hit: Hit, *, possibly: bool) -> Document:
         "id": memory.id,
         "kind": memory.kind.value,
         "relevance": hit.relevance,
-        "possibly": possibly,
+        "possibly": possibly and hit.scored_by != STANDING,
+        "standing": hit.scored_by == STANDING,
         "earlier": hit.earlier,
         "score": hit.score,
         "source": memory.source or memory.document,

@@ -4,7 +4,10 @@
 
 Namespace and key are the path of a value. Search by a query is a recall in the bank that gives the nearest
 values, each with its relevance as score, the probability that it answers; without one it lists, newest first.
-A time to live is refused: a memory that expires by itself is not forgotten. Needs the extra ``langgraph``.
+A time to live is in minutes, as LangGraph has it, and begins anew with each put, and with each read unless
+``refresh_ttl`` is false. When it has ended the value is not found any more, and the next write erases it:
+``ttl`` holds the defaults, of which ``omit_expired`` is always true and nothing needs to be swept. Needs the
+extra ``langgraph``.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from simonides.integrations.keyed import LONGEST_TEXT, newest_of_each, search_re
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from langgraph.store.base import Op, Result
+    from langgraph.store.base import Op, Result, TTLConfig
 
     from simonides.integrations.keyed import AnyBank
     from simonides.records.keyed_record import KeyedRecord
@@ -55,12 +58,14 @@ class BankStore(BaseStore):
 
     Args:
         bank: of this process, or of a server.
+        ttl: ``default_ttl`` in minutes and ``refresh_on_read``; ``None`` = values have no end.
     """
 
-    supports_ttl = False
+    supports_ttl = True
 
-    def __init__(self, bank: AnyBank) -> None:
+    def __init__(self, bank: AnyBank, *, ttl: TTLConfig | None = None) -> None:
         self._bank = bank
+        self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Each operation in turn."""
@@ -72,7 +77,8 @@ class BankStore(BaseStore):
 
     def _do(self, op: Op) -> Result:
         if isinstance(op, GetOp):
-            found = newest_of_each(self._bank.list_records(_SPACE, (*op.namespace, op.key), exact=True))
+            path = (*op.namespace, op.key)
+            found = newest_of_each(self._bank.list_records(_SPACE, path, exact=True, refresh=op.refresh_ttl))
             return Item(**_fields(found[-1])) if found else None
         if isinstance(op, PutOp):
             self._put(op)
@@ -88,13 +94,14 @@ class BankStore(BaseStore):
         if op.value is None:
             self._bank.forget_records(_SPACE, path, exact=True)
             return
-        if op.ttl is not None:
-            raise InputError("ttl", "is not supported; leave it out, and forget what is no longer needed")
         shown = op.value
         if isinstance(op.index, list):
             shown = {name: value for name, value in op.value.items() if name in op.index}
         words = "" if op.index is False else words_of(shown)
-        self._bank.put_records(_SPACE, [{"path": path, "value": op.value, "text": words[:LONGEST_TEXT]}])
+        record: dict[str, Any] = {"path": path, "value": op.value, "text": words[:LONGEST_TEXT]}
+        if op.ttl is not None:
+            record["ttl"] = op.ttl * 60
+        self._bank.put_records(_SPACE, [record])
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.offset + op.limit
@@ -106,7 +113,11 @@ class BankStore(BaseStore):
             by_key = sorted(below, key=lambda each: each.path)
             found = sorted(by_key, key=lambda each: each.updated_at, reverse=True)
         kept = [each for each in found if _passes(each.value, op.filter or {})]
-        return [SearchItem(**_fields(each), score=each.score) for each in kept[op.offset : wanted]]
+        given = kept[op.offset : wanted]
+        for each in given if op.refresh_ttl else ():
+            if each.ttl is not None:
+                self._bank.list_records(_SPACE, each.path, exact=True, refresh=True)
+        return [SearchItem(**_fields(each), score=each.score) for each in given]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         every = {each.path[:-1] for each in self._bank.list_records(_SPACE)}

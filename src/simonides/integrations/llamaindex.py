@@ -17,6 +17,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import Field
 
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.records.recall import STANDING
 from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class BankRetriever(BaseRetriever):
     """A ``BaseRetriever``; a node is a memory, its score the relevance where the bank judges it.
 
     Where it is only possible that any answers there are two at most, with ``possibly`` true in their
-    metadata; where nothing answers there is none.
+    metadata; where nothing answers there is none. Standing memories come first, with ``standing`` true and
+    a score of 0 where the question does not find them; ``standing=False`` leaves them out.
 
     Args:
         bank: of this process, or of a server.
@@ -43,7 +45,7 @@ class BankRetriever(BaseRetriever):
         self._asked = options
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._bank.recall(query_bundle.query_str, **self._asked)
+        found = self._bank.recall(query_bundle.query_str, **{"standing": True, **self._asked})
         return [
             NodeWithScore(
                 node=TextNode(
@@ -51,7 +53,8 @@ class BankRetriever(BaseRetriever):
                     text=hit.text,
                     metadata={
                         **hit.memory.metadata,
-                        "possibly": found.doubtful,
+                        "possibly": found.doubtful and hit.scored_by != STANDING,
+                        "standing": hit.scored_by == STANDING,
                         "earlier": hit.earlier,
                         "source": hit.memory.source,
                         "trust": hit.memory.trust,
@@ -59,7 +62,7 @@ class BankRetriever(BaseRetriever):
                 ),
                 score=hit.judged,
             )
-            for hit in found.told
+            for hit in (*found.standing, *found.told)
         ]
 
 
@@ -84,7 +87,8 @@ class BankMemoryBlock(BaseMemoryBlock[str]):
         )
         if asked is None:
             return ""
-        found = await asyncio.to_thread(self.bank.recall, asked, max_tokens=self.max_tokens, **self.options)
+        options = {"standing": True, **self.options}
+        found = await asyncio.to_thread(self.bank.recall, asked, max_tokens=self.max_tokens, **options)
         return pack_as_data(found, ApproximateTokenCounter().count, max_tokens=self.max_tokens).text
 
     async def _aput(self, messages: list[ChatMessage]) -> None:

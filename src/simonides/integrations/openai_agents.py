@@ -113,9 +113,11 @@ def recall_tool(bank: AnyBank, *, max_tokens: int = 1_500, **options: Any) -> Fu
         Args:
             query: What you want to know, in words.
         """
-        found = await asyncio.to_thread(lambda: bank.recall(query, max_tokens=max_tokens, **options))
+        asked = {"standing": True, **options}
+        found = await asyncio.to_thread(lambda: bank.recall(query, max_tokens=max_tokens, **asked))
         if found.no_match:
             return not_in_memory(found.no_match_reasons)
-        return pack_as_data(found, ApproximateTokenCounter().count, max_tokens=max_tokens).text
+        text = pack_as_data(found, ApproximateTokenCounter().count, max_tokens=max_tokens).text
+        return f"{text}\n{not_in_memory(found.no_match_reasons)}" if found.band == "none" else text
 
     return recall

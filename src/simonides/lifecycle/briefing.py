@@ -1,14 +1,15 @@
 """What the next session should know: a text within a budget, in sections, each line with the memory's id.
 
-    Pinned              what the owner pinned
+    Pinned              what the owner pinned, standing memories first
     Relevant            what a recall of the task finds
     Decisions           kind decision, still held, the newest first
     Open questions      what ends with a question mark or is tagged "open", the newest first
     Recent changes      what was closed by something newer in the last ``RECENT_DAYS`` days: before → after
 
-A memory stands in the first section that has it. Pins come first and may use the whole budget, the newest
-first. The other sections share what pins leave, in this order: each may use its share of what is left
-(``SHARES``), so that a full one never empties the next, and the last that has lines may use all of it.
+A memory stands in the first section that has it. Pins come first and may use the whole budget: standing
+memories, then the others, each the newest first. The other sections share what pins leave, in this order:
+each may use its share of what is left (``SHARES``), so that a full one never empties the next, and the last
+that has lines may use all of it.
 Deterministic: same bank, task, clock and profile, same text.
 """
 
@@ -26,6 +27,8 @@ from simonides.records.kind import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from simonides.backends.embedded.bank import Reading
     from simonides.index.view import BankView
@@ -66,9 +69,9 @@ class Brief:
         }
 
 
-def newest_first(view: BankView) -> list[Memory]:
-    """What is eligible, by its first recording: a move or an edit makes nothing newer."""
-    rows = np.flatnonzero(view.eligible)
+def newest_first(view: BankView, rows: NDArray[np.int64] | None = None) -> list[Memory]:
+    """What is eligible, or *rows* of it, by its first recording: a move or an edit makes nothing newer."""
+    rows = np.flatnonzero(view.eligible) if rows is None else rows
     stamps = first_recorded(view, rows).tolist()
     held = zip(view.memories(rows.tolist()), stamps, strict=True)
     return [memory for memory, _ in sorted(held, key=lambda pair: (-pair[1], pair[0].id))]
@@ -109,7 +112,7 @@ def sort_out(
     """Lines by section: (id, line), each memory in one section only.
 
     Args:
-        current: what holds now and is not archived, the newest first.
+        current: what holds now and is not archived: standing memories, then the newest first.
         changed: what was closed of late, with what closed it, the newest first.
         relevant: what a recall of the task tells, best first, each with the mark that stands before it.
     """

@@ -1,7 +1,8 @@
 """One maintenance run: plan from one read, then make the steps in batches, each batch one transaction.
 
-Order: returns, promotions, archivings, observations; inside each by the first version's ordinal, withdrawals
-first. A language model, where one is handed in, is asked between two transactions.
+Order: times to live that have ended, returns, promotions, archivings, observations; inside each by the first
+version's ordinal, withdrawals first. A language model, where one is handed in, is asked between two
+transactions.
 The plan depends on nothing but the bank and the clock, and every step is looked at again inside its
 transaction. So a run that is cut short, or killed, is simply made again, and a run on a bank where nothing is
 due changes nothing. Cost: one pass over the memories that the bank holds now, whatever is due.
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from simonides.backends.embedded.expiry import ERASE, expire_due, read_due
 from simonides.backends.embedded.upkeep import read_moves, read_standing
 from simonides.lifecycle.moving import Moves, archivings, promotions, returns
 from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     import apsw
 
     from simonides.backends.embedded.bank import EmbeddedBank
+    from simonides.backends.embedded.expiry import Due
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.thresholds import Thresholds
     from simonides.lifecycle.wording import Wording, Writer
@@ -40,9 +43,10 @@ MOST_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A step that is due; about an observation, with its plan and perhaps a model's words for it."""
+    """A step that is due: of a time to live, about an observation with its plan, or of a memory that ages."""
 
     step: Step
+    expiry: Due | None = None
     planned: Planned | None = None
     wording: Wording | None = None
     writer: Writer | None = None
@@ -75,23 +79,38 @@ def maintain(
         UnavailableError: another process maintains the bank, or it cannot be written.
     """
     if dry_run:
-        due = _plan(rows, thresholds, now())
+        ended = _ended(rows, thresholds, now())
+        over = {due.step.memory for due in ended}
+        due = [*ended, *(each for each in _plan(rows, thresholds, now()) if each.step.memory not in over)]
         would = tuple(each.step for each in due[:most])
         return MaintenanceReport(would, len(due) - len(would), dry_run=True)
     with rows.maintaining():
-        due = _plan(rows, thresholds, now())
         made: list[Step] = []
-        wanted, done = due[:most], 0
-        while done < len(wanted) and not stopping():
-            batch = wanted[done : done + AT_ONCE]
-            if writer is not None:
-                batch, writer = _worded(rows, batch, writer)
-            with rows.writing(now()) as transaction:
-                made += [step for each in batch if (step := _make(transaction, each)) is not None]
-            done += len(batch)
-            if progress:
-                progress("maintenance steps", done, len(wanted))
-        return MaintenanceReport(tuple(made), len(due) - done, dry_run=False)
+        begun = left = 0
+        # The rest is planned when times to live have ended: nothing may sum up what is to be erased.
+        for plan in (_ended, _plan):
+            due = plan(rows, thresholds, now())
+            wanted, done = due[: most - begun], 0
+            while done < len(wanted) and not stopping():
+                batch = wanted[done : done + AT_ONCE]
+                if writer is not None:
+                    batch, writer = _worded(rows, batch, writer)
+                with rows.writing(now()) as transaction:
+                    steps = [step for each in batch if (step := _end_or_make(transaction, each)) is not None]
+                    if any(step.action == "erase" for step in steps):
+                        rows.drop_reranker()
+                made += steps
+                done += len(batch)
+                if progress:
+                    progress("maintenance steps", begun + done, begun + len(wanted))
+            begun += len(wanted)
+            left += len(due) - done
+        return MaintenanceReport(tuple(made), left, dry_run=False)
+
+
+def _ended(rows: EmbeddedBank, _: Thresholds, now: int) -> list[_Due]:
+    with rows.reading() as reading:
+        return [_Due(_step_of(expiry), expiry) for expiry in read_due(reading.connection, now)]
 
 
 def _worded(rows: EmbeddedBank, batch: list[_Due], writer: Writer) -> tuple[list[_Due], Writer | None]:
@@ -126,10 +145,22 @@ def _plan(rows: EmbeddedBank, thresholds: Thresholds, now: int) -> list[_Due]:
         return [*map(_Due, steps), *_observations(reading.connection, thresholds, moment)]
 
 
+def _step_of(expiry: Due) -> Step:
+    if expiry.task == ERASE:
+        return Step("erase", expiry.memory, "", "erased", expiry.reason)
+    return Step("archive", expiry.memory, "", "archived", expiry.reason)
+
+
 def _observations(connection: apsw.Connection, thresholds: Thresholds, now: int) -> Iterator[_Due]:
     if thresholds.observations is not None:
         for planned in plan_observations(connection, thresholds.observations, now):
-            yield _Due(planned.step, planned)
+            yield _Due(planned.step, planned=planned)
+
+
+def _end_or_make(transaction: WriteTransaction, due: _Due) -> Step | None:
+    if due.expiry is not None:
+        return due.step if expire_due(transaction, [due.expiry]) else None
+    return _make(transaction, due)
 
 
 def _make(transaction: WriteTransaction, due: _Due) -> Step | None:

@@ -11,7 +11,7 @@ class Step:
     """What changes about one memory, and why.
 
     Attributes:
-        action: promote, archive, observe, update or withdraw.
+        action: promote, archive, erase, return, observe, update or withdraw.
         memory: id; empty for an observation that is not there yet.
         was, became: layers, states, or numbers of sources.
         reason: in words, with the numbers that decided.

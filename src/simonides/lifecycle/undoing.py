@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from simonides.backends.embedded.expiry import revive
 from simonides.backends.embedded.upkeep import read_moves
 from simonides.records.state import ARCHIVED
 from simonides.retain.supersession import CLOSE, reopen
@@ -27,10 +28,11 @@ def undo(transaction: WriteTransaction, move: Move) -> bool:
     ordinal = transaction.current_ordinal(move.memory)
     if ordinal is None or not move.stands:
         return False
-    layer, state = transaction.columns(ordinal, "layer", "state")
+    layer, state, root = transaction.columns(ordinal, "layer", "state", "root")
     if move.action == "promote" and layer == move.became:
         transaction.revise(ordinal, layer=move.was)
     elif move.action == "archive" and int(state) & ARCHIVED:
+        revive(transaction.connection, int(root), transaction.now)
         transaction.revise(ordinal, state=int(state) & ~ARCHIVED)
     else:
         return False

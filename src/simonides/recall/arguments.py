@@ -7,7 +7,7 @@ A date stands for its first instant wherever one moment is asked for: ``as_of="2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,7 @@ class RecallRequest:
         max_tokens: budget of the context, 0 to ``MAX_TOKENS``; ``None`` = no budget.
         filters: what may exclude a memory.
         seed: 0 to ``MAX_SEED``; ``None`` = derived from query and clock.
+        standing: whether standing memories lead the context.
     """
 
     text: str
@@ -57,6 +58,8 @@ class RecallRequest:
     max_tokens: int | None
     filters: Filters
     seed: int | None
+    # Not in the text of a request, from which the id of a recall is made: without it ids are as they were.
+    standing: bool = field(default=False, repr=False)
 
 
 def read_recall_arguments(
@@ -77,6 +80,7 @@ def read_recall_arguments(
     types: object = None,
     include_archived: object = False,
     prefer_observations: object = False,
+    standing: object = False,
 ) -> RecallRequest:
     """Check the arguments of a recall; but for *query* and *tags_match*, ``None`` means "not given".
 
@@ -100,6 +104,7 @@ def read_recall_arguments(
             what is in both is kept.
         include_archived: true or false.
         prefer_observations: true or false.
+        standing: true or false.
 
     Raises:
         UnknownNameError: a kind, type or *tags_match* that does not exist.
@@ -125,6 +130,7 @@ def read_recall_arguments(
             observations=_switch(prefer_observations, "prefer_observations"),
         ),
         seed=_count(seed, "seed", 0, MAX_SEED),
+        standing=_switch(standing, "standing"),
     )
 
 

@@ -10,7 +10,8 @@ Under a deadline some stages are left out (``deadline``); when an understander s
 looked for (``query.skip``), all but the packer are, and the trace says so under ``skipped``. A refiner may
 judge that nothing in the pool answers the query (``Refined.no_match``): the hits stay, the context is empty,
 and nothing of it counts as degraded. Where it judges that something possibly does (band ``weak``), the
-context holds two memories at most, each marked with "possibly".
+context holds two memories at most, each marked with "possibly". Standing memories that are handed in lead the
+context whatever was found (``packing.standing``), and are no hits.
 """
 
 from __future__ import annotations
@@ -27,20 +28,24 @@ from simonides.recall.counting import Meter
 from simonides.recall.deadline import Deadline
 from simonides.recall.depth import deepened, too_shallow
 from simonides.recall.helping.running import Work
+from simonides.recall.packing.render import SEPARATOR
+from simonides.recall.packing.standing import lead_of, left_for_hits
 from simonides.recall.recording import PoolAfter
 from simonides.records.candidate import FUSED
 from simonides.records.recall import MOST_POSSIBLE, Recall, is_doubtful
 from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from simonides.protocols import Packed, Tools, View
+    from simonides.recall.packing.standing import Lead
     from simonides.recall.recording import Recording
     from simonides.records.candidate import Candidate
+    from simonides.records.memory import Memory
     from simonides.records.query import Query
     from simonides.records.ranking import Ranking
-    from simonides.records.recall import Judgement
+    from simonides.records.recall import Judgement, Omitted
 
 NOTHING_FOUND = "nothing was found"
 """Why there is no match where the pool is empty."""
@@ -131,6 +136,7 @@ def run(
     timer: Callable[[], float],
     executor: Submits | None = None,
     recording: Recording | None = None,
+    standing: Sequence[Memory] = (),
 ) -> Recall:
     """Answer *query* from what *view* lets see.
 
@@ -143,6 +149,7 @@ def run(
         timer: seconds on a clock that never goes back, such as ``time.perf_counter``.
         executor: runs the channels side by side; ``None`` = one after the other.
         recording: filled with every ranking and pool, for ``explain``.
+        standing: memories that lead the context, the first to get room first.
     """
     began = timer()
     meter = Meter()
@@ -164,7 +171,9 @@ def run(
 
     start = timer()
     reasons = _why_no_match(query, pool, lines)
-    packed = _pack(plan, view, query, pool, tools, judgement, answered=not reasons)
+    lead = lead_of(standing, query.max_tokens, tools.tokens.count, judgement.relevance if judgement else {})
+    found = tuple(candidate for candidate in pool if candidate.ordinal not in lead.ordinals)
+    packed = _pack_below(lead, plan, view, query, found, tools, judgement, answered=not reasons)
     lines.append(_line(plan.packer, "packer", timer() - start, len(packed.hits)))
 
     for line in lines:
@@ -196,13 +205,47 @@ def run(
         packed.hits,
         packed.context,
         packed.omitted,
-        no_match=bool(reasons),
+        no_match=bool(reasons) and not lead.hits,
         trace=trace,
         chunks=packed.chunks,
         no_match_reasons=reasons,
         confidence=judgement.confidence if judgement else 0.0 if judges_relevance(plan) else None,
         band="none" if reasons else judgement.band if judgement else "match",
+        standing=lead.hits,
     )
+
+
+def _pack_below(
+    lead: Lead,
+    plan: Plan,
+    view: View,
+    query: Query,
+    pool: tuple[Candidate, ...],
+    tools: Tools,
+    judgement: Judgement | None,
+    *,
+    answered: bool,
+) -> Packed:
+    """Hits in the room that *lead* leaves, and the context with both."""
+    count, most = tools.tokens.count, left_for_hits(lead, query.max_tokens, tools.tokens.count)
+    packed = _pack(plan, view, replace(query, max_tokens=most), pool, tools, judgement, answered=answered)
+    if not lead.hits:
+        return replace(packed, omitted=(*_without(lead.omitted, packed), *packed.omitted))
+    context = SEPARATOR.join(filter(None, (lead.text, packed.context)))
+    if most is not None and packed.context:
+        # For some counters the whole has more tokens than its parts.
+        over = count(context) - count(packed.context) - count(lead.text + SEPARATOR)
+        if over > 0:
+            less = replace(query, max_tokens=max(0, most - over))
+            packed = _pack(plan, view, less, pool, tools, judgement, answered=answered)
+            context = SEPARATOR.join(filter(None, (lead.text, packed.context)))
+    return replace(packed, context=context, omitted=(*_without(lead.omitted, packed), *packed.omitted))
+
+
+def _without(omitted: Sequence[Omitted], packed: Packed) -> list[Omitted]:
+    """Those of *omitted* that a packer neither took nor lists itself."""
+    known = {hit.id for hit in packed.hits} | {each.id for each in packed.omitted}
+    return [each for each in omitted if each.id not in known]
 
 
 def _pack(

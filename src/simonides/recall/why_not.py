@@ -64,6 +64,8 @@ def why_not(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
         versions: every version of it that the asker may read, oldest first, at least one.
         recalled: the recall that is asked about, made with a recording.
     """
+    if any(hit.id == versions[-1].id for hit in recalled.recall.standing):
+        return WhyNot(versions[-1].id, True, "", "it is a standing memory, and leads the context")
     memory = next((version for version in versions if recalled.view.visible[version.ordinal]), None)
     for hit in recalled.recall:
         if hit.id == versions[-1].id and memory is None:
@@ -72,7 +74,7 @@ def why_not(versions: Sequence[Memory], recalled: Recalled) -> WhyNot:
     if memory is None:
         return _not_visible(versions, recalled)
     if not recalled.view.eligible[memory.ordinal]:
-        reason, remedy = _filter_that_left_out(memory, recalled.filters)
+        reason, remedy = _filter_that_left_out(memory, recalled.filters, recalled.recall.trace.as_of)
         return WhyNot(memory.id, False, ELIGIBLE, reason, remedy=remedy)
     for hit in recalled.recall:
         if hit.id == memory.id:
@@ -321,8 +323,8 @@ def _shown(micros: int) -> str:
     return moment.isoformat() if moment else "an open end"
 
 
-def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
-    """Which explicit filter excludes it, and what would not."""
+def _filter_that_left_out(memory: Memory, filters: Filters, as_of: int) -> tuple[str, str]:
+    """Which explicit filter, or time to live, excludes it, and what would not."""
     if filters.kinds is not None and memory.kind not in filters.kinds:
         wanted = ", ".join(kind.value for kind in filters.kinds) or "none (an empty list)"
         return f"it is {memory.kind.value}, and kinds asks for {wanted}", f"kinds with {memory.kind.value!r}"
@@ -339,6 +341,11 @@ def _filter_that_left_out(memory: Memory, filters: Filters) -> tuple[str, str]:
         )
     if memory.archived and not filters.archived:
         return "maintenance has put it away", "include_archived, or used, which brings it back"
+    if not filters.archived and (memory.expires_micros <= as_of or filters.window is None):
+        return (
+            "its time to live has ended",
+            "include_archived, an earlier as_of, or used, which brings it back",
+        )
     start, end = filters.window or (0, 0)
     happened = "undated" if memory.occurred is None else f"from {_shown(memory.occurred.start)}"
     return (

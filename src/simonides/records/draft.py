@@ -23,6 +23,7 @@ class Draft:
 
     What was not given is settled later: kind, salience and confidence by what the text says, the layer by the
     kind. ``statement`` is a relation that the caller declared: (name, subject, object, single-valued).
+    ``ttl`` is a time to live in microseconds, or ``FOREVER``; ``on_expiry`` is what becomes of it then.
     ``source_text`` is the raw text of which the item is the ``span`` (characters, half-open): the document,
     or the turn without its speaker. Without a span the item is its own source. ``place`` is where the item
     stands, for errors: ``items[3]``, or empty for a single item.
@@ -54,6 +55,8 @@ class Draft:
     statement: Relation | None = None
     source_text: str = ""
     span: tuple[int, int] | None = None
+    ttl: int | None = None
+    on_expiry: str | None = None
     place: str = field(default="", compare=False)
 
 

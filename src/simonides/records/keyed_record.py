@@ -45,6 +45,7 @@ class KeyedRecord:
         created_at: when the first value was put under this key.
         updated_at: when this value was put.
         score: of a search, ``Hit.judged``; ``None`` where it was read by its key.
+        ttl: seconds that it lives from when it was put, or last refreshed; ``None`` = it has no end.
     """
 
     id: str
@@ -53,6 +54,7 @@ class KeyedRecord:
     created_at: datetime
     updated_at: datetime
     score: float | None = None
+    ttl: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description without the score; times in ISO 8601 UTC."""
@@ -62,6 +64,7 @@ class KeyedRecord:
             "value": self.value,
             "created_at": self.created_at.isoformat(),
             "updated_at": self.updated_at.isoformat(),
+            "ttl": self.ttl,
         }
 
     @classmethod
@@ -73,6 +76,7 @@ class KeyedRecord:
             answer["value"],
             datetime.fromisoformat(answer["created_at"]),
             datetime.fromisoformat(answer["updated_at"]),
+            ttl=answer["ttl"],
         )
 
 
@@ -109,4 +113,4 @@ def record_of(
     if created is None and space == "langgraph" and isinstance(value, dict) and {*value} == _WRAPPED:
         value, created = value["value"], value["created"]
     created_at = put_at if created is None else datetime.fromisoformat(created)
-    return KeyedRecord(memory.id, tuple(kept["path"]), value, created_at, put_at, score)
+    return KeyedRecord(memory.id, tuple(kept["path"]), value, created_at, put_at, score, kept.get("ttl"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simonides.records.interval import Interval, from_micros
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
+from simonides.records.interval import FOREVER, Interval, from_micros
+from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED, STANDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +21,7 @@ class Memory:
 
     Times are microseconds UTC with open ends ``BEGINNING``/``FOREVER``; the properties without the
     ``_micros`` suffix give aware datetimes, ``None`` for an open end. Salience and confidence lie in [0, 1].
+    ``on_expiry`` is what becomes of it at ``expires_at``: archive or erase; empty = it has no end.
     """
 
     id: str
@@ -55,6 +56,8 @@ class Memory:
     trust: float = 1.0
     superseded_by: str = ""
     state: int = 0
+    expires_micros: int = FOREVER
+    on_expiry: str = ""
 
     def __str__(self) -> str:
         return self.text
@@ -63,6 +66,11 @@ class Memory:
     def pinned(self) -> bool:
         """Whether it is kept from decay, and comes first in a brief."""
         return bool(self.state & PINNED)
+
+    @property
+    def standing(self) -> bool:
+        """Whether it leads the context of each recall that asks for standing memories."""
+        return bool(self.state & STANDING)
 
     @property
     def archived(self) -> bool:
@@ -89,6 +97,11 @@ class Memory:
     @property
     def expired_at(self) -> datetime | None:
         return from_micros(self.expired_at_micros)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When its time to live ends; ``None`` = it has none. Of the memory, the same in every version."""
+        return from_micros(self.expires_micros)
 
     @property
     def event_time(self) -> datetime | None:
@@ -139,7 +152,10 @@ class Memory:
             "author": self.author,
             "trust": self.trust,
             "superseded_by": self.superseded_by,
+            "expires_at": iso(self.expires_at),
+            "on_expiry": self.on_expiry,
             "pinned": self.pinned,
+            "standing": self.standing,
             "archived": self.archived,
             "consolidated": self.consolidated,
         }

@@ -28,6 +28,10 @@ EARLIER = "earlier"
 """The signal (1) of a hit that a newer one changes, and the word that marks it where it is read."""
 
 
+STANDING = "standing"
+"""What gives a hit its place in ``Recall.standing``, and the word that marks it where it is read."""
+
+
 def is_doubtful(band: Band, precision: str) -> bool:
     """Whether what is read is marked with "possibly": nothing is likely to answer, but something may."""
     return band == "weak" and precision != "wide"
@@ -167,22 +171,25 @@ class Recall:
         hits: what was found, best first.
         context: the same, rendered for a prompt; never above ``max_tokens``, empty when nothing matches.
         omitted: candidates that did not fit the budget.
-        no_match: nothing was found, or nothing of it answers the query (not: everything was over budget, see
-            ``omitted``). Hits that were found are there all the same.
+        no_match: there is nothing to tell: nothing was found, or nothing of it answers the query (not:
+            everything was over budget, see ``omitted``), and no standing memory leads the context. Hits that
+            were found are there all the same.
         trace: what each stage did.
         chunks: the raw sources behind the hits, when they were asked for.
         explanations: one per hit, when they were asked for.
         confidence: the calibrated probability that anything answers the query, 0 to 1; ``None`` where the
             profile judges none.
-        band: ``"match"``, ``"weak"`` (the context marks its lines with "possibly") or ``"none"``
-            (``no_match``).
+        band: ``"match"``, ``"weak"`` (the context marks its lines with "possibly") or ``"none"``: nothing
+            answers, whether standing memories are told or not.
         precision: that was asked for.
-        no_match_reasons: why ``no_match`` holds, in words; empty when it does not.
+        no_match_reasons: why nothing answers, in words; empty when something may.
         id: by which ``Bank.used`` says what of it was of use; the same question at the same time has the
             same one. Empty where no bank gave one.
         evidence: by id of an observation that maintenance made, the memories for and against it, when they
             were asked for.
         job: in the async tier, by which ``Bank.job`` gives the better answer; empty = there is none.
+        standing: the standing memories that lead the context, where they were asked for; none of them is
+            among the hits, and ``relevance`` is ``None`` where the recall did not find it.
     """
 
     hits: tuple[Hit, ...]
@@ -199,6 +206,7 @@ class Recall:
     id: str = field(default="", compare=False)
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
     job: str = ""
+    standing: tuple[Hit, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -223,7 +231,7 @@ class Recall:
 
         In the band none there are none, and ``not_in_memory`` says why.
         """
-        if self.no_match:
+        if self.no_match or self.band == "none":
             return ()
         return self.hits[:MOST_POSSIBLE] if self.doubtful else self.hits
 
@@ -250,6 +258,8 @@ class Recall:
             "precision": self.precision,
             "told": len(self.told),
         }
+        if self.standing:
+            answer["standing"] = [hit.to_dict() for hit in self.standing]
         if self.job:
             answer["job"] = self.job
         if self.chunks:

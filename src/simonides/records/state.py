@@ -15,4 +15,7 @@ ARCHIVED = 2
 CONSOLIDATED = 4
 """An observation that maintenance made from several memories (HI-17)."""
 
-ALL_STATES = PINNED | ARCHIVED | CONSOLIDATED
+STANDING = 8
+"""A pinned memory that also leads the context of each recall that asks for standing memories."""
+
+ALL_STATES = PINNED | ARCHIVED | CONSOLIDATED | STANDING

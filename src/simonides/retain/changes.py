@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from simonides.records.state import ARCHIVED
 from simonides.retain.names import fold_name
 from simonides.retain.readers import all_may_read
 from simonides.retain.supersession import Rival, declared
@@ -76,13 +77,17 @@ def find_rivals(
 
 
 def restated(transaction: WriteTransaction, draft: Draft) -> list[int]:
-    """Rows that state the very value of a subject's attribute that a text states, the newest first."""
+    """Rows that state the very value of a subject's attribute that a text states, the newest first.
+
+    Archived ones are left out: they would swallow what is said anew.
+    """
     said = [one for one in read_statements(draft.text, draft.speaker or None) if one.single_valued]
     if len(said) != 1 or said[0].ended or said[0].old_value:
         return []
     (mine,) = said
     ordinals = transaction.stating(mine.subject, mine.attribute, draft.acl, MOST_NEAR)
-    return [held.ordinal for held in transaction.held(ordinals) if _says(held, mine)]
+    said_so = [held.ordinal for held in transaction.held(ordinals) if _says(held, mine)]
+    return [row for row in said_so if not int(transaction.columns(row, "state")[0]) & ARCHIVED]
 
 
 def _says(held: Held, mine: Statement) -> bool:

@@ -20,6 +20,7 @@ from simonides.records.hygiene import MAX_PROJECT_BYTES, clean_choice, clean_lab
 from simonides.records.interval import parse_time
 from simonides.records.kind import Kind, Layer
 from simonides.records.source import Origin
+from simonides.records.time_to_live import ON_EXPIRY, read_ttl
 from simonides.records.utterance import TRUST
 from simonides.retain.metadata import canonical_json
 
@@ -72,6 +73,8 @@ _DEFAULTS: Mapping[str, object] = {
     "subject": "",
     "object": "",
     "single_valued": False,
+    "ttl": None,
+    "on_expiry": None,
 }
 
 ITEM_KEYS = frozenset(_DEFAULTS) | {"text"}
@@ -93,8 +96,9 @@ def read_items(
             text) or a mapping with ``text`` and any key of *shared*.
         shared: used where an item does not state its own: kind, layer, tags, project, path, source, context,
             relation, event_time, valid_from, valid_to, recorded_at, metadata, acl, salience and confidence
-            (0 to 1), deduplicate, document_id, session, speaker, role, expansion; and subject, object and
-            single_valued, which make *relation* a statement. ``None`` means "not given", here and in an item.
+            (0 to 1), deduplicate, document_id, session, speaker, role, expansion, ttl and on_expiry; and
+            subject, object and single_valued, which make *relation* a statement. ``None`` means "not given",
+            here and in an item.
         zone: the zone of times that state none.
         first: number of the first item of an iterable, for errors.
         places: name of each item of an iterable, for errors; by default ``items[0]`` and so on.
@@ -163,6 +167,8 @@ def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping
         role=values["role"],
         expansion=values["expansion"],
         statement=_statement(values, place),
+        ttl=values["ttl"],
+        on_expiry=values["on_expiry"],
         source_text=origin.text if isinstance(origin, Origin) else "",
         span=(origin.start, origin.stop) if isinstance(origin, Origin) else None,
         place=place,
@@ -211,6 +217,8 @@ def _readers(zone: tzinfo) -> dict[str, _Reader]:
         "subject": label,
         "object": label,
         "single_valued": _switch,
+        "ttl": read_ttl,
+        "on_expiry": lambda value, field: clean_choice(value, field, ON_EXPIRY),
     }
 
 

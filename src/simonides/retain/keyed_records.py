@@ -15,10 +15,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.bank import Reading
+from simonides.backends.embedded.expiry import ERASE, roots_due, set_expiry
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.index.view import tagged
 from simonides.records.hygiene import MAX_LABELS, clean_label, clean_text, named_entries, shown
-from simonides.records.interval import from_micros
+from simonides.records.interval import FOREVER, from_micros
 from simonides.records.keyed_record import (
     IN_SOURCE,
     MAX_SPACE_CHARACTERS,
@@ -29,11 +30,13 @@ from simonides.records.keyed_record import (
     value_is_in_source,
 )
 from simonides.records.source import Origin
+from simonides.records.time_to_live import ERASE as FORGET
+from simonides.records.time_to_live import NEVER, TimeToLive, read_ttl
 from simonides.retain.items import ITEM_KEYS, MAX_TEXT_BYTES, ORIGIN
 from simonides.retain.metadata import MAX_METADATA_BYTES, canonical_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Prepared
@@ -77,6 +80,7 @@ class KeyedRecords:
     Args:
         space: 1 to 64 characters.
         principal: who acts; ``None`` = the owner.
+        now: microseconds UTC; records whose time to live has ended by then are not there.
 
     Raises:
         InputError: *space* cannot be a name.
@@ -84,6 +88,7 @@ class KeyedRecords:
 
     space: str
     principal: str | None
+    now: int
 
     def __post_init__(self) -> None:
         if len(clean_label(self.space, "space")) > MAX_SPACE_CHARACTERS:
@@ -190,6 +195,16 @@ class KeyedRecords:
             self._rename(transaction, record, old, new)
         return len(moved)
 
+    def refresh(self, transaction: WriteTransaction, records: Iterable[KeyedRecord]) -> None:
+        """Let records live their time anew from now on."""
+        for record in records:
+            ordinal = None if record.ttl is None else transaction.current_ordinal(record.id)
+            if ordinal is None or record.ttl is None:
+                continue
+            root = int(transaction.columns(ordinal, "root")[0])
+            due = TimeToLive(read_ttl(record.ttl)).due(self.now)
+            set_expiry(transaction.connection, root, (ERASE, due))
+
     def _rename(
         self, transaction: WriteTransaction, record: KeyedRecord, old: tuple[str, ...], new: tuple[str, ...]
     ) -> None:
@@ -223,7 +238,8 @@ class KeyedRecords:
         last: int = 0,
     ) -> Iterator[KeyedRecord]:
         """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
-        ordinals = tagged(reading.snapshot, tag_of(self.space, path), self.principal).tolist()
+        ended = roots_due(reading.connection, self.now, ERASE)
+        ordinals = tagged(reading.snapshot, tag_of(self.space, path), self.principal, ended).tolist()
         if last:
             ordinals.reverse()
         first, step = 0, min(last or _READ_AT_ONCE, _READ_AT_ONCE)
@@ -256,6 +272,7 @@ class KeyedRecords:
             replaces = frozenset(clean_text(memory, name, 64) for name, memory in named)
         kept: dict[str, Any] = {"path": [*path, _NO_NUMBER] if append else list(path), "created": _NO_TIME}
         item = {name: given for name, given in entry.items() if name not in _OWN_KEYS}
+        item |= _ttl(entry, place, kept)
         item |= self._held(entry, place, kept, mask)
         item |= {"tags": self._tags(path), "metadata": {self.space: kept}, "deduplicate": False}
         return Wanted(path, item, replaces)
@@ -318,6 +335,19 @@ class KeyedRecords:
         else:
             kept["created"] = created
         return replace(item, draft=replace(item.draft, metadata_json=canonical_json(metadata, "metadata")))
+
+
+def _ttl(entry: Mapping[str, Any], place: str, kept: dict[str, Any]) -> dict[str, Any]:
+    """The time to live of a record, noted in its metadata *kept*: it is erased then, never archived."""
+    if entry.get("ttl") is None:
+        # The bank's own is for what people and models retain.
+        return {"ttl": NEVER}
+    micros = read_ttl(entry["ttl"], f"{place}.ttl")
+    if entry.get("on_expiry") not in {None, FORGET}:
+        raise InputError(f"{place}.on_expiry", "a record is erased when its time ends; leave it out")
+    if micros != FOREVER:
+        kept["ttl"] = micros / 1_000_000
+    return {"on_expiry": FORGET}
 
 
 def inside(transaction: WriteTransaction) -> Reading:

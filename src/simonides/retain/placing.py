@@ -17,11 +17,13 @@ from simonides.backends.embedded.transaction import Placement
 from simonides.errors import InputError
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import Kind, Layer
+from simonides.records.time_to_live import TimeToLive
 from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
+    from simonides.records.time_to_live import TtlDefaults
 
 _LAYER_OF_KIND = {
     Kind.EPISODIC: Layer.EPISODIC,
@@ -62,6 +64,21 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
         author=author,
         trust=trust,
     )
+
+
+def ttl_of(draft: Draft, kind: Kind, defaults: TtlDefaults) -> TimeToLive | None:
+    """The time to live that an item states, else that of the bank for its kind; ``None`` = it never ends.
+
+    Raises:
+        InputError: it states what becomes of it when it ends, and neither says when.
+    """
+    ttl = defaults.of(kind) if draft.ttl is None else TimeToLive(draft.ttl)
+    if ttl is None or ttl.micros == FOREVER:
+        if draft.on_expiry is not None and draft.ttl is None:
+            field = f"{draft.place}.on_expiry" if draft.place else "on_expiry"
+            raise InputError(field, f"there is no ttl, and the bank has none for the kind {kind}; give a ttl")
+        return None
+    return ttl if draft.on_expiry is None else TimeToLive(ttl.micros, draft.on_expiry)
 
 
 def said_at(draft: Draft, now: int) -> int:

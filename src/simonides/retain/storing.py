@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key, is_turn
+from simonides.backends.embedded.expiry import EXPIRE, TASK_OF, add_expiries, read_expiry, set_expiry
 from simonides.backends.embedded.stored import read_object
 from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
 from simonides.records.interval import FOREVER, Precision
 from simonides.records.kind import Kind
+from simonides.records.state import ARCHIVED
+from simonides.records.time_to_live import TtlDefaults
 from simonides.retain.changes import find_rivals, restated
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
 from simonides.retain.linking import (
@@ -33,14 +36,14 @@ from simonides.retain.linking import (
 )
 from simonides.retain.names import fold_name
 from simonides.retain.neighbours import RESCORE, Neighbourhood, novelty
-from simonides.retain.placing import occurred, place_item
+from simonides.retain.placing import occurred, place_item, ttl_of
 from simonides.retain.readers import all_may_read
 from simonides.retain.resolution import resolve
 from simonides.retain.supersession import declared, divide, placed, write_division
 from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
@@ -99,6 +102,7 @@ class Storing:
         author: principal who retains; empty = the owner.
         returned: the memory that a text was just returned from, or ``None`` (the feedback-loop guard).
         unread: the items come without extraction; it and all comparisons are queued.
+        ttl_defaults: the times to live of items that state none.
     """
 
     def __init__(
@@ -110,6 +114,7 @@ class Storing:
         returned: Callable[[str], str | None],
         *,
         unread: bool = False,
+        ttl_defaults: TtlDefaults = TtlDefaults(),  # noqa: B008 it is frozen
     ) -> None:
         self._transaction = transaction
         self._items = items
@@ -117,6 +122,7 @@ class Storing:
         self._author = author
         self._returned = returned
         self._unread = unread
+        self._ttl_defaults = ttl_defaults
         # What the bank holds is nobody's neighbour anew, so it is not compared.
         fresh = [position for position, item in enumerate(items) if not item.known]
         self._places = {position: place for place, position in enumerate(fresh)}
@@ -184,6 +190,7 @@ class Storing:
             places.append(place_item(item, ingested, self._author, novelty([])))
             last = max(last, ingested)
         stored = self._transaction.insert_all(items, places, self._keys[run.start : run.stop])
+        self._add_expiries(zip(items, places, stored, strict=True))
         for item, row in zip(items, stored, strict=True):
             self._link_session(item, row)
             self._leave_for_later(item, row.ordinal)
@@ -214,6 +221,7 @@ class Storing:
             same = self._transaction.identical(item)
             if same is not None:
                 self._prove(draft, same)
+                self._prolong(draft, same)
                 return same
             same = self._echoed(item)
             if same is not None:
@@ -225,6 +233,7 @@ class Storing:
         if draft.deduplicate and not _tells_more_days(item):
             again = self._said_again(item, neighbours)
             if again is not None:
+                self._prolong(draft, again)
                 return again
         ingested = draft.recorded_at
         place = place_item(
@@ -234,6 +243,7 @@ class Storing:
             novelty(neighbours),
         )
         stored = self._write(item, place, neighbours)
+        self._add_expiries([(item, place, stored)])
         self._facts[place_near] = _Fact(stored, item)
         if not self._bulk:
             self._near.wrote(place_near)
@@ -243,6 +253,37 @@ class Storing:
         else:
             self._link(item, place, stored, neighbours)
         return stored.id
+
+    def _add_expiries(self, rows: Iterable[tuple[Prepared, Placement, Stored]]) -> None:
+        """Note when rows are to end, as they or the bank say."""
+        expiries = []
+        for item, place, stored in rows:
+            ttl = ttl_of(item.draft, place.kind, self._ttl_defaults)
+            if ttl is not None:
+                expiries.append((stored.root, TASK_OF[ttl.on_expiry], ttl.due(place.ingested_at)))
+        if expiries:
+            add_expiries(self._transaction.connection, expiries)
+
+    def _prolong(self, draft: Draft, memory: str) -> None:
+        """Let a memory that is said again live as long as the longer of the two would.
+
+        It is erased then if both are to be: who may only write takes nothing away that is to be kept.
+        """
+        ordinal = self._transaction.current_ordinal(memory)
+        if ordinal is None:
+            return
+        root, kind = self._transaction.columns(ordinal, "root", "kind")
+        held = read_expiry(self._transaction.connection, int(root))
+        if held is None:
+            return
+        ttl = ttl_of(draft, Kind(kind), self._ttl_defaults)
+        recorded = draft.recorded_at
+        due = None if ttl is None else ttl.due(self._transaction.now if recorded is None else recorded)
+        if ttl is None or due is None:
+            set_expiry(self._transaction.connection, int(root), None)
+        elif due > held[1]:
+            task = held[0] if held[0] == EXPIRE else TASK_OF[ttl.on_expiry]
+            set_expiry(self._transaction.connection, int(root), (task, due))
 
     def _turns_there(self) -> dict[int, str]:
         """The turns that a conversation brings again: position → the memory that holds the turn.
@@ -283,7 +324,9 @@ class Storing:
             return None
         frame = self._transaction.frame(ordinal)
         now = self._transaction.instant_after(ordinal, self._transaction.next_instant())
-        if frame.valid_to <= now or not all_may_read(draft.acl, frame.readers):
+        (state,) = self._transaction.columns(ordinal, "state")
+        ended = frame.valid_to <= now or int(state) & ARCHIVED
+        if ended or not all_may_read(draft.acl, frame.readers):
             return None
         if (frame.kind == Kind.QUARANTINE) != (draft.kind == Kind.QUARANTINE):
             return None

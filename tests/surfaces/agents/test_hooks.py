@@ -204,6 +204,16 @@ def test_a_session_begins_with_a_brief_as_data(agent: Agent, store_path: Path) -
     assert brief.count("<</memories") == 1
 
 
+@pytest.mark.fault("N11")
+def test_every_prompt_is_led_by_standing_memories(agent: Agent, store_path: Path) -> None:
+    with simonides.open(store_path, embedder=None) as store:
+        bank = store.bank(bank_of(agent.folder.resolve()))
+        bank.pin(bank.retain("Never push to main.")[0], always=True)
+    # Cursor hands no context of a hook on to its model.
+    assert ("Never push to main." in agent.ask("Zzz qqq?")) == (agent.client != "cursor")
+    assert "Never push to main." in agent.start()
+
+
 def test_the_clients_folder_counts_before_that_of_its_last_command(
     cli: Cli, home: Path, shop: Path, other: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import io
 import os
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -190,12 +190,52 @@ def test_a_bank_goes_out_and_comes_in(either: Any, store: Store, tmp_path: Path)
     assert either.recall(QUERY, profile="lexical").hits[0].text == FACT
 
 
+def test_memories_end_when_their_time_is_over(either: Any, clock: Any) -> None:
+    due = clock() + timedelta(hours=1)
+    one, other = either.retain(
+        [FACT, {"text": "Figs need water.", "on_expiry": "erase"}], ttl=timedelta(hours=1)
+    )
+    assert (either.get(one).expires_at, either.get(one).on_expiry) == (due, "archive")
+    assert [either.get(each).on_expiry for each in (one, other)] == ["archive", "erase"]
+    defaults = either.set_ttl("30d", kind="code", on_expiry="erase")
+    assert defaults.to_dict()["kinds"] == {"code": {"ttl": 2_592_000.0, "on_expiry": "erase"}}
+    assert either.set_ttl(None, kind="code").to_dict() == {"bank": None, "kinds": {}}
+    with pytest.raises(InputError, match="ttl"):
+        either.set_ttl("a year")
+    with pytest.raises(InputError, match="ttl"):
+        either.retain(FACT, ttl=-1)
+    either.put_records("notes", [{"path": ["code"], "value": 1, "ttl": 60}])
+    assert either.list_records("notes", refresh=True)[0].ttl == 60
+    clock.advance(seconds=3_601)
+    assert [hit.id for hit in either.recall(QUERY, profile="lexical")] == []
+    assert [hit.id for hit in either.recall(QUERY, profile="lexical", include_archived=True)] == [one]
+    assert either.list_records("notes") == []
+    with pytest.raises(NotFoundError):
+        either.get(other)
+    actions = {(step.action, step.memory) for step in either.maintain().steps}
+    assert {("archive", one), ("erase", other)} <= actions
+
+
 def test_a_bank_is_kept_up_from_anywhere(either: Any, clock: Any) -> None:
     one, other = either.retain([FACT, {"text": "Figs need water.", "layer": "working"}])
     assert either.pin(one) is None
     assert either.get(one).pinned
     either.pin(one, pinned=False)
     assert not either.get(one).pinned
+    either.pin(one, always=True)
+    assert either.get(one).standing
+    assert either.history(one)[-1].standing
+    led = either.recall("figs", profile="lexical", standing=True)
+    assert ([hit.id for hit in led.standing], [hit.id for hit in led]) == ([one], [other])
+    assert led.standing[0].memory.standing
+    assert led.context.startswith(f"(standing) {FACT}")
+    assert FACT in either.brief("figs", profile="lexical", project="garden").text
+    assert FACT not in either.brief("figs", profile="lexical", project="garden", standing=False).text
+    assert FACT in either.reflect("figs", profile="lexical").context
+    assert FACT not in either.reflect("figs", profile="lexical", standing=False).context
+    with pytest.raises(InputError, match="always"):
+        either.pin(one, pinned=False, always=True)
+    either.pin(one, pinned=False)
     assert one in either.brief("Where does Odalys Brenn live?", profile="lexical").text
     clock.advance(days=2)
     planned = either.maintain(dry_run=True)

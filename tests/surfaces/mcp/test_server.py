@@ -122,6 +122,38 @@ def test_it_recalls_what_python_recalls(session: Session, store: Store) -> None:
     assert [each["score"] for each in there["memories"]] == [hit.score for hit in here]
 
 
+@pytest.mark.fault("N11")
+def test_standing_memories_lead_what_a_model_reads(session: Session, store: Store) -> None:
+    bank = store.bank("mine")
+    rule, fact = bank.retain(["Never release on a Friday.", FACT])
+    bank.pin(rule, always=True)
+
+    async def talk(client: Any) -> Any:
+        asked = {"query": QUERY, "profile": "lexical"}
+        return [
+            await client.call_tool("recall", asked),
+            await client.call_tool("recall", {**asked, "standing": False}),
+            await client.call_tool("recall", {**asked, "query": "quartz"}),
+            await client.call_tool("recall", {**asked, "form": "plain"}),
+            await client.call_tool("brief", {"task": "quartz", "profile": "lexical"}),
+            await client.get_prompt(PROMPT, {"question": "quartz?"}),
+        ]
+
+    led, off, nothing, plain, brief, prompt = session(talk)
+    entries = led.structured_content["memories"]
+    assert [(each["n"], each["id"], each.get("standing", False)) for each in entries] == [
+        (1, rule, True),
+        (2, fact, False),
+    ]
+    assert "[1] standing; " in led.structured_content["context"]
+    assert [each["id"] for each in off.structured_content["memories"]] == [fact]
+    assert [each["n"] for each in plain.structured_content["memories"]] == [None, 1]
+    assert "Never release" in nothing.content[0].text
+    assert nothing.content[0].text.endswith("Not in memory: nothing was found.")
+    assert "Never release" in brief.content[0].text
+    assert "Never release" in prompt.messages[0].content.text
+
+
 def test_an_answer_never_exceeds_its_budget(session: Session, store: Store) -> None:
     store.bank("mine").retain([f"Odalys Brenn lives in house number {number}." for number in range(60)])
 

@@ -43,3 +43,46 @@ def test_counting_what_is_returned_needs_the_verb_write(
     with simonides.open(store.folder, embedder=None) as again:
         (hit,) = again.bank("mine").recall("Odalys", profile="lexical").hits
     assert (hit.id, hit.memory.access_count) == (memory, counted)
+
+
+def test_letting_a_record_live_anew_needs_the_verb_write(store: Store, client_for: ClientFor) -> None:
+    store.bank("mine").put_records("notes", [{"path": ["code"], "value": 1, "ttl": 60}])
+    app = make_app(store)
+
+    async def work() -> None:
+        async with client_for("mine", verbs=("read",), of=app) as client:
+            place, asked = "/v1/banks/mine/list-records", {"space": "notes"}
+            assert (await client.post(place, json=asked)).status_code == 200
+            refused = await client.post(place, json={**asked, "refresh": True})
+            assert refused.status_code == 403
+            assert "refresh" in refused.json()["detail"]
+
+    asyncio.run(work())
+    app.state.dispatcher.close()
+
+
+@pytest.mark.fault("N11")
+@pytest.mark.parametrize(
+    ("verbs", "principal", "status"),
+    [
+        (("read", "write"), None, 403),
+        (("read", "write", "admin"), None, 200),
+        (("read", "write", "admin"), "ines", 422),
+    ],
+)
+def test_a_standing_memory_is_for_the_owners_token_that_allows_admin(
+    store: Store, client_for: ClientFor, verbs: tuple[str, ...], principal: str | None, status: int
+) -> None:
+    memory = store.bank("mine").retain("Never release on a Friday.")[0]
+    app = make_app(store)
+
+    async def work() -> None:
+        async with client_for("mine", verbs=verbs, principal=principal, of=app) as client:
+            place = f"/v1/banks/mine/memories/{memory}/pin"
+            assert (await client.post(place, json={})).status_code == 200
+            answer = await client.post(place, json={"always": True})
+            assert answer.status_code == status, answer.text
+
+    asyncio.run(work())
+    app.state.dispatcher.close()
+    assert store.bank("mine").get(memory).standing == (status == 200)

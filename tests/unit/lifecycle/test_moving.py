@@ -239,3 +239,20 @@ def test_a_move_makes_no_memory_newer(bank: Bank, clock: FrozenClock, profile: s
     if profile != "engram":  # it ranks by the layer itself
         assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in before]
     assert {hit.id for hit in after} == {hit.id for hit in before}
+
+
+@pytest.mark.parametrize("recalled", [False, True])
+def test_what_was_put_away_swallows_nothing_that_is_said_anew(
+    bank: Bank, clock: FrozenClock, *, recalled: bool
+) -> None:
+    text = "The kettle is red."
+    (old,) = bank.retain(text, kind="episodic", role="import")
+    clock.advance(days=4_000)
+    assert [step.memory for step in bank.maintain().steps] == [old]
+    if recalled:
+        bank.recall("kettle", profile="lexical", include_archived=True)
+
+    (new,) = bank.retain(text, kind="episodic")
+
+    assert new != old
+    assert [hit.id for hit in bank.recall("kettle", profile="lexical")] == [new]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import threading
 import uuid
@@ -46,6 +47,7 @@ from simonides.backends.embedded.connection import (
 from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine, open_file
+from simonides.backends.embedded.expiry import ALL, count_expiring
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
@@ -59,7 +61,7 @@ from simonides.backends.embedded.forgetting import (
     select,
 )
 from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
-from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, ZONE, left_overs, sweep_store
+from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, TTL, ZONE, left_overs, sweep_store
 from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
 from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.name_lookup import any_within, read_names_within
@@ -112,6 +114,7 @@ from simonides.records.receipt import (
     Receipt,
     Saved,
 )
+from simonides.records.time_to_live import TtlDefaults
 from simonides.records.zone import read_zone
 
 if TYPE_CHECKING:
@@ -139,6 +142,8 @@ _R = TypeVar("_R")
 _TRIES = 5
 _LARGEST_ZONE = 1_000
 """Bytes of the file that names the bank's zone."""
+_LARGEST_TTL = 10_000
+"""Bytes of the file with the bank's times to live."""
 _LOADING_CACHE_KB = 256 * 1024
 RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
 MOST_IMPRESSIONS = 1_000
@@ -344,6 +349,7 @@ class EmbeddedBank:
             migrate(self._connections)
             self._settle(analyser, new_id)
             self.zone = self._read_zone()
+            self.ttl_defaults = self._read_ttl_defaults()
         except BaseException:
             # A transaction whose end failed, too, would hold the bank until this object is collected.
             self.close()
@@ -366,13 +372,23 @@ class EmbeddedBank:
 
     def _read_zone(self) -> tzinfo | None:
         path = self.folder / ZONE
-        with disk_errors(path, "read"):
-            try:
-                with path.open("rb") as stream:
-                    written = read_at_most(stream, _LARGEST_ZONE, str(path)).decode("utf-8", "replace")
-            except FileNotFoundError:
-                return None
-        return read_zone(written.strip(), str(path))
+        written = _read_setting(path, _LARGEST_ZONE)
+        return None if written is None else read_zone(written.strip(), str(path))
+
+    def set_ttl_defaults(self, defaults: TtlDefaults) -> None:
+        """Keep the times to live of what states none.
+
+        Raises:
+            UnavailableError: the folder cannot be written.
+        """
+        with disk_errors(self.folder / TTL):
+            write_file(self.folder / TTL, f"{json.dumps(defaults.to_dict())}\n")
+        self.ttl_defaults = defaults
+
+    def _read_ttl_defaults(self) -> TtlDefaults:
+        path = self.folder / TTL
+        written = _read_setting(path, _LARGEST_TTL)
+        return TtlDefaults() if written is None else TtlDefaults.from_json(written, str(path))
 
     def _settle(self, analyser: Analyser, new_id: Callable[[], str]) -> None:
         with translated(self._connections.path):
@@ -724,7 +740,8 @@ class EmbeddedBank:
                     "SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),"
                     " (SELECT count(*) FROM episodes),"
                     " (SELECT count(*) FROM vectors WHERE embedder IS ?1), (SELECT count(*) FROM entities),"
-                    " (SELECT count(*) FROM links WHERE embedder IN (0, ?1)), (SELECT count(*) FROM jobs)",
+                    " (SELECT count(*) FROM links WHERE embedder IN (0, ?1)), (SELECT count(*) FROM jobs"
+                    f" WHERE task NOT IN ({ALL}))",
                     (reading.meta.embedder,),
                 ).fetchone()
                 or (0,) * 7
@@ -740,6 +757,8 @@ class EmbeddedBank:
                 "entities": counts[4],
                 "links": counts[5],
                 "waiting": counts[6],
+                "with_ttl": count_expiring(reading.connection),
+                "ttl_defaults": self.ttl_defaults.to_dict(),
                 "enrichment": described_jobs(reading.connection),
                 "embedder": model.name,
                 "dimension": model.dimension,
@@ -1290,6 +1309,16 @@ class _DryRunError(Exception):
 def _end_if(dry_run: bool) -> None:  # noqa: FBT001 the one thing it is told
     if dry_run:
         raise _DryRunError
+
+
+def _read_setting(path: Path, most: int) -> str | None:
+    """The text of a small file of the bank's folder; ``None`` = there is none."""
+    with disk_errors(path, "read"):
+        try:
+            with path.open("rb") as stream:
+                return read_at_most(stream, most, str(path)).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return None
 
 
 def _make_private(folder: Path) -> None:

@@ -34,11 +34,12 @@ _IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-
 MAINTENANCE = "maintenance.lock"
 RERANKER = "reranker.npz"
 ZONE = "zone.txt"
+TTL = "ttl.json"
 
 OWNED = (
     "memory.db", "memory.db-wal", "memory.db-shm", recall_jobs.FILE, recall_audit.FILE,
     f"{recall_audit.FILE}-wal", f"{recall_audit.FILE}-shm", KEY_FILE, NEW_KEY_FILE, MAINTENANCE, copies.FILE,
-    RERANKER, ZONE, "index",
+    RERANKER, ZONE, TTL, "index",
 )  # fmt: skip
 """All names that a bank's folder has while nothing is written there."""
 

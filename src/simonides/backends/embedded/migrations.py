@@ -399,10 +399,16 @@ ALTER TABLE moves_of_more RENAME TO moves;
 CREATE INDEX moves_by_ordinal ON moves(ordinal);
 """
 
+# Which times to live end by a moment is asked at every recall.
+_EXPIRY = """
+CREATE INDEX jobs_by_moment ON jobs(task, not_before) WHERE task IN ('expire', 'erase', 'expired');
+"""
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "rows", _ROWS + triggers(SEALS.keys() - {"statements"}) + _EMPTY_NAMES),
     Migration(2, "statements", _STATEMENTS + triggers({"statements", "moves"})),
     Migration(3, "views", VIEWS),
+    Migration(4, "expiry", _EXPIRY),
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from simonides.backends.embedded.expiry import ON_EXPIRY_OF, PENDING
 from simonides.backends.embedded.seals import sound, sound_memory
 from simonides.backends.embedded.stored import decoded, read_code, read_object
 from simonides.backends.embedded.stored import read_names as stored_names
@@ -41,11 +42,15 @@ _LAYERS = {layer.value: layer for layer in Layer}
 _PRECISIONS = {precision.value: precision for precision in Precision}
 """Calling the enumeration takes eight times as long."""
 
-_MEMORY = """
+_EXPIRY = f"""(SELECT x.task || ' ' || x.not_before FROM jobs x
+    WHERE x.ordinal = m.root AND x.task IN ({PENDING}) AND {sound("jobs", "x")} LIMIT 1)"""
+
+_MEMORY = f"""
 SELECT m.id, m.text, m.kind, m.layer, m.version, m.ordinal, m.valid_from, m.valid_to, m.ingested_at,
   m.expired_at, m.occurred_from, m.occurred_to, m.occurred_precision, m.context, m.relation, m.expansion,
   p.text, j.text, t.names, a.names, m.source, m.metadata, m.salience, m.confidence, m.proof_count,
-  m.access_count, m.last_access, e.document, e.session, e.speaker, e.author, e.trust, m.superseded_by, m.state
+  m.access_count, m.last_access, e.document, e.session, e.speaker, e.author, e.trust, m.superseded_by,
+  m.state, {_EXPIRY}
 FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m.project
   JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl
   JOIN chunks c ON c.number = m.chunk JOIN episodes e ON e.number = c.episode
@@ -223,8 +228,10 @@ def _decoded_memory(row: tuple[Any, ...]) -> Memory:
     (
         memory, text, kind, layer, version, ordinal, valid_from, valid_to, ingested_at, expired_at,
         occurred_from, occurred_to, precision, context, relation, expansion, path, project, tags, acl, source,
-        metadata, *others,
+        metadata, *others, expiry,
     ) = row  # fmt: skip
+    task, _, moment = (expiry or "").partition(" ")
+    others += (int(moment), ON_EXPIRY_OF[task]) if task else (FOREVER, "")
     occurred = None if occurred_from is None else Interval(occurred_from, occurred_to, _PRECISIONS[precision])
     return Memory(
         memory, text, _KINDS[kind], _LAYERS[layer], version, ordinal, valid_from, valid_to, ingested_at,

@@ -41,6 +41,7 @@ from simonides.backends.embedded.digest import (
     content_key,
     row_digest,
 )
+from simonides.backends.embedded.expiry import copy_expiry
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.redaction import read_forgotten, redact
@@ -561,6 +562,7 @@ class WriteTransaction:
         fresh = self.derive(ordinal, trust, **changed)
         self._copy_relations(ordinal, fresh.ordinal)
         copy_statements(self._connection, ordinal, fresh.ordinal)
+        copy_expiry(self._connection, int(root), fresh.root)
         first = str(before[0]) if before else str(memory)
         self.upkeep.note(fresh.root, "continue", first, after, "it holds again after it")
         return fresh

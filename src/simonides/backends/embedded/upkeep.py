@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.expiry import revive
 from simonides.backends.embedded.seals import sound
 from simonides.records.interval import FOREVER
 from simonides.records.move import Move
@@ -181,12 +182,13 @@ class Upkeep:
         return None if row is None else Move(*row)
 
     def return_archived(self, memory: str, reason: str) -> bool:
-        """Bring an archived memory back; false when it is not archived."""
+        """Bring back a memory that is archived, or hidden since its time to live has ended; else false."""
         ordinal = self._transaction.current_ordinal(memory)
         if ordinal is None:
             return False
         state, root = self._transaction.columns(ordinal, "state", "root")
-        if not int(state) & ARCHIVED:
+        hidden = revive(self._connection, int(root), self._transaction.now)
+        if not (hidden or int(state) & ARCHIVED):
             return False
         self.note(int(root), "return", "archived", "", reason)
         self._transaction.revise(ordinal, state=int(state) & ~ARCHIVED)

@@ -1,6 +1,6 @@
 """The SQL views that other programs may read, as they are made by the migration that brings them.
 
-    history            every version of every memory that the bank holds
+    history            every version of every memory that the bank holds, but for those whose erasure is due
     current_memories   those that the owner's list shows now (``Bank.memories``)
 
 Values are those of ``Memory.to_dict``; times are texts in ISO 8601 UTC, which sort as the times do. No digest
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from simonides.records.interval import BEGINNING, DAY_MICROS, FIRST_INSTANT, FOREVER, LAST_INSTANT
 from simonides.records.kind import Kind
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
+from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED, STANDING
 
 
 def time_text(micros: str) -> str:
@@ -43,7 +43,10 @@ _ROWS = f"""
   {time_text("m.ingested_at")} AS ingested_at,
   {time_text("m.expired_at")} AS expired_at,
   m.superseded_by AS superseded_by,
+  {time_text("d.not_before")} AS expires_at,
+  CASE d.task WHEN 'expire' THEN 'archive' WHEN 'erase' THEN 'erase' ELSE '' END AS on_expiry,
   (m.state & {PINNED}) <> 0 AS pinned,
+  (m.state & {STANDING}) <> 0 AS standing,
   (m.state & {ARCHIVED}) <> 0 AS archived,
   (m.state & {CONSOLIDATED}) <> 0 AS consolidated,
   e.document AS document,
@@ -67,6 +70,7 @@ FROM memories m
   JOIN labels j ON j.number = m.project
   JOIN label_sets t ON t.number = m.tags
   JOIN label_sets a ON a.number = m.acl
+  LEFT JOIN jobs d ON d.ordinal = m.root AND d.task IN ('expire', 'erase')
 """
 
 _NOW = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
@@ -78,13 +82,14 @@ def _by_its_clock(time: str, recorded: str) -> str:
 
 
 VIEWS = f"""
-CREATE VIEW history AS SELECT{_ROWS};
+CREATE VIEW history AS SELECT{_ROWS}WHERE d.task IS NOT 'erase' OR d.not_before > {_NOW};
 CREATE VIEW current_memories AS SELECT{_ROWS}  JOIN memories r ON r.ordinal = m.root
 WHERE m.expired_at = {FOREVER} AND m.kind <> '{Kind.QUARANTINE.value}'
   AND (m.state & {ARCHIVED | CONSOLIDATED}) = 0
   AND (m.valid_from <= {_NOW} OR {_by_its_clock("m.valid_from", "m.ingested_at")}
     OR {_by_its_clock("m.valid_from", "r.ingested_at")})
-  AND NOT (m.valid_to <= {_NOW} OR {_by_its_clock("m.valid_to", "m.ingested_at")});
+  AND NOT (m.valid_to <= {_NOW} OR {_by_its_clock("m.valid_to", "m.ingested_at")})
+  AND (d.not_before IS NULL OR d.not_before > {_NOW});
 """
 """SQL that makes them; never edited.
 

@@ -61,7 +61,7 @@ def reflect(query: str, recall: Recall, asking: Asking) -> Reflection:
         ModelError: the model cannot be asked, or broke off.
     """
     pack = pack_as_data(recall, asking.count, max_tokens=asking.max_tokens)
-    if recall.no_match or not recall.hits:
+    if recall.band == "none" or not (recall.hits or recall.standing):
         asking.on_text(NOT_IN_MEMORY)
         return _reflection(
             recall, pack, NOT_IN_MEMORY, note="; ".join(recall.no_match_reasons), no_match=True

@@ -12,7 +12,8 @@ whatever looks like a fence, a chat template's mark, or a citation is changed so
 (``[3]`` → ``(3)``), signs that turn the direction of writing or cannot be seen are left out, and all lines of
 a memory but its label are indented. The form ``"json"`` has the same fields as JSON, one memory a line.
 
-A memory that a newer one changes has a label that begins with ``earlier``.
+A memory that a newer one changes has a label that begins with ``earlier``, a standing one begins with
+``standing``; these come first, and use a share of the budget (``packing.standing``).
 Trust is a word for ``Memory.trust``, which follows from the role it was retained in: high from 0.9 (the user,
 the owner), middle from 0.6 (assistants, tools, documents), low below (imports).
 The pack never exceeds its budget by the counter handed in, frame included; what does not fit is omitted and
@@ -28,8 +29,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from simonides.recall.packing.render import render_date
+from simonides.recall.packing.standing import SHARE
 from simonides.recall.packing.token_budget import OVER_BUDGET
-from simonides.records.recall import EARLIER, Omitted
+from simonides.records.recall import EARLIER, STANDING, Omitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +64,7 @@ class DataPack:
 
     Attributes:
         text: to be put into the prompt as it is; empty where there is nothing.
-        hits: what is in it; the first is cited as [1].
+        hits: what is in it, standing memories first; the first is cited as [1].
         omitted: what did not fit.
     """
 
@@ -74,7 +76,7 @@ class DataPack:
 def pack_as_data(
     recall: Recall, count: Callable[[str], int], *, form: Form = "fenced", max_tokens: int | None = None
 ) -> DataPack:
-    """What an answer tells (``Recall.told``), marked as data.
+    """What an answer tells (``Recall.standing``, then ``Recall.told``), marked as data.
 
     Args:
         recall: what was recalled; with ``no_match`` there is nothing to pack.
@@ -86,9 +88,12 @@ def pack_as_data(
     kept: list[Hit] = []
     omitted: list[Omitted] = list(recall.omitted)
     text = ""
-    for hit in recall.told:
+    around = count(frame.render([])) if recall.standing else 0
+    share = None if max_tokens is None else around + int((max_tokens - around) * SHARE)
+    for hit in (*recall.standing, *recall.told):
+        room = share if hit.scored_by == STANDING else max_tokens
         grown = frame.render([*kept, hit])
-        if max_tokens is not None and count(grown) > max_tokens:
+        if room is not None and count(grown) > room:
             omitted.append(Omitted(hit.id, OVER_BUDGET, count(frame.item(hit, len(kept) + 1))))
             continue
         kept.append(replace(hit, rank=len(kept) + 1))
@@ -123,7 +128,8 @@ class _Frame:
 
     def render(self, hits: Sequence[Hit]) -> str:
         items = [self.item(hit, number) for number, hit in enumerate(hits, 1)]
-        notice = f"{NOTICE} {POSSIBLE}" if self.mark else NOTICE
+        doubted = self.mark and any(hit.scored_by != STANDING for hit in hits)
+        notice = f"{NOTICE} {POSSIBLE}" if doubted else NOTICE
         if self.form == "json":
             lines = ",\n".join(items)
             return f'{{"notice": {json.dumps(notice)}, "memories": [\n{lines}\n]}}'
@@ -131,10 +137,12 @@ class _Frame:
 
     def item(self, hit: Hit, number: int) -> str:
         memory = hit.memory
-        text = f"{self.mark}{harmless(memory.text)}"
+        standing = hit.scored_by == STANDING
+        text = f"{'' if standing else self.mark}{harmless(memory.text)}"
         if self.form == "json":
             told = {
                 "n": number,
+                **({STANDING: True} if standing else {}),
                 **({EARLIER: True} if hit.earlier else {}),
                 **_described(memory),
                 "text": text,
@@ -145,7 +153,7 @@ class _Frame:
             value if name in {"date", "kind"} else f"{name.replace('_', ' ')} {value}"
             for name, value in _described(memory).items()
         )
-        when = f"{EARLIER}; " if hit.earlier else ""
+        when = f"{STANDING}; " if standing else f"{EARLIER}; " if hit.earlier else ""
         return f"[{number}] {when}{label}\n  " + "\n  ".join(text.splitlines())
 
 

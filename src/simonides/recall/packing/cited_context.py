@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from simonides.protocols import Packed
 from simonides.recall.packing.chunks import pack_chunks
+from simonides.recall.packing.render import indented
 from simonides.recall.packing.token_budget import OVER_BUDGET, packed_hit
 from simonides.records.interval import from_micros
 from simonides.records.recall import EARLIER, POSSIBLY, Hit, Omitted
@@ -150,7 +151,7 @@ def render_fact(
     mark = POSSIBLY if doubtful else ""
     parts = (EARLIER if earlier else "", _one_line(memory.relation), render_validity(memory))
     described = "; ".join(part for part in parts if part)
-    return f"[{rank}] {mark}{_indented(memory.text)} ({described}) [S{episode}]"
+    return f"[{rank}] {mark}{indented(memory.text)} ({described}) [S{episode}]"
 
 
 def render_validity(memory: Memory) -> str:
@@ -203,11 +204,6 @@ def _records(view: View, pool: tuple[Candidate, ...]) -> Iterator[tuple[Candidat
         some = pool[start : start + _FETCHED_AT_ONCE]
         ordinals = [candidate.ordinal for candidate in some]
         yield from zip(some, view.memories(ordinals), view.sources(ordinals), strict=True)
-
-
-def _indented(text: str) -> str:
-    """Lines but the first indented, so that no memory's text can open an item of its own."""
-    return "\n  ".join(text.splitlines())
 
 
 def _one_line(text: str) -> str:

@@ -57,7 +57,7 @@ def render_item(
     mark = POSSIBLY if doubtful else ""
     parts = [part for part in (EARLIER if earlier else "", *(_part(memory, name) for name in label)) if part]
     described = f" ({', '.join(parts)})" if parts else ""
-    return f"[{rank}]{described} {mark}{_indented(memory.text)}"
+    return f"[{rank}]{described} {mark}{indented(memory.text)}"
 
 
 def render_date(memory: Memory) -> str:
@@ -89,5 +89,6 @@ def _part(memory: Memory, name: LabelPart) -> str:
     return memory.kind.value if name == "kind" else f"id {memory.id}"
 
 
-def _indented(text: str) -> str:
+def indented(text: str) -> str:
+    """Lines but the first indented, so that no memory's text can open an item of its own."""
     return "\n  ".join(text.splitlines())

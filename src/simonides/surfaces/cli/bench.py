@@ -31,6 +31,7 @@ from simonides.surfaces.cli.bench_inputs import (
 from simonides.surfaces.cli.bench_relevance import relevance
 from simonides.surfaces.cli.bench_scale import scale
 from simonides.surfaces.cli.bench_stages import ablation, leaks
+from simonides.surfaces.cli.bench_standing import standing
 from simonides.surfaces.cli.opening import embedder_choice, environment_embedder, environment_sparse
 from simonides.surfaces.cli.options import JsonOption, ProfileOption
 from simonides.surfaces.cli.output import print_json, print_table, print_text, say, table
@@ -229,3 +230,4 @@ bench.command()(scale)
 bench.command()(relevance)
 bench.command()(changes)
 bench.command()(answer)
+bench.command()(standing)

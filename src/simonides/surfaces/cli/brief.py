@@ -27,6 +27,12 @@ def brief(
     ] = None,
     profile: ProfileOption = "default",
     project: ProjectOption = None,
+    standing: Annotated[
+        bool,
+        typer.Option(
+            "--standing/--no-standing", help="Let standing memories come first, also those of no project."
+        ),
+    ] = True,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -36,7 +42,9 @@ def brief(
         bars() as progress,
         open_for_reading(store, bank, embedder=environment_embedder(), progress=progress) as opened,
     ):
-        found = opened.brief(task, profile=profile, **given(max_tokens=max_tokens, project=project))
+        found = opened.brief(
+            task, profile=profile, standing=standing, **given(max_tokens=max_tokens, project=project)
+        )
     if as_json:
         print_json(found.to_dict())
     elif found.text:

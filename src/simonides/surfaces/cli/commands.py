@@ -132,6 +132,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "pin:unpin",
         "Let a pinned memory age like any other; exit code 1 when it is not there.",
     ),
+    "set-ttl": (
+        "set_ttl:set_ttl",
+        "Give memories that are retained without a time to live one from now on; print all that is set.",
+    ),
     "check": (
         "check:check",
         (

@@ -103,7 +103,7 @@ def _recall(bank: Any, event: Mapping[str, Any], _: Path, max_tokens: int) -> st
     query = _query(prompt) if isinstance(prompt, str) else ""
     if not query:
         return ""
-    found = bank.recall(query, max_tokens=max_tokens)
+    found = bank.recall(query, max_tokens=max_tokens, standing=True)
     return pack_as_data(found, bank.count_tokens, max_tokens=max_tokens).text
 
 

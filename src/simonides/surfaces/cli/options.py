@@ -96,6 +96,24 @@ AclOption = Annotated[
     list[str] | None,
     typer.Option("--acl", metavar="PRINCIPAL", help="Who may read it (repeatable); everyone if not given."),
 ]
+TtlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ttl",
+        metavar="TIME",
+        help="How long it lives, such as 45m, 12h, 30d or 2w, or never.",
+        show_default="the bank's",
+    ),
+]
+OnExpiryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--on-expiry",
+        metavar="WHAT",
+        help="What becomes of it then: archive, or erase.",
+        show_default="archive",
+    ),
+]
 SourceOption = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Where it comes from.")]
 ProfileOption = Annotated[
     str,

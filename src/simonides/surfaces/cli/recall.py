@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simonides.records.recall import not_in_memory, percent
+from simonides.records.recall import STANDING, not_in_memory, percent
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import (
@@ -107,7 +107,7 @@ def print_recall(answer: "Recall", *, context: bool, trace: bool, as_json: bool)
     elif context:
         if answer.context:
             print_text(answer.context)
-    elif answer.told:
+    elif answer.standing or answer.told:
         print_table(_hits(answer))
     if answer.evidence and not as_json and not context:
         print_text("\n".join(_behind(answer)))
@@ -118,7 +118,7 @@ def print_recall(answer: "Recall", *, context: bool, trace: bool, as_json: bool)
     else:
         _note(answer.trace)
     _remark(answer)
-    if answer.no_match or not answer.hits:
+    if answer.no_match or not (answer.standing or answer.hits):
         raise typer.Exit(NEGATIVE)
 
 
@@ -159,7 +159,7 @@ def _remark(answer: "Recall") -> None:
     """Whether the answer is one, and which hits are not shown."""
     if answer.trace.skipped:
         say(f"no search was made: {answer.trace.skipped}")
-    elif answer.no_match and answer.hits:
+    elif answer.band == "none" and answer.hits:
         say(f"{not_in_memory(answer.no_match_reasons)[:-1]} (--json shows the nearest)")
     elif not answer.hits:
         say("nothing found")
@@ -172,18 +172,22 @@ def _hits(answer: "Recall") -> "Table":
     """What the answer tells; how likely each answers, else its score."""
     from rich.text import Text
 
-    number = "score" if answer.told[0].relevance is None else "relevance"
+    number = "score" if answer.confidence is None else "relevance"
     rows = table("rank", number, "date", "kind", "text", numbers=("rank", number))
     for column in rows.columns[2:4]:
         column.no_wrap = True
-    for hit in answer.told:
+    for hit in (*answer.standing, *answer.told):
         memory = hit.memory
         precision = memory.occurred.precision if memory.occurred else None
         date = when(memory.event_time, precision)
         # The id stands under the text, where no width is lost to it; `show` and `forget` take it.
-        text = Text(answer.mark_of(hit) + printable(hit.text)).append(f"\n{hit.id}", style="dim")
-        value = f"{hit.score:.4f}" if hit.relevance is None else percent(hit.relevance)
-        rows.add_row(str(hit.rank), value, date, hit.kind, text)
+        if hit.scored_by == STANDING:
+            rank, value, mark = "", STANDING, ""
+        else:
+            rank, mark = str(hit.rank), answer.mark_of(hit)
+            value = f"{hit.score:.4f}" if hit.relevance is None else percent(hit.relevance)
+        text = Text(mark + printable(hit.text)).append(f"\n{hit.id}", style="dim")
+        rows.add_row(rank, value, date, hit.kind, text)
     return rows
 
 

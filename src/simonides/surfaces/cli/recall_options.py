@@ -129,6 +129,14 @@ def _asked(
             "--prefer-observations", help="Return observations in place of the memories behind them."
         ),
     ] = False,
+    standing: Annotated[
+        bool | None,
+        typer.Option(
+            "--standing/--no-standing",
+            help="Let standing memories lead the context, whatever is asked.",
+            show_default="on in reflect",
+        ),
+    ] = None,
     deadline_ms: Annotated[
         float | None,
         typer.Option(
@@ -188,6 +196,7 @@ def _asked(
         max_chunk_tokens=max_chunk_tokens,
         include_archived=include_archived or None,
         prefer_observations=prefer_observations or None,
+        standing=standing,
         deadline_ms=deadline_ms,
         precision=precision,
         min_relevance=min_relevance,

@@ -21,11 +21,13 @@ from simonides.surfaces.cli.options import (
     AclOption,
     BankOption,
     JsonOption,
+    OnExpiryOption,
     ProjectOption,
     RedactOption,
     SourceOption,
     StoreOption,
     TagsOption,
+    TtlOption,
     ValidFromOption,
     ValidToOption,
     ZoneOption,
@@ -70,6 +72,8 @@ def retain(
     valid_to: ValidToOption = None,
     acl: AclOption = None,
     source: SourceOption = None,
+    ttl: TtlOption = None,
+    on_expiry: OnExpiryOption = None,
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=100_000, help="Items per transaction.")
     ] = 256,
@@ -104,6 +108,8 @@ def retain(
         valid_to=valid_to,
         acl=acl,
         source=source,
+        ttl=ttl,
+        on_expiry=on_expiry,
         deduplicate=False if no_deduplicate else None,
     )
     load = _Load(defaults, skips=skip_malformed)

@@ -16,11 +16,13 @@ from simonides.surfaces.cli.options import (
     AclOption,
     BankOption,
     JsonOption,
+    OnExpiryOption,
     ProjectOption,
     RedactOption,
     SourceOption,
     StoreOption,
     TagsOption,
+    TtlOption,
     ValidFromOption,
     ValidToOption,
     ZoneOption,
@@ -68,6 +70,8 @@ def retain_conversation(
     valid_to: ValidToOption = None,
     acl: AclOption = None,
     source: SourceOption = None,
+    ttl: TtlOption = None,
+    on_expiry: OnExpiryOption = None,
     idempotency_key: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +105,8 @@ def retain_conversation(
             valid_to=valid_to,
             acl=acl,
             source=source,
+            ttl=ttl,
+            on_expiry=on_expiry,
             idempotency_key=idempotency_key,
         )
     if as_json:

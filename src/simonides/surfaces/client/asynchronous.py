@@ -113,6 +113,7 @@ class AsyncBank:
     brief = _awaited(Bank.brief)
     pin = _awaited(Bank.pin)
     set_zone = _awaited(Bank.set_zone)
+    set_ttl = _awaited(Bank.set_ttl)
     maintain = _awaited(Bank.maintain)
     moves = _awaited(Bank.moves)
     undo_move = _awaited(Bank.undo_move)

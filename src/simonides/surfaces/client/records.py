@@ -26,7 +26,7 @@ from simonides.records.recall_job import RecallJob
 from simonides.records.receipt import Saved
 from simonides.records.reflection import Citation, Reflection
 from simonides.records.source import Source
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
+from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED, STANDING
 from simonides.records.trace import Attempt, StageTrace, Trace
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 UNKNOWN_ORDINAL = -1
 _TIMES = ("event_time", "event_precision", "valid_from", "valid_to", "ingested_at", "expired_at")
 
-_FLAGS = {"pinned": PINNED, "archived": ARCHIVED, "consolidated": CONSOLIDATED}
+_FLAGS = {"pinned": PINNED, "standing": STANDING, "archived": ARCHIVED, "consolidated": CONSOLIDATED}
 
 
 def memory_of(answer: Answer) -> Memory:
     """One version of a memory."""
-    read = {*_TIMES, *_FLAGS, "kind", "layer"}
+    read = {*_TIMES, *_FLAGS, "kind", "layer", "expires_at"}
     same = {name: value for name, value in answer.items() if name not in read}
     start = answer["event_time"]
     occurred = None
@@ -59,6 +59,7 @@ def memory_of(answer: Answer) -> Memory:
         ingested_at_micros=_micros(answer["ingested_at"], BEGINNING),
         expired_at_micros=_micros(answer["expired_at"], FOREVER),
         occurred=occurred,
+        expires_micros=_micros(answer["expires_at"], FOREVER),
         state=sum(flag for name, flag in _FLAGS.items() if answer[name]),
     )
 
@@ -85,6 +86,7 @@ def recall_of(answer: Answer) -> Recall:
         precision=answer["precision"],
         id=answer["id"],
         job=answer.get("job", ""),
+        standing=tuple(_hit_of(hit) for hit in answer.get("standing", ())),
         evidence={
             memory: tuple(Evidence(memory_of(each["memory"]), each["stance"]) for each in behind)
             for memory, behind in answer.get("evidence", {}).items()

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
@@ -33,6 +33,7 @@ from simonides.recall.helping.request import read_wait
 from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
 from simonides.records.keyed_record import KeyedRecord
+from simonides.records.time_to_live import TtlDefaults
 from simonides.retain.messages import plain
 from simonides.surfaces.client import records
 from simonides.surfaces.client.problems import error_of
@@ -240,12 +241,19 @@ class RemoteBank:
         return int(self._call("forget", ids=wanted)["forgotten"]) if wanted else 0
 
     def list_records(
-        self, space: str, path: Sequence[str] = (), *, exact: bool = False, newest: int | None = None
+        self,
+        space: str,
+        path: Sequence[str] = (),
+        *,
+        exact: bool = False,
+        newest: int | None = None,
+        refresh: bool = False,
     ) -> list[KeyedRecord]:
         """See ``Bank.list_records``; more than one page is read anew when its end has changed meanwhile."""
         for _ in range(_MOST_READS):
             try:
-                return list(self._records(space=space, path=list(path), exact=exact, newest=newest))
+                asked = {"space": space, "path": list(path), "exact": exact, "newest": newest}
+                return list(self._records(**asked, refresh=refresh))
             except ConflictError:
                 continue
         raise UnavailableError(
@@ -324,13 +332,23 @@ class RemoteBank:
         """See ``Bank.brief``."""
         return records.brief_of(self._call("brief", task=task, max_tokens=max_tokens, **options))
 
-    def pin(self, memory: str, *, pinned: bool = True) -> None:
+    def pin(self, memory: str, *, pinned: bool = True, always: bool = False) -> None:
         """See ``Bank.pin``."""
-        self._call("pin" if pinned else "unpin", memory=memory)
+        if always and not pinned:
+            raise InputError("always", "is of a pin; leave it out to unpin")
+        self._call("pin", memory=memory, always=always) if pinned else self._call("unpin", memory=memory)
 
     def set_zone(self, name: str | None) -> None:
         """See ``Bank.set_zone``; needs a token that may make banks."""
         self._wire.call("create_bank", None, {"name": self.name, "zone": "none" if name is None else name})
+
+    def set_ttl(
+        self, ttl: float | timedelta | str | None, *, kind: str | None = None, on_expiry: str = "archive"
+    ) -> TtlDefaults:
+        """See ``Bank.set_ttl``."""
+        wanted = "none" if ttl is None else ttl
+        told = self._call("set_ttl", ttl=wanted, kind=kind, on_expiry=on_expiry)
+        return TtlDefaults.from_json(json.dumps(told), "the answer")
 
     def maintain(self, **options: Any) -> MaintenanceReport:
         """See ``Bank.maintain``; no progress is told, and *profile* is a name."""
@@ -530,8 +548,8 @@ def _plain(value: Any) -> Any:
             raise InputError("time", f"{value} has no time in UTC; give an aware datetime") from None
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, tzinfo):
-        return str(value)
+    if isinstance(value, tzinfo | timedelta):
+        return str(value) if isinstance(value, tzinfo) else value.total_seconds()
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

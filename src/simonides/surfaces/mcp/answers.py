@@ -34,6 +34,7 @@ _ENTRY: Schema = {
         "id": _TEXT,
         "kind": _TEXT,
         "relevance": results.RELEVANCE,
+        "standing": {"const": True, "description": "It leads every context, whatever is asked."},
         "earlier": {"const": True, "description": "A newer one of these memories states another value."},
         "score": {"type": ["number", "null"]},
         "source": _TEXT,
@@ -93,18 +94,20 @@ def _json(answer: Mapping[str, Any]) -> str:
 
 def _recalled(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     shown = {name: answer[name] for name in _KEPT}
+    standing = answer.get("standing", ())
     shown["memories"] = [
         {
-            "n": number if number <= answer["told"] else None,
+            "n": hit["rank"] or None if number <= len(standing) + answer["told"] else None,
             "id": hit["id"],
             "kind": hit["kind"],
             "relevance": hit["relevance"],
+            **({"standing": True} if number <= len(standing) else {}),
             **({"earlier": True} if hit["earlier"] else {}),
             "score": hit["score"],
             "source": harmless(hit["memory"]["source"] or hit["memory"]["document"]),
             "trust": trust_word(hit["memory"]["trust"]),
         }
-        for number, hit in enumerate(answer["hits"], 1)
+        for number, hit in enumerate((*standing, *answer["hits"]), 1)
     ]
     shown["omitted"] = len(answer["omitted"])
     if "chunks" in answer:
@@ -114,7 +117,8 @@ def _recalled(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def context_of(answer: Mapping[str, Any]) -> str:
     """What a model reads of a recall: the context, or that and why nothing answers."""
-    return not_in_memory(answer["no_match_reasons"]) if answer["no_match"] else str(answer["context"])
+    missing = [not_in_memory(answer["no_match_reasons"])] if answer["band"] == "none" else []
+    return "\n".join([*filter(None, [answer["context"]]), *missing])
 
 
 def _recall_text(answer: Mapping[str, Any]) -> str:

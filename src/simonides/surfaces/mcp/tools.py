@@ -86,6 +86,8 @@ class Tool:
             }
         if "form" in properties:
             properties["form"] = {**properties["form"], "default": "fenced"}
+        if self.operation.name == "recall":
+            properties["standing"] = {**properties["standing"], "default": True}
         if self.in_bank:
             properties[BANK] = _BANK
         respelt = {ours: theirs for theirs, ours in self.spellings.items()}
@@ -115,6 +117,8 @@ class Tool:
             values["max_tokens"] = MAX_TOKENS
         if self.operation.name in {"recall", "get_job"}:
             values.setdefault("form", "fenced")
+        if self.operation.name == "recall":
+            values.setdefault("standing", True)
         return values
 
 
@@ -239,7 +243,7 @@ NOT_TOOLS: Mapping[str, str] = {
     **dict.fromkeys(
         (
             "create_bank", "delete_bank", "export", "backup", "import", "maintain", "undo", "quarantine",
-            "release", "audit_entries", "audit_verify", "verify", "stats",
+            "release", "set_ttl", "audit_entries", "audit_verify", "verify", "stats",
         ),
         _FOR_OPERATORS,
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simonides.errors import ConflictError, InputError
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.records.recall import STANDING
 from simonides.records.zone import read_zone
 from simonides.retain.conversations import left_out_of
 from simonides.surfaces.operations.fitting import fitted
@@ -63,11 +64,12 @@ def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> R
     if form == "plain":
         return answer
     pack = pack_as_data(answer, bank.count_tokens, form=cast("Form", form), max_tokens=max_tokens)
+    standing = tuple(hit for hit in pack.hits if hit.scored_by == STANDING)
     # Hits that are not told stay, as in the plain form, after those that are (``Recall.told``).
-    told = answer.told
-    hits = (*pack.hits, *(answer.hits[len(told) :] if len(pack.hits) == len(told) else ()))
-    numbered = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
-    return replace(answer, hits=numbered, context=pack.text, omitted=pack.omitted)
+    told, packed = answer.told, pack.hits[len(standing) :]
+    hits = (*packed, *(answer.hits[len(told) :] if len(packed) == len(told) else ()))
+    numbered = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, len(standing) + 1))
+    return replace(answer, standing=standing, hits=numbered, context=pack.text, omitted=pack.omitted)
 
 
 def get_job(bank: Bank, request: requests.GetJob) -> Answer:
@@ -141,7 +143,13 @@ def forget(bank: Bank, request: requests.Forget) -> Answer:
 
 
 def list_records(bank: Bank, request: requests.ListRecords) -> Answer:
-    found = bank.list_records(request.space, list(request.path), exact=request.exact, newest=request.newest)
+    found = bank.list_records(
+        request.space,
+        list(request.path),
+        exact=request.exact,
+        newest=request.newest,
+        refresh=request.refresh,
+    )
     start = 0
     if request.cursor is not None:
         ids = [record.id for record in found]
@@ -241,13 +249,19 @@ def brief(bank: Bank, request: requests.Brief) -> Answer:
 
 
 def pin(bank: Bank, request: requests.Pin) -> Answer:
-    bank.pin(request.memory)
-    return {"memory": request.memory, "pinned": True}
+    bank.pin(request.memory, always=request.always)
+    return {"memory": request.memory, "pinned": True, "standing": request.always}
 
 
-def unpin(bank: Bank, request: requests.Pin) -> Answer:
+def unpin(bank: Bank, request: requests.Unpin) -> Answer:
     bank.pin(request.memory, pinned=False)
-    return {"memory": request.memory, "pinned": False}
+    return {"memory": request.memory, "pinned": False, "standing": False}
+
+
+def set_ttl(bank: Bank, request: requests.SetTtl) -> Answer:
+    none = isinstance(request.ttl, str) and request.ttl.strip().lower() == "none"
+    ttl = None if none else request.ttl
+    return bank.set_ttl(ttl, kind=request.kind, on_expiry=request.on_expiry).to_dict()
 
 
 def maintain(bank: Bank, request: requests.Maintain) -> Answer:

@@ -64,6 +64,7 @@ LOCAL_METHODS: Mapping[str, str] = {
         "erases by condition, or rewrites whole files; elsewhere ids are named, which cannot catch too much",
     ),
     **dict.fromkeys(("reembed", "abandon_reembedding", "embedder"), _ENCODES),
+    "ttl_defaults": "stands in the answers of set_ttl and stats",
     "load": "takes arrays of vectors, which no request holds",
     "warm": "is what a server does by itself when it starts",
     "repair": "rewrites the index, which the server does by itself when it finds damage",

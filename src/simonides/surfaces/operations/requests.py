@@ -11,6 +11,7 @@ from simonides.recall.search_arguments import TIERS
 from simonides.records.hygiene import MAX_LABELS
 from simonides.records.keyed_record import MAX_SPACE_CHARACTERS, MOST_RECORDS, NOT_OF_A_RECORD
 from simonides.records.kind import Kind
+from simonides.records.time_to_live import ON_EXPIRY
 from simonides.retain.conversations import OF_THE_WHOLE
 from simonides.retain.items import MAX_TEXT_BYTES
 from simonides.retain.metadata import MAX_METADATA_BYTES
@@ -71,6 +72,12 @@ class Described:
     )
     deduplicate: bool = parameter(
         s.SWITCH, "What a current memory says already is not stored again.", default=True
+    )
+    ttl: float | str | None = parameter(
+        s.TTL, "How long it lives: seconds, or 45m, 12h, 30d, 2w, never. Default: the bank's.", None
+    )
+    on_expiry: str | None = parameter(
+        s.choice(ON_EXPIRY), "What becomes of it then: archive (the default) or erase.", None
     )
 
 
@@ -180,6 +187,9 @@ class Asked(Among):
     prefer_observations: bool = parameter(
         s.SWITCH, "Let an observation stand for the memories behind it.", default=False
     )
+    standing: bool = parameter(
+        s.SWITCH, "Let standing memories lead the context, whatever is asked.", default=False
+    )
     seed: int | None = parameter(s.SEED, "Of random parts; by default from the query and the clock.", None)
     entity_hints: Sequence[str] | None = parameter(
         s.LABELS, "Names that count as asked about whatever the words say.", None
@@ -241,6 +251,9 @@ class GetJob:
 class Reflect(Asked):
     """Have a language model answer from what is recalled."""
 
+    standing: bool = parameter(
+        s.SWITCH, "Let standing memories lead the context, whatever is asked.", default=True
+    )
     max_answer_tokens: int = parameter(s.whole(1, 100_000), "Tokens of the answer at most.", 1024)
 
 
@@ -354,6 +367,9 @@ class ListRecords(ForgetRecords):
     newest: int | None = parameter(s.whole(1, MOST_RECORDS), "Only the last so many.", None)
     limit: int = parameter(s.whole(1, 1_000), "Records at most on one page.", 1_000)
     cursor: str | None = parameter(s.MEMORY_ID, "Where the page before ended: its next.", None)
+    refresh: bool = parameter(
+        s.SWITCH, "Let those with a ttl live it anew from now on, which writes.", default=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -447,13 +463,36 @@ class Brief:
     max_tokens: int = parameter(s.BUDGET_OF_TOKENS, "Tokens of the text at most.", 2000)
     profile: str = parameter(_PROFILE, "Which profile finds what is relevant.", "default")
     project: str | None = parameter(s.NAME, "Only this project; memories of no project stay out.", None)
+    standing: bool = parameter(
+        s.SWITCH, "Let standing memories come first, also those of no project.", default=True
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
-    """Keep a memory from decay, or no longer."""
+class Unpin:
+    """Let a memory age like any other."""
 
     memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin(Unpin):
+    """Keep a memory from decay."""
+
+    always: bool = parameter(
+        s.SWITCH, "Let it lead every context that asks for standing memories; for owners.", default=False
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetTtl:
+    """The time to live of memories that state none."""
+
+    ttl: float | str = parameter(
+        s.TTL, "As for retain; never = they do not end, none = what was set is taken away."
+    )
+    kind: str | None = parameter(s.KIND, "Of this kind only; by default of the whole bank.", None)
+    on_expiry: str = parameter(s.choice(ON_EXPIRY), "archive, or erase.", "archive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

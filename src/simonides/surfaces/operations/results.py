@@ -8,6 +8,7 @@ from simonides.records.exchange import Counts
 from simonides.records.kind import Kind, Layer
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Band
+from simonides.records.time_to_live import ON_EXPIRY
 from simonides.surfaces.operations.schemas import Schema, choice, optional
 
 _TEXT: Schema = {"type": "string"}
@@ -89,7 +90,10 @@ RECORD = _answer(
     author=_TEXT,
     trust=_NUMBER,
     superseded_by=_TEXT,
+    expires_at={**_TIME, "description": "When its time to live ends; null = it has none."},
+    on_expiry=choice(("", *ON_EXPIRY)),
     pinned=_SWITCH,
+    standing=_SWITCH,
     archived=_SWITCH,
     consolidated=_SWITCH,
 )
@@ -172,12 +176,17 @@ RECALL = _some(
         band=_BAND,
         precision=choice(PRECISIONS),
         told=_TOLD,
+        standing={
+            **_listed(_HIT),
+            "description": "Standing memories that lead the context; none of them is among the hits.",
+        },
         chunks=_listed(_CHUNK),
         job={**_TEXT, "description": "In the async tier: what get_job takes."},
         explanations=_listed(_EXPLANATION),
         evidence={"type": "object", "additionalProperties": _listed(_BEHIND)},
         trace=_TRACE,
     ),
+    "standing",
     "chunks",
     "job",
     "explanations",
@@ -268,6 +277,7 @@ _KEYED = _answer(
     value={"description": "Any JSON value."},
     created_at=_TEXT,
     updated_at=_TEXT,
+    ttl={"type": ["number", "null"], "description": "Seconds that it lives; null = it has no end."},
 )
 RECORDS = _answer("Records", records=_listed(_KEYED), next={"type": ["string", "null"]})
 POPPED = _answer("Popped", record=optional(_KEYED))
@@ -299,7 +309,7 @@ BRIEF = _answer(
     sections={"type": "object", "additionalProperties": _TEXTS},
     omitted=_TEXTS,
 )
-PINNED = _answer("Pinned", memory=_TEXT, pinned=_SWITCH)
+PINNED = _answer("Pinned", memory=_TEXT, pinned=_SWITCH, standing=_SWITCH)
 MAINTAINED = _answer(
     "Maintained",
     dry_run=_SWITCH,
@@ -321,6 +331,12 @@ MOVES = _answer(
             undone_at=_TIME,
         )
     ),
+)
+_TIME_TO_LIVE = _answer("TimeToLive", ttl={"type": ["number", "string"]}, on_expiry=choice(ON_EXPIRY))
+TTL_DEFAULTS = _answer(
+    "TtlDefaults",
+    bank=optional(_TIME_TO_LIVE),
+    kinds={"type": "object", "additionalProperties": _TIME_TO_LIVE},
 )
 QUARANTINED = _answer("Quarantined", quarantined=_COUNT)
 RELEASED = _answer("Released", released=_COUNT)

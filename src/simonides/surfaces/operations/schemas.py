@@ -30,6 +30,7 @@ from simonides.recall.search_arguments import (
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
 from simonides.records.kind import Kind, Layer
 from simonides.records.query import PRECISIONS
+from simonides.records.time_to_live import LONGEST_SECONDS
 from simonides.records.utterance import TRUST
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
 from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, MAX_RELATION_BYTES, MAX_TEXT_BYTES
@@ -142,6 +143,7 @@ HELPERS = either(_HELPER, listed(_HELPER, most=len(HELPER_NAMES)))
 FORM = choice(("plain", *FORMS))
 BUDGET_FUNCTION = choice(BUDGET_FUNCTIONS)
 CHUNK_TOKENS = whole(0, MOST_CHUNK_TOKENS)
+TTL = either({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_SECONDS}, text(longest=32))
 DEADLINE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_DEADLINE_MS}
 PRECISION = choice(PRECISIONS)
 MESSAGE: Schema = {

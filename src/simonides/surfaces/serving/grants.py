@@ -73,6 +73,16 @@ class Grant:
                 f"this token does not allow to {Verb.WRITE}, which count_returned of {operation.name} needs; "
                 f"leave it out"
             )
+        if getattr(request, "refresh", False) and Verb.WRITE not in self.verbs:
+            raise ForbiddenError(
+                f"this token does not allow to {Verb.WRITE}, which refresh of {operation.name} needs; "
+                "leave it out"
+            )
+        if getattr(request, "always", False) and Verb.ADMIN not in self.verbs:
+            raise ForbiddenError(
+                f"this token does not allow to {Verb.ADMIN}, which always of {operation.name} needs; "
+                "leave it out"
+            )
         if getattr(request, "erases", False) and Verb.FORGET not in self.verbs:
             raise ForbiddenError(
                 f"this token does not allow to {Verb.FORGET}, which {operation.name} needs to replace a "

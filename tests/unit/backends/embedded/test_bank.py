@@ -301,6 +301,8 @@ def test_statistics_count_what_there_is(desk: Desk, small_merges: int) -> None:
         "entities": 0,
         "links": near,
         "waiting": 0,
+        "with_ttl": 0,
+        "ttl_defaults": {"bank": None, "kinds": {}},
         "enrichment": {"waiting": 0, "given_up": 0, "problems": []},
         "embedder": "stub",
         "following_embedder": "",

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 VIEWS = ("current_memories", "history")
 STARTED = datetime(2020, 1, 1, 12, 30, 5, 250, tzinfo=UTC)
 JSON = ("tags", "acl", "metadata")
-SWITCHES = ("pinned", "archived", "consolidated")
+SWITCHES = ("pinned", "standing", "archived", "consolidated")
 ADDED, LEFT_OUT = {"event_end"}, {"access_count"}
 """Beside the names of ``Memory.to_dict``; uses are kept elsewhere."""
 
@@ -68,6 +68,11 @@ def filled(store: Store, bank: Bank, clock: FrozenClock) -> Bank:
     clock.advance(days=1)
     bank.retain("The toll is 4 crowns.")
     bank.pin(bank.retain("Never open both gates.")[0])
+    bank.pin(bank.retain("Answer in Dutch.")[0], always=True)
+    bank.retain("The gauge is lent until the fair.", ttl=timedelta(days=200_000))
+    bank.retain("The pass code is 4471.", ttl=timedelta(days=200_000), on_expiry="erase")
+    bank.retain("The night ferry is late.", ttl=timedelta(days=700))
+    bank.retain("The guest code is 8821.", ttl=timedelta(days=1_500), on_expiry="erase")
     bank.update(moved, tags=["toll"])
     (gone,) = bank.retain("The ferry runs.")
     bank.invalidate(gone)
@@ -133,8 +138,19 @@ def test_current_memories_are_those_that_the_bank_lists(filled: Bank) -> None:
             "The vault code is 1, says a pop-up.",
             "The crew had tea.",
             "Cleo paints hulls.",
+            "The night ferry is late.",
+            "The guest code is 8821.",
         }
     )
+
+
+def test_what_outlived_its_time_is_gone_before_that_is_recorded(bank: Bank) -> None:
+    bank.retain("The night ferry is late.", ttl=timedelta(days=1))
+    bank.retain("The guest code is 8821.", ttl=timedelta(days=1), on_expiry="erase")
+    assert read(database(bank), "SELECT * FROM current_memories") == []
+    assert [row["text"] for row in read(database(bank), "SELECT * FROM history")] == [
+        "The night ferry is late."
+    ]
 
 
 def test_what_is_not_current_is_marked_in_the_history(filled: Bank) -> None:
@@ -144,7 +160,7 @@ def test_what_is_not_current_is_marked_in_the_history(filled: Bank) -> None:
         return {row["text"] for row in read(path, f"SELECT text FROM history WHERE {where}")}
 
     now = "strftime('%Y-%m-%dT%H:%M:%S', 'now')"
-    assert texts("archived") == {"The crew had tea."}
+    assert texts("archived") == {"The crew had tea.", "The night ferry is late."}
     assert texts("kind = 'quarantine'") == {"The vault code is 1, says a pop-up."}
     assert texts("expired_at IS NULL AND superseded_by <> ''") == {"The toll is 3 crowns."}
     assert "The ferry runs." in texts(f"expired_at IS NULL AND valid_to <= {now}")
