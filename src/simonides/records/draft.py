@@ -122,9 +122,7 @@ class Prepared:
         None where the caller stated when it was said, since that is compared itself, and none in a document,
         whose words stay the same ones however often it is read.
         """
-        if self.draft.document or self.draft.occurred is not None:
-            return ()
-        return tuple(time.days for time in self.extraction.times if time.days is not None)
+        return days_of(self.draft, self.extraction)
 
     def gone_over(self, current: str) -> Prepared:
         """The item as a bank stores it whose embedder has the fingerprint *current*.
@@ -142,3 +140,10 @@ class Prepared:
             model=other.model,
             following=None,
         )
+
+
+def days_of(draft: Draft, found: Extraction) -> tuple[Days, ...]:
+    """``Prepared.days`` of a draft in whose text *found* was read."""
+    if draft.document or draft.occurred is not None:
+        return ()
+    return tuple(time.days for time in found.times if time.days is not None)

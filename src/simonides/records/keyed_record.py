@@ -82,6 +82,17 @@ def tag_of(space: str, path: Sequence[str]) -> str:
     return f"{space}:{digest}"
 
 
+def spaces_of(memory: Memory) -> list[str]:
+    """The spaces under a key of which a memory holds a value; of an ordinary memory none."""
+    return [
+        space
+        for space, kept in memory.metadata.items()
+        if isinstance(kept, dict)
+        and isinstance(kept.get("path"), list)
+        and tag_of(space, kept["path"]) in memory.tags
+    ]
+
+
 def value_is_in_source(memory: Memory, space: str) -> bool:
     """Whether ``record_of`` needs the raw source of a memory."""
     kept = memory.metadata.get(space)

@@ -56,12 +56,17 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
         valid_to=valid_to,
         occurred=event,
         kind=kind,
-        layer=draft.layer or _LAYER_OF_KIND.get(kind, Layer.SEMANTIC),
+        layer=draft.layer or layer_of(kind),
         salience=round(salience, 6) if draft.salience is None else draft.salience,
         confidence=found.confidence if draft.confidence is None else draft.confidence,
         author=author,
         trust=trust,
     )
+
+
+def layer_of(kind: Kind) -> Layer:
+    """The layer of a new memory of a kind, where none is given."""
+    return _LAYER_OF_KIND.get(kind, Layer.SEMANTIC)
 
 
 def said_at(draft: Draft, now: int) -> int:

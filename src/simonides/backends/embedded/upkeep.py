@@ -166,6 +166,35 @@ class Upkeep:
             (root, action, was, became, reason, self._transaction.next_instant(), FOREVER),
         )
 
+    def ends(self, root: int, memory: str) -> list[Move]:
+        """Moves that stand and by which a memory was ended or ended another, the last one first."""
+        rows = self._connection.execute(
+            f"{_MOVE} WHERE v.action='close' AND v.undone_at=?1 AND (v.ordinal=?2 OR v.became=?3)"
+            f" AND {sound('moves', 'v')} ORDER BY v.number DESC",
+            (FOREVER, root, memory),
+        )
+        return [Move(*row) for row in rows]
+
+    def drop_notes(self, root: int) -> None:
+        """Take back what was noted of the names in a memory's words."""
+        self._connection.execute(
+            "UPDATE moves SET undone_at=? WHERE ordinal=? AND action='stale' AND undone_at=?",
+            (self._transaction.next_instant(), root, FOREVER),
+        )
+
+    def withdraw_observations(self, root: int) -> None:
+        """End the observations that rest on a memory; maintenance makes others, where there is reason to."""
+        rows: list[tuple[Any, ...]] = self._connection.execute(
+            "SELECT DISTINCT o.ordinal, o.root FROM evidence e JOIN memories h ON h.ordinal = e.observation"
+            " JOIN memories o ON o.id = h.id AND o.expired_at = ?1"
+            f" WHERE e.source=?2 AND e.known_to=?1 AND {sound('evidence', 'e')} ORDER BY o.ordinal",
+            (FOREVER, root),
+        ).fetchall()
+        for ordinal, observation in rows:
+            stamp = self._transaction.next_instant()
+            self.set_evidence(int(observation), {}, stamp)
+            self._transaction.expire(int(ordinal), stamp)
+
     def mark_undone(self, number: int) -> None:
         """Record that a move stands no more."""
         self._connection.execute(
