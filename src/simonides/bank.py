@@ -1809,7 +1809,8 @@ class Bank:
         Args:
             space: name of the program or framework whose records they are.
             records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON-ready), ``text``
-                (what recall finds it by; by default the value as JSON), ``replaces`` (ids of all that must
+                (what recall finds it by; by default the value as JSON; blank = it is found by its key alone,
+                and recalled with ``include_archived`` only), ``replaces`` (ids of all that must
                 stand at or below the path; an empty list = nothing; by default whatever stands there), and
                 keys of an item of ``retain`` such as ``session``, ``role`` and ``source``.
             append: add each record below its path, numbered after the last one there.

@@ -25,7 +25,7 @@ class Draft:
     kind. ``statement`` is a relation that the caller declared: (name, subject, object, single-valued).
     ``source_text`` is the raw text of which the item is the ``span`` (characters, half-open): the document,
     or the turn without its speaker. Without a span the item is its own source. ``place`` is where the item
-    stands, for errors: ``items[3]``, or empty for a single item.
+    stands, for errors: ``items[3]``, or empty for a single item. ``state`` holds marks of ``records.state``.
     """
 
     text: str
@@ -54,6 +54,7 @@ class Draft:
     statement: Relation | None = None
     source_text: str = ""
     span: tuple[int, int] | None = None
+    state: int = 0
     place: str = field(default="", compare=False)
 
 

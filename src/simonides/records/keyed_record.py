@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from simonides.records.memory import Memory
     from simonides.records.source import Source
@@ -82,14 +82,12 @@ def tag_of(space: str, path: Sequence[str]) -> str:
     return f"{space}:{digest}"
 
 
-def spaces_of(memory: Memory) -> list[str]:
+def spaces_of(metadata: Mapping[str, Any], tags: Collection[str]) -> list[str]:
     """The spaces under a key of which a memory holds a value; of an ordinary memory none."""
     return [
         space
-        for space, kept in memory.metadata.items()
-        if isinstance(kept, dict)
-        and isinstance(kept.get("path"), list)
-        and tag_of(space, kept["path"]) in memory.tags
+        for space, kept in metadata.items()
+        if isinstance(kept, dict) and isinstance(kept.get("path"), list) and tag_of(space, ()) in tags
     ]
 
 

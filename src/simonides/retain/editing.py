@@ -57,7 +57,7 @@ def check_rewordable(memory: Memory) -> None:
     """
     if memory.consolidated:
         raise InputError("text", "sums up other memories; change what those say, and maintain the bank")
-    space = next(iter(spaces_of(memory)), None)
+    space = next(iter(spaces_of(memory.metadata, memory.tags)), None)
     if space is not None:
         raise InputError("text", f"is of a value under a key of {space!r}; put the new value there")
 

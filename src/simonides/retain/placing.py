@@ -61,6 +61,7 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
         confidence=found.confidence if draft.confidence is None else draft.confidence,
         author=author,
         trust=trust,
+        state=draft.state,
     )
 
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_names, read_object
 from simonides.records.interval import FOREVER
+from simonides.records.keyed_record import spaces_of
 from simonides.records.move import Move
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
@@ -31,8 +33,10 @@ SELECT m.ordinal, m.root, m.id, m.kind, m.layer, m.text, m.acl, m.project, m.tag
   m.salience, m.confidence, m.proof_count, m.state, m.valid_from, m.valid_to, r.ingested_at,
   m.occurred_from, m.occurred_to, m.signature,
   m.access_count + (SELECT count(*) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1),
-  (SELECT max(a.accessed_at) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1)
+  (SELECT max(a.accessed_at) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1),
+  m.metadata, t.names
 FROM memories m JOIN memories r ON r.ordinal = m.root
+  JOIN label_sets t ON t.number = m.tags AND {sound("label_sets", "t")}
   JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
   JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
 WHERE m.expired_at = ?2 ORDER BY m.root
@@ -51,6 +55,7 @@ class Standing:
         signature: MinHash of the text, little-endian uint32.
         accesses: how often it was of use.
         last_access: ``None`` = never.
+        keyed: whether it holds a value under a key.
     """
 
     ordinal: int
@@ -75,15 +80,17 @@ class Standing:
     signature: bytes
     accesses: int
     last_access: int | None
+    keyed: bool
 
 
 def read_standing(connection: apsw.Connection, now: int) -> Iterator[Standing]:
     """Every memory that the bank holds now, ended ones too, by the ordinal of the first version."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(_STANDING, (now, FOREVER))
     for row in rows:
-        occurred_from, occurred_to, signature, accesses, last = row[18:]
+        occurred_from, occurred_to, signature, accesses, last, metadata, tags = row[18:]
         occurred = None if occurred_from is None else (int(occurred_from), int(occurred_to))
-        values: list[Any] = [*row[:18], occurred, bytes(signature), int(accesses), last]
+        keyed = metadata != "{}" and bool(spaces_of(read_object(metadata), read_names(tags)))
+        values: list[Any] = [*row[:18], occurred, bytes(signature), int(accesses), last, keyed]
         yield Standing(*values)
 
 

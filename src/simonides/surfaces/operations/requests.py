@@ -326,7 +326,7 @@ _RECORD = s.mapped(
         "value": {"description": "Any JSON value."},
         "text": {
             **s.optional(s.text(longest=MAX_TEXT_BYTES, blank=True)),
-            "description": "What recall finds it by; by default the value as JSON.",
+            "description": "What recall finds it by; by default the value as JSON; blank = its key alone.",
         },
         "replaces": {
             **s.optional(s.listed(s.MEMORY_ID, most=MOST_RECORDS)),
