@@ -93,7 +93,7 @@ from simonides.records.zone import read_zone
 from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
-from simonides.retain.editing import edit, read_changes
+from simonides.retain.editing import check_rewordable, check_version, edit, read_changes
 from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
@@ -106,6 +106,7 @@ from simonides.retain.pipeline import prepare
 from simonides.retain.placing import dated, said_at, without_relative_times
 from simonides.retain.quiet_errors import quiet, quiet_errors
 from simonides.retain.readers import all_may_read
+from simonides.retain.rewording import Rewording, reworded
 from simonides.retain.screening import Screen, secrets_in
 from simonides.retain.secrets import masked_apart
 from simonides.retain.sparse import in_context, sparse_terms
@@ -688,13 +689,11 @@ class Bank:
             embedder, _ = self._around.embedder(reading.embedder())
             target = reading.following()
         following = None if target is None or embedder is None else self._around.embedder.at_hand(target)
-        now, names = self._now(), self._known_names(drafts)
+        now, names = self._now(), self._known_names_for({draft.acl for draft in drafts})
 
         def extract(draft: Draft) -> Extraction:
-            found = self._around.extractor.extract(
-                draft.text, anchor=said_at(draft, now), zone=self.zone, known=names[draft.acl]
-            )
-            return dated(draft, found) if said_now else without_relative_times(found)
+            found = self._extracted(draft, names[draft.acl], now)
+            return found if said_now else without_relative_times(found)
 
         ready = prepare(
             drafts,
@@ -895,10 +894,17 @@ class Bank:
                     "forget that memory where it comes from and export anew, or import with redact='off'",
                 )
 
-    def _known_names(self, drafts: Sequence[Draft]) -> dict[tuple[str, ...], KnownNames]:
+    def _extracted(self, draft: Draft, known: KnownNames, now: int) -> Extraction:
+        """What a draft's text says."""
+        found = self._around.extractor.extract(
+            draft.text, anchor=said_at(draft, now), zone=self.zone, known=known
+        )
+        return dated(draft, found)
+
+    def _known_names_for(self, readers: set[tuple[str, ...]]) -> dict[tuple[str, ...], KnownNames]:
         """The names of the bank by readers, for what is retained."""
         with self._rows.reading() as reading, self._names_lock:
-            return {readers: self._names_of(reading, readers) for readers in {draft.acl for draft in drafts}}
+            return {each: self._names_of(reading, each) for each in readers}
 
     def _names_of(self, reading: Reading, readers: tuple[str, ...] | None) -> KnownNames:
         """The names that *readers* may know of (``None`` = the owner: all), read on from the last call."""
@@ -1038,6 +1044,7 @@ class Bank:
         self,
         memory: str,
         *,
+        text: str | None = None,
         kind: str | None = None,
         layer: str | None = None,
         tags: Iterable[str] | None = None,
@@ -1047,22 +1054,45 @@ class Bank:
         path: str | None = None,
         salience: float | None = None,
         confidence: float | None = None,
+        expected_version: int | None = None,
     ) -> Memory:
-        """Change what is noted about a memory, as a new version of it; what it says stays.
+        """Change what a memory says, or what is noted about it, as a new version of it.
 
-        The arguments are those of ``retain``; ``None`` = as it was. To correct what it says, retain the
-        correction and ``invalidate`` it.
+        Other words are encoded, read and linked as by ``retain``: names, times, and kind, salience and
+        confidence where they followed from the old words. Ends that the old words made of other memories are
+        taken back, and those of the new ones are made. Id, readers, trust, pin and what was stated stay; a
+        memory that was archived comes back. A recall as of before the change finds the old words. To say that
+        something is true no more, retain what is true now: that keeps both.
+
+        Args:
+            memory: its id.
+            text: what it says from now on, in place of what it said; of a turn with or without the speaker.
+            kind: as for ``retain``, like all below; ``None`` = as it was.
+            layer: the same.
+            tags: the same.
+            project: the same.
+            metadata: the same.
+            source: the same.
+            path: the same.
+            salience: the same.
+            confidence: the same.
+            expected_version: the version that the caller has seen (``Memory.version``), from 1; ``None`` =
+                whichever there is.
 
         Returns:
             the memory as it is now; the version before it is in ``history``.
 
         Raises:
             NotFoundError: there is no such memory that the principal may read, or it is no longer held.
-            InputError: an argument is wrong, nothing is to be changed, or a principal would quarantine or
-                release a memory; nothing was changed.
+            InputError: an argument is wrong, nothing is to be changed, a principal would quarantine or
+                release a memory, or other words are given for one that holds a value under a key or sums up
+                others; nothing was changed.
+            ConflictError: it was changed since the *expected_version*; nothing was changed.
+            EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was changed.
         """
         changes = read_changes(
             {
+                "text": text,
                 "kind": kind,
                 "layer": layer,
                 "tags": tags,
@@ -1074,19 +1104,73 @@ class Bank:
                 "confidence": confidence,
             }
         )
+        expected = None if expected_version is None else clean_count(expected_version, "expected_version", 1)
         screen = Screen(self._around.redact)
         changes = screen.changes(changes)
+        words = changes.pop("text", None)
         self.get(memory)
-        with self._rows.writing(self._now(), self.principal or "") as transaction:
-            ordinal = transaction.current_ordinal(memory)
-            if ordinal is None:
-                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
-            kinds = {changes["kind"], transaction.columns(ordinal, "kind")[0]} if "kind" in changes else set()
-            if len(kinds) > 1 and Kind.QUARANTINE in kinds:
-                self._owners_only("quarantine or release")
-            edit(transaction, ordinal, changes)
+        while words is not None and not self._reword(memory, words, changes, expected):
+            # Each time another change came through, so this ends.
+            pass
+        if words is None:
+            with self._rows.writing(self._now(), self.principal or "") as transaction:
+                edit(transaction, self._checked_version(transaction, memory, changes, expected), changes)
         self._warn_of_secrets(screen.found)
         return self.get(memory)
+
+    def _checked_version(
+        self, transaction: WriteTransaction, memory: str, changes: Mapping[str, Any], expected: int | None
+    ) -> int:
+        """Ordinal of the version that is to be changed."""
+        ordinal = transaction.current_ordinal(memory)
+        if ordinal is None:
+            raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+        version, held = transaction.columns(ordinal, "version", "kind")
+        check_version(memory, int(version), expected)
+        kinds = {changes["kind"], held} if "kind" in changes else set()
+        if len(kinds) > 1 and Kind.QUARANTINE in kinds:
+            self._owners_only("quarantine or release")
+        return ordinal
+
+    def _reword(self, memory: str, text: str, changes: Mapping[str, Any], expected: int | None) -> bool:
+        """Give a memory other words; false = it was changed while they were encoded."""
+        with self._rows.reading() as reading:
+            worded = reading.worded(memory)
+        if worded is None:
+            raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
+        check_version(memory, worded.now.version, expected)
+        check_rewordable(worded.now)
+        known = self._known_names_for({worded.now.acl})
+        expander = self._around.expander
+
+        def read(draft: Draft) -> Extraction:
+            # What it ended may be for fewer readers; these know of all that its own readers know of.
+            names = known.get(draft.acl, known[worded.now.acl])
+            return self._extracted(draft, names, worded.first_recorded)
+
+        def questions(said: str, found: Extraction) -> str:
+            return expander.expand(said, found) if expander else ""
+
+        draft = reworded(worded, text, changes, read, questions)
+
+        def store(transaction: WriteTransaction, items: tuple[Prepared, ...]) -> list[str]:
+            ordinal = self._checked_version(transaction, memory, changes, expected)
+            if int(transaction.columns(ordinal, "version")[0]) != worded.now.version:
+                return []
+            if draft.text == worded.now.text:
+                edit(transaction, ordinal, changes)
+                return [memory]
+            item = items[0].gone_over(transaction.embedder().fingerprint)
+            self._fit(transaction, item)
+            rewording = Rewording(
+                transaction, worded, item, self._around.analyser, self.principal or "", read
+            )
+            return [rewording.write().id]
+
+        done = self._prepare_and_store([draft], store)
+        if done:
+            self._answers.forget(memory)
+        return bool(done)
 
     def memories(
         self,
@@ -1858,7 +1942,8 @@ class Bank:
         Args:
             space: name of the program or framework whose records they are.
             records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON-ready), ``text``
-                (what recall finds it by; by default the value as JSON), ``replaces`` (ids of all that must
+                (what recall finds it by; by default the value as JSON; blank = it is found by its key alone,
+                and recalled with ``include_archived`` only), ``replaces`` (ids of all that must
                 stand at or below the path; an empty list = nothing; by default whatever stands there), and
                 keys of an item of ``retain`` such as ``session``, ``role`` and ``source``. With a ``ttl`` a
                 record is erased when that ends; without one it never ends.

@@ -5,7 +5,7 @@
     │   ├── UnknownNameError  a name that does not exist, with the nearest one that does
     │   ├── ProfileError      a profile file is wrong; names the file and the key
     │   └── QuerySyntaxError  a query in the extended syntax is wrong; names the place in it
-    ├── ConflictError         an idempotency key was used before with another body; nothing was changed
+    ├── ConflictError         a key was used before with another body, or a version is not the one expected
     ├── NotFoundError         a memory, bank or profile that is not there (also a KeyError)
     ├── StoreError            the files of a bank cannot be used
     │   ├── UnavailableError  read-only folder, full disk, lock not obtained: try again after the remedy
@@ -98,7 +98,7 @@ class QuerySyntaxError(InputError):
 
 
 class ConflictError(SimonidesError):
-    """An idempotency key was used with another body, or a record is not what the caller expects.
+    """An idempotency key was used with another body, or a record or memory is not what the caller expects.
 
     Nothing was changed.
     """

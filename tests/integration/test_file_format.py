@@ -65,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         bank.update(old, tags=["toll"])
         bank.retain("I live in Mariager.", speaker="Rosa Brandt")
         bank.maintain()
-        bank.set_ttl("30 days", kind="episodic")
+        bank.set_ttl("30d", kind="episodic")
         bank.backup(place / "copy.db")
         (place / "copy.db").unlink()
         bank._rows.recall_jobs.add("job", "", "{}")

@@ -8,6 +8,8 @@ from simonides.errors import InputError, NotFoundError
 
 pytest.importorskip("anthropic.lib.tools")
 
+from anthropic.lib.tools import ToolError
+
 from simonides.integrations.anthropic import BankMemoryTool
 
 if TYPE_CHECKING:
@@ -45,11 +47,11 @@ def test_files_are_changed_moved_and_erased(tool: Any, bank: Bank) -> None:
     tool.call({"command": "rename", "old_path": "/memories/people", "new_path": "/memories/friends"})
     with pytest.raises(NotFoundError):
         tool.call({"command": "view", "path": path})
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="already exists"):
         tool.call({"command": "rename", "old_path": "/memories/figs.md", "new_path": "/memories/friends"})
     tool.call({"command": "delete", "path": "/memories/friends"})
     assert bank.stats()["memories"] == 1
-    with pytest.raises(InputError, match="stands 0 times"):
+    with pytest.raises(InputError, match="did not appear verbatim"):
         tool.call({"command": "str_replace", "path": "/memories/figs.md", "old_str": "x", "new_str": "y"})
 
 
@@ -71,3 +73,26 @@ def test_a_file_may_be_as_long_as_promised(tool: Any, bank: Bank) -> None:
     with pytest.raises(InputError, match="200,000"):
         tool.call({"command": "create", "path": "/memories/longer.md", "file_text": text + "x"})
     assert bank.verify().ok
+
+
+@pytest.mark.fault("N67")
+def test_a_file_and_a_folder_never_have_one_name(tool: Any) -> None:
+    for path in ("/memories/people", "/memories/figs.md", "/memories"):
+        with pytest.raises(ToolError, match=f"File {path} already exists"):
+            tool.call({"command": "create", "path": path, "file_text": "x"})
+    with pytest.raises(ToolError, match=r"figs\.md is a file"):
+        tool.call({"command": "create", "path": "/memories/figs.md/deeper", "file_text": "x"})
+    with pytest.raises(ToolError, match=r"figs\.md is a file"):
+        tool.call(
+            {"command": "rename", "old_path": "/memories/people", "new_path": "/memories/figs.md/people"}
+        )
+    tool.call({"command": "delete", "path": "/memories/figs.md"})
+    assert "sails" in tool.call({"command": "view", "path": "/memories/people/odalys.md"})
+
+
+def test_an_empty_file_is_a_file_and_no_memory_to_recall(tool: Any, bank: Bank) -> None:
+    tool.call({"command": "create", "path": "/memories/empty.md", "file_text": ""})
+    assert tool.call({"command": "view", "path": "/memories/empty.md"}).endswith("     1\t")
+    assert not [hit for hit in bank.recall("empty", precision="wide") if not hit.text.strip('"')]
+    assert tool.clear_all_memory() == "All memory cleared"
+    assert bank.list_records("anthropic") == []

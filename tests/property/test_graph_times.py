@@ -74,16 +74,23 @@ links = {{ semantic = 1.0, causal = 1.0, temporal = 0.5, session = 0.5 }}
 
 @dataclass(frozen=True)
 class Step:
-    """One write: a text of a reader, a statement that may close another, or the end of an earlier memory."""
+    """One write: a text of a reader, a statement that may close another, or the end of an earlier memory.
+
+    With *edits*, the text is the new one of an earlier memory.
+    """
 
     text: str
     reader: str | None
     statement: bool
     ends: int | None
+    edits: int | None = None
 
     def write(self, bank: Bank, ids: list[str], place: int) -> None:
         if self.ends is not None and ids:
             bank.invalidate(ids[self.ends % len(ids)])
+            return
+        if self.edits is not None and ids:
+            bank.update(ids[self.edits % len(ids)], text=f"{self.text} n{place}")
             return
         item: dict[str, Any] = {"text": f"{self.text} n{place}", "acl": [self.reader] if self.reader else []}
         if self.statement:
@@ -104,6 +111,7 @@ STEPS = st.builds(
     reader=st.sampled_from([None, None, *PEOPLE]),
     statement=st.sampled_from([False, False, True]),
     ends=st.sampled_from([None, None, None, 0, 1, 2]),
+    edits=st.sampled_from([None, None, None, 0, 1, 2]),
 )
 
 

@@ -69,6 +69,17 @@ def test_what_is_noted_about_a_memory_is_changed(cli: Cli, cli_json: CliJson) ->
     assert cli("update-memory", "absent", "--kind", "code").exit_code == 1
 
 
+@pytest.mark.fault("N49")
+def test_the_text_of_a_memory_is_edited(cli: Cli, cli_json: CliJson) -> None:
+    memory = cli("retain", "Odalys prefers figs.").stdout.strip()
+    record = cli_json("update-memory", memory, "--text", "Odalys prefers plums.", "--expected-version", "1")
+    assert (record["id"], record["version"], record["text"]) == (memory, 2, "Odalys prefers plums.")
+    refused = cli("update-memory", memory, "--text", "Odalys prefers pears.", "--expected-version", "1")
+    assert refused.exit_code > 1
+    assert "changed meanwhile" in refused.stderr
+    assert "plums" in cli("recall", "What does Odalys prefer?").stdout
+
+
 def test_what_was_of_use_is_counted(cli: Cli, cli_json: CliJson) -> None:
     memory = cli("retain", "The pump needs oil.").stdout.strip()
     assert cli_json("used", memory) == {"recorded": 1}

@@ -5,7 +5,8 @@ row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it
 empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks``, ``utterance`` and
 ``speaker`` say what a memory looks like without its text: how many words, whether it ends with a question,
 what it does (``records.utterance``), and the key of who says it (``text.speech``). ``state`` holds the marks
-of ``records.state``.
+of ``records.state``. ``root`` is the ordinal of a memory's first version, ``node`` that of its first version
+with the words of this one: what links join.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "acl": np.dtype("i4"),
     "id_key": np.dtype("u8"),
     "root": np.dtype("i4"),
+    "node": np.dtype("i4"),
     "salience": np.dtype("f4"),
     "confidence": np.dtype("f4"),
     "proof_count": np.dtype("i4"),

@@ -1,8 +1,9 @@
 """Who mentions whom, and which memories belong together: adjacency in CSR with a small in-memory tail.
 
-Memories are nodes by the ordinal of their first version (the *root*), so a link outlives new versions of its
-ends. Mentions join a row (one version) with an entity. What is read through a view is cut to rows that the
-view sees; an end that is not visible hides its edge.
+Memories are nodes by the ordinal of their first version in the words that they have (the *node*), so a link
+outlives new versions of its ends, and other words bring links of their own. Mentions join a row (one version)
+with an entity. What is read through a view is cut to rows that the view sees; an end that is not visible
+hides its edge.
 What is small and looked at often is merged with its tail in memory: a look into both takes twice as long.
 Cost: O(edges of the nodes asked for); the sealed part is rebuilt whole at each merge, about 0.35 s CPU per
 million edges.
@@ -202,7 +203,7 @@ class Graph:
     """Adjacency of a whole snapshot: sealed pairs plus what came since.
 
     Attributes:
-        links: root → root, both ways.
+        links: node → node, both ways.
         by_row: row → entity.
         by_entity: entity → row.
         newer_links, newer_mentions: the tail, in the order written.
@@ -258,9 +259,9 @@ class Graph:
     def _all(pairs: Pairs, newer: Edges) -> Edges:
         return Edges.join([pairs.edges(np.arange(len(pairs.starts) - 1, dtype=np.int64)), newer])
 
-    def linked(self, roots: NDArray[np.int64]) -> Edges:
-        """Links of *roots*, both ways: first = a root asked for, second = the other end."""
-        return self._part("links").edges(roots)
+    def linked(self, nodes: NDArray[np.int64]) -> Edges:
+        """Links of *nodes*, both ways: first = a node asked for, second = the other end."""
+        return self._part("links").edges(nodes)
 
     def entities(self, rows: NDArray[np.int64]) -> Edges:
         """Mentions of *rows*: first = row, second = entity."""
@@ -277,23 +278,23 @@ class Graph:
     def edges_at_least(
         self,
         rows: NDArray[np.int64],
-        roots: NDArray[np.int64],
+        nodes: NDArray[np.int64],
         least: NDArray[np.float64],
         enough: NDArray[np.float64],
         counts: Callable[[NDArray[np.int32]], NDArray[np.bool_]] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many sealed mentions each row has, and how many sealed links its root.
+        """How many sealed mentions each row has, and how many sealed links its node.
 
         Args:
             rows: int64, shape (n,).
-            roots: int64, shape (n,).
+            nodes: int64, shape (n,).
             least: float64, by code of ``LINK_KINDS``: the weight from which a link counts.
             enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted,
                 and else no more are looked at than make enough; 0 everywhere = all are.
             counts: of other ends, which count; ``None`` = all.
         """
         mentions = self.by_row.runs(rows)[1]
-        begin, count = self.links.runs(roots)
+        begin, count = self.links.runs(nodes)
         if enough.any():
             needed = np.ceil(enough).astype(np.int64) - mentions
             count = np.where(needed <= count, np.maximum(needed, 0), 0)

@@ -93,11 +93,11 @@ class IndexSnapshot:
 
     @cached_property
     def later_versions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows that are not the first version of their memory, and their roots, by root, then row."""
+        """Rows that are not the first version in their words, and their nodes, by node, then row."""
         rows = np.concatenate([_NO_ROWS, *(block.start + block.later_versions for block in self.blocks)])
-        roots = self.gather("root", rows).astype(np.int64)
-        order = np.argsort(roots, kind="stable")
-        return rows[order], roots[order]
+        nodes = self.gather("node", rows).astype(np.int64)
+        order = np.argsort(nodes, kind="stable")
+        return rows[order], nodes[order]
 
     def gather(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of a column at *ordinals* (``expired_at`` without the newer stamps)."""

@@ -230,15 +230,15 @@ class BankView:
         """Links between visible rows, both ways."""
         seen = ordinals[self.visible[ordinals]]
         if not len(self.snapshot.later_versions[0]):
-            # Every row is the first of its memory.
+            # Every row is the first in its words.
             edges = self.snapshot.graph.linked(seen)
             return edges.keep(self.visible[edges.second])
-        roots = self.snapshot.gather("root", seen).astype(np.int64)
-        edges = self.snapshot.graph.linked(distinct(roots))
-        first, second = self._rows_of_roots(edges.first), self._rows_of_roots(edges.second)
+        nodes = self.snapshot.gather("node", seen).astype(np.int64)
+        edges = self.snapshot.graph.linked(distinct(nodes))
+        first, second = self._rows_of_nodes(edges.first), self._rows_of_nodes(edges.second)
         both = (first >= 0) & (second >= 0)
         seen_edges = Edges(first, second, edges.kinds, edges.weights).keep(both)
-        # Roots are in order; so are the rows where each is the first of its memory.
+        # Nodes are in order; so are the rows where each is the first in its words.
         return seen_edges.ordered() if len(self._later_versions[0]) else seen_edges
 
     def edges_at_least(
@@ -250,12 +250,12 @@ class BankView:
             counts = None if self.visible.all() else self.visible.__getitem__
             mentions, links = graph.edges_at_least(ordinals, ordinals, least, enough, counts)
         else:
-            roots = self.snapshot.gather("root", ordinals).astype(np.int64)
+            nodes = self.snapshot.gather("node", ordinals).astype(np.int64)
             mentions, links = graph.edges_at_least(
-                ordinals, roots, least, enough, lambda ends: self._rows_of_roots(ends) >= 0
+                ordinals, nodes, least, enough, lambda ends: self._rows_of_nodes(ends) >= 0
             )
             # The links of a memory are those of the one version that it answers with.
-            links = np.where(self._rows_of_roots(roots) == ordinals, links, 0)
+            links = np.where(self._rows_of_nodes(nodes) == ordinals, links, 0)
         edges = links if self.read.merges(self.known_at) else mentions + links
         return np.where(seen, edges, 0)
 
@@ -278,23 +278,23 @@ class BankView:
         kept = _mask(self.snapshot, ("narrowed", tuple(kinds), project), wanted)
         return replace(self, eligible=self.eligible & kept)
 
-    def _rows_of_roots(self, roots: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.int64]:
-        """The visible version of each memory by its root; -1 = none. Cost: that of the roots asked for."""
-        found = np.where(self.visible[roots], roots, -1)
+    def _rows_of_nodes(self, nodes: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.int64]:
+        """The visible version in the words of each node; -1 = none. Cost: that of the nodes asked for."""
+        found = np.where(self.visible[nodes], nodes, -1)
         rows, of = self._later_versions
         if len(rows):
             # The last of several: a memory has one visible version, but damage must not change the order.
-            at = np.searchsorted(of, roots, side="right") - 1
-            later = (at >= 0) & (of[at] == roots)
+            at = np.searchsorted(of, nodes, side="right") - 1
+            later = (at >= 0) & (of[at] == nodes)
             found[later] = rows[at[later]]
         return found
 
     @cached_property
     def _later_versions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Visible rows that are not the first version of their memory, and their roots, by root."""
-        rows, roots = self.snapshot.later_versions
+        """Visible rows that are not the first version in their words, and their nodes, by node."""
+        rows, nodes = self.snapshot.later_versions
         seen = self.visible[rows]
-        return rows[seen], roots[seen]
+        return rows[seen], nodes[seen]
 
     def _merged(self, edges: Edges) -> Edges:
         if not self.read.merges(self.known_at):
@@ -435,9 +435,22 @@ def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> N
     other way round (SPEC, general settlement 3). Bool, shape (snapshot.rows,).
     """
     wanted = frozenset(readers)
-    open_to_them = np.array(
-        [not acl or (bool(wanted) and acl >= wanted) for acl in snapshot.label_sets], np.bool_
+    return _compared(
+        snapshot, [not acl or (bool(wanted) and acl >= wanted) for acl in snapshot.label_sets], now
     )
+
+
+def comparing(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:
+    """Rows that may be compared with one of *readers*: the other way round than ``comparable``."""
+    theirs = frozenset(readers)
+    return _compared(
+        snapshot, [not theirs or (bool(acl) and acl <= theirs) for acl in snapshot.label_sets], now
+    )
+
+
+def _compared(snapshot: IndexSnapshot, readers: Sequence[bool], now: int) -> NDArray[np.bool_]:
+    """Current rows by the codes of their readers, without those that nothing is compared with."""
+    open_to_them = np.array(readers, np.bool_)
     mask = np.ones(snapshot.rows, np.bool_)
     conditions = [
         listed("acl", open_to_them),

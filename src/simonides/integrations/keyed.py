@@ -53,9 +53,9 @@ def newest_of_each(records: Iterable[KeyedRecord]) -> list[KeyedRecord]:
 
 
 def words_of(value: Any) -> str:
-    """The texts in a JSON value, one a line: what it is found by."""
+    """The texts in a JSON value, one a line: what it is found by; without what no memory may hold."""
     if isinstance(value, str):
-        return value
+        return value.replace("\0", "").encode(errors="ignore").decode()
     if isinstance(value, dict):
         lines = [f"{name}: {words}" for name, item in value.items() if (words := words_of(item))]
         return "\n".join(lines)

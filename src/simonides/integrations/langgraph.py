@@ -3,7 +3,12 @@
     graph = builder.compile(store=BankStore(store.bank("agent")))
 
 Namespace and key are the path of a value. Search by a query is a recall in the bank that gives the nearest
-values, each with its relevance as score, the probability that it answers; without one it lists, newest first.
+values, each with its relevance as score, the probability that it answers; those that it does not find stand
+behind them without a score. Without a query it lists. It answers as LangGraph's ``InMemoryStore`` does, but
+on purpose: what has no score stands newest first; a value that is put again keeps the time at which its key
+was made; ``$gt``, ``$gte``, ``$lt`` and ``$lte`` pass over what is no number, and an unknown operator is
+always refused; a namespace without values is not listed; a batch is done in its order. A value that is put
+with ``index=False``, or that holds no words, is found by its key alone.
 A time to live is in minutes, as LangGraph has it, and begins anew with each put, and with each read unless
 ``refresh_ttl`` is false. When it has ended the value is not found any more, and the next write erases it:
 ``ttl`` holds the defaults, of which ``omit_expired`` is always true and nothing needs to be swept. Needs the
@@ -13,6 +18,7 @@ extra ``langgraph``.
 from __future__ import annotations
 
 import asyncio
+from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
 from langgraph.store.base import (
@@ -39,16 +45,9 @@ if TYPE_CHECKING:
 
 _SPACE = "langgraph"
 _MOST_SEARCHED = 1_000
-"""Candidates of a search whose filter is applied here."""
+"""Candidates of a search whose filter is applied here; what lies behind them has no score."""
 
-_COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
-    "$eq": lambda here, asked: bool(here == asked),
-    "$ne": lambda here, asked: bool(here != asked),
-    "$gt": lambda here, asked: bool(here > asked),
-    "$gte": lambda here, asked: bool(here >= asked),
-    "$lt": lambda here, asked: bool(here < asked),
-    "$lte": lambda here, asked: bool(here <= asked),
-}
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 
 
 class BankStore(BaseStore):
@@ -105,15 +104,20 @@ class BankStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.offset + op.limit
-        if op.query:
-            most = min(wanted if not op.filter else max(wanted, _MOST_SEARCHED), 10_000)
-            found = search_records(self._bank, _SPACE, op.namespace_prefix, op.query, most)
-        else:
+        asked = op.filter or {}
+        check_operators(asked)
+        found: list[KeyedRecord] = []
+        if op.query and op.query.strip() and wanted > 0:
+            most = min(wanted if not asked else max(wanted, _MOST_SEARCHED), 10_000)
+            scored = search_records(self._bank, _SPACE, op.namespace_prefix, op.query, most)
+            found = [each for each in scored if passes(each.value, asked)]
+        if len(found) < wanted or op.limit < 0 or op.offset < 0:
             below = newest_of_each(self._bank.list_records(_SPACE, op.namespace_prefix))
             by_key = sorted(below, key=lambda each: each.path)
-            found = sorted(by_key, key=lambda each: each.updated_at, reverse=True)
-        kept = [each for each in found if _passes(each.value, op.filter or {})]
-        given = kept[op.offset : wanted]
+            newest = sorted(by_key, key=lambda each: each.updated_at, reverse=True)
+            there = {each.path for each in found}
+            found += [each for each in newest if each.path not in there and passes(each.value, asked)]
+        given = found[op.offset : wanted]
         for each in given if op.refresh_ttl else ():
             if each.ttl is not None:
                 self._bank.list_records(_SPACE, each.path, exact=True, refresh=True)
@@ -137,21 +141,50 @@ def _fields(record: KeyedRecord) -> dict[str, Any]:
     }
 
 
-def _passes(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(_passes_one(value.get(name), asked) for name, asked in wanted.items())
+def passes(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a value meets a filter: every key of it, nested ones too."""
+    return all(_meets(value.get(name), asked) for name, asked in wanted.items())
 
 
-def _passes_one(here: Any, asked: Any) -> bool:
-    if not isinstance(asked, dict) or not any(str(name).startswith("$") for name in asked):
-        return bool(here == asked)
-    for name, value in asked.items():
-        if name not in _COMPARED:
-            raise InputError("filter", f"{name!r} is not known; use {', '.join(_COMPARED)}")
-        if here is None and name not in {"$eq", "$ne"}:
-            return False
-        if not _COMPARED[name](here, value):
-            return False
-    return True
+def _meets(here: Any, asked: Any) -> bool:
+    if isinstance(asked, dict):
+        if any(name.startswith("$") for name in asked):
+            return all(_holds(here, name, value) for name, value in asked.items())
+        return isinstance(here, dict) and passes(here, asked)
+    if isinstance(asked, list | tuple):
+        same_length = isinstance(here, list | tuple) and len(here) == len(asked)
+        return same_length and all(_meets(one, other) for one, other in zip(here, asked, strict=True))
+    return bool(here == asked)
+
+
+def check_operators(asked: Any) -> None:
+    """Refuse an operator that is not known, also where there is nothing to compare.
+
+    Raises:
+        InputError: there is one.
+    """
+    if isinstance(asked, list | tuple):
+        for each in asked:
+            check_operators(each)
+    if not isinstance(asked, dict):
+        return
+    if any(name.startswith("$") for name in asked):
+        for name in asked:
+            if name not in {"$eq", "$ne", *_COMPARED}:
+                known = ", ".join(("$eq", "$ne", *_COMPARED))
+                raise InputError("filter", f"Unsupported operator: {name}; use {known}")
+        return
+    for each in asked.values():
+        check_operators(each)
+
+
+def _holds(here: Any, name: str, value: Any) -> bool:
+    if name in {"$eq", "$ne"}:
+        return bool(here == value) == (name == "$eq")
+    try:
+        return _COMPARED[name](float(here), float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:

@@ -14,6 +14,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from agents import function_tool
+from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
 from simonides.integrations.keyed import LONGEST_TEXT, words_of
 from simonides.recall.packing.as_data import pack_as_data
@@ -41,26 +42,41 @@ class BankSession:
     Args:
         session_id: of the conversation.
         bank: of this process, or of a server.
+        session_settings: of the SDK: how many items ``get_items`` gives where it is not asked for a number.
     """
 
     session_settings: SessionSettings | None = None
 
-    def __init__(self, session_id: str, bank: AnyBank) -> None:
+    def __init__(
+        self, session_id: str, bank: AnyBank, session_settings: SessionSettings | dict[str, Any] | None = None
+    ) -> None:
         self.session_id = session_id
+        self.session_settings = (
+            None if session_settings is None else coerce_session_settings(session_settings)
+        )
         self._bank = bank
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The items, oldest first; with *limit* the newest so many."""
-        if limit is not None and limit < 1:
+        """The items, oldest first; with *limit*, or that of the settings, the newest so many.
+
+        As in the SDK's ``SQLiteSession``, a limit below 0 is none.
+        """
+        most = resolve_session_limit(limit, self.session_settings)
+        if most == 0:
             return []
         found = await asyncio.to_thread(
-            self._bank.list_records, _SPACE, [self.session_id], newest=limit and min(limit, MOST_RECORDS)
+            self._bank.list_records,
+            _SPACE,
+            [self.session_id],
+            newest=most if most is not None and 0 < most <= MOST_RECORDS else None,
         )
-        return [record.value for record in found]
+        return [record.value for record in (found if most is None or most < 0 else found[-most:])]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Add items at the end: all of them, next to each other, or none."""
         records = [self._record(dict(item)) for item in items]
+        if not records:
+            return
         await asyncio.to_thread(self._bank.put_records, _SPACE, records, append=True)
 
     async def pop_item(self) -> TResponseInputItem | None:
@@ -88,7 +104,7 @@ def _spoken(content: Any) -> str:
     """What was said, without the names of the parts that it comes in."""
     parts = content if isinstance(content, list) else [content]
     texts = [
-        part["text"] if isinstance(part, dict) and isinstance(part.get("text"), str) else words_of(part)
+        words_of(part["text"] if isinstance(part, dict) and isinstance(part.get("text"), str) else part)
         for part in parts
     ]
     return "\n".join(text for text in texts if text)

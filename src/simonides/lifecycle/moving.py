@@ -119,7 +119,8 @@ def archivings(
     for memory in standing:
         half_life = half_life_days(memory, thresholds)
         # Any mark exempts: pinned, away already, or resting on others.
-        if half_life is None or memory.state or memory.valid_to <= now:
+        # A program finds by its key what it put there.
+        if half_life is None or memory.state or memory.keyed or memory.valid_to <= now:
             continue
         age = age_days(memory, now, before.returned.get(memory.id))
         if is_due(age, half_life, rule.floor, rule.grace_days) and before.may(

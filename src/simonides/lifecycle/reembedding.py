@@ -251,14 +251,14 @@ class _Reembedding:
     def _encode_some(self, found: Sequence[Missing]) -> None:
         if not found:
             return
-        roots = {row.ordinal for row in found if row.ordinal == row.root}
+        nodes = {row.ordinal for row in found if row.ordinal == row.node}
         with self._rows.reading() as reading:
-            # Versions of a memory say the same, so they are encoded once.
+            # Versions in the same words are encoded once.
             later = [
                 row
                 for row in found
-                if row.ordinal != row.root
-                and (row.root in roots or self._has_vector(reading.connection, row.root))
+                if row.ordinal != row.node
+                and (row.node in nodes or self._has_vector(reading.connection, row.node))
             ]
         copied = {row.ordinal for row in later}
         fresh = [row for row in found if row.ordinal not in copied]
@@ -270,7 +270,7 @@ class _Reembedding:
                 write_encoding(connection, row.ordinal, encoding)
             for row in later:
                 if transaction.exists(row.ordinal):
-                    copy_encodings(connection, row.root, row.ordinal, self._number)
+                    copy_encodings(connection, row.node, row.ordinal, self._number)
             there = [row.ordinal for row in found if transaction.exists(row.ordinal)]
             without = {ordinal for ordinal in there if not self._has_vector(connection, ordinal)}
         self._given_up |= without
@@ -338,7 +338,7 @@ class _Reembedding:
 
 
 def semantic_links(snapshot: IndexSnapshot, start: int, stop: int) -> Iterator[tuple[int, int, float]]:
-    """Links (source, target, cosine) of the memories whose first versions lie from *start* to *stop*.
+    """Links (source, target, cosine) of the wordings whose first versions lie from *start* to *stop*.
 
     Each is compared with what was held when it was recorded, as retaining did; the exact scan of a recall.
 
@@ -349,7 +349,7 @@ def semantic_links(snapshot: IndexSnapshot, start: int, stop: int) -> Iterator[t
     """
     columns = {
         name: snapshot.column(name)
-        for name in ("root", "acl", "ingested_at", "expired_at", "valid_to", "kind", "state")
+        for name in ("root", "node", "acl", "ingested_at", "expired_at", "valid_to", "kind", "state")
     }
     kept: NDArray[np.bool_] = (columns["kind"] != KIND_CODES[Kind.QUARANTINE]) & (
         columns["state"] & (ARCHIVED | CONSOLIDATED) == 0
@@ -358,13 +358,15 @@ def semantic_links(snapshot: IndexSnapshot, start: int, stop: int) -> Iterator[t
     codes, scales = snapshot.codes(ordinals)
     readable: dict[int, NDArray[np.bool_]] = {}
     for place, ordinal in enumerate(ordinals.tolist()):
-        if scales[place] <= 0 or columns["root"][ordinal] != ordinal:
+        if scales[place] <= 0 or columns["node"][ordinal] != ordinal:
             continue
         acl, moment = int(columns["acl"][ordinal]), columns["ingested_at"][ordinal]
         if acl not in readable:
             readable[acl] = _readable(snapshot, acl)[columns["acl"]]
         mask = kept & readable[acl] & (columns["expired_at"] >= moment) & (columns["valid_to"] > moment)
         mask[ordinal:] = False
+        if columns["root"][ordinal] != ordinal:
+            mask &= columns["root"] != columns["root"][ordinal]
         vector = codes[place].astype(np.float32) * scales[place]
         near, _ = snapshot.vectors.nearest(vector, mask, depth=_COMPARED, rescore=RESCORE)
         # As a batch is compared: the scan rounds its query anew.
@@ -372,9 +374,9 @@ def semantic_links(snapshot: IndexSnapshot, start: int, stop: int) -> Iterator[t
         dots = (found.astype(np.int64) @ codes[place].astype(np.int64)).astype(np.float64)
         cosines = (dots * (lengths.astype(np.float64) * float(scales[place]))).round(9)
         for one in np.lexsort((near, -cosines))[:MOST_SEMANTIC]:
-            root = int(columns["root"][near[one]])
-            if cosines[one] >= SEMANTIC_FROM and root != ordinal:
-                yield ordinal, root, float(cosines[one])
+            node = int(columns["node"][near[one]])
+            if cosines[one] >= SEMANTIC_FROM and node != ordinal:
+                yield ordinal, node, float(cosines[one])
 
 
 def _readable(snapshot: IndexSnapshot, acl: int) -> NDArray[np.bool_]:

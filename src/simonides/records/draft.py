@@ -26,7 +26,7 @@ class Draft:
     ``ttl`` is a time to live in microseconds, or ``FOREVER``; ``on_expiry`` is what becomes of it then.
     ``source_text`` is the raw text of which the item is the ``span`` (characters, half-open): the document,
     or the turn without its speaker. Without a span the item is its own source. ``place`` is where the item
-    stands, for errors: ``items[3]``, or empty for a single item.
+    stands, for errors: ``items[3]``, or empty for a single item. ``state`` holds marks of ``records.state``.
     """
 
     text: str
@@ -57,6 +57,7 @@ class Draft:
     span: tuple[int, int] | None = None
     ttl: int | None = None
     on_expiry: str | None = None
+    state: int = 0
     place: str = field(default="", compare=False)
 
 
@@ -127,9 +128,7 @@ class Prepared:
         None where the caller stated when it was said, since that is compared itself, and none in a document,
         whose words stay the same ones however often it is read.
         """
-        if self.draft.document or self.draft.occurred is not None:
-            return ()
-        return tuple(time.days for time in self.extraction.times if time.days is not None)
+        return days_of(self.draft, self.extraction)
 
     def gone_over(self, current: str) -> Prepared:
         """The item as a bank stores it whose embedder has the fingerprint *current*.
@@ -147,3 +146,10 @@ class Prepared:
             model=other.model,
             following=None,
         )
+
+
+def days_of(draft: Draft, found: Extraction) -> tuple[Days, ...]:
+    """``Prepared.days`` of a draft in whose text *found* was read."""
+    if draft.document or draft.occurred is not None:
+        return ()
+    return tuple(time.days for time in found.times if time.days is not None)

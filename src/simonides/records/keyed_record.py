@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from simonides.records.memory import Memory
     from simonides.records.source import Source
@@ -84,6 +84,15 @@ def tag_of(space: str, path: Sequence[str]) -> str:
     """The tag of every memory that holds a record of *space* at or below *path*."""
     digest = hashlib.blake2b(json.dumps(list(path)).encode(), digest_size=16).hexdigest()
     return f"{space}:{digest}"
+
+
+def spaces_of(metadata: Mapping[str, Any], tags: Collection[str]) -> list[str]:
+    """The spaces under a key of which a memory holds a value; of an ordinary memory none."""
+    return [
+        space
+        for space, kept in metadata.items()
+        if isinstance(kept, dict) and isinstance(kept.get("path"), list) and tag_of(space, ()) in tags
+    ]
 
 
 def value_is_in_source(memory: Memory, space: str) -> bool:

@@ -29,6 +29,12 @@ class RecentAnswers:
             while len(self._ids) > _REMEMBERED:
                 self._ids.popitem(last=False)
 
+    def forget(self, memory: str) -> None:
+        """Note that *memory* no longer says what was returned of it."""
+        with self._lock:
+            for key in [key for key, held in self._ids.items() if held == memory]:
+                del self._ids[key]
+
     def source(self, text: str) -> str | None:
         """The memory that *text* was returned from, or ``None``."""
         with self._lock:

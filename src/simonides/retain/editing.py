@@ -1,10 +1,14 @@
-"""Changes what is noted about a memory: a new version of it, whose words, names and links stay."""
+"""Changes what is noted about a memory: a new version of it, whose words, names and links stay.
+
+Other words make more of a difference: see ``rewording``.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import InputError
+from simonides.errors import ConflictError, InputError
+from simonides.records.keyed_record import spaces_of
 from simonides.retain.items import read_items
 
 if TYPE_CHECKING:
@@ -12,8 +16,20 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft
+    from simonides.records.memory import Memory
 
-EDITABLE = ("kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence")
+EDITABLE = (
+    "text",
+    "kind",
+    "layer",
+    "tags",
+    "project",
+    "metadata",
+    "source",
+    "path",
+    "salience",
+    "confidence",
+)
 
 
 def read_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -33,15 +49,43 @@ def _value(draft: Draft, name: str) -> Any:
     return draft.metadata_json if name == "metadata" else getattr(draft, name)
 
 
+def check_rewordable(memory: Memory) -> None:
+    """Refuse other words for a memory that is more than its words.
+
+    Raises:
+        InputError: it sums up others, or holds a value under a key.
+    """
+    if memory.consolidated:
+        raise InputError("text", "sums up other memories; change what those say, and maintain the bank")
+    space = next(iter(spaces_of(memory.metadata, memory.tags)), None)
+    if space is not None:
+        raise InputError("text", f"is of a value under a key of {space!r}; put the new value there")
+
+
+def check_version(memory: str, version: int, expected: int | None) -> None:
+    """Refuse to change another version than the one that the caller has seen.
+
+    Raises:
+        ConflictError: *version* is not the *expected* one.
+    """
+    if expected is not None and version != expected:
+        raise ConflictError(
+            f"memory {memory!r} is at version {version}, not {expected}: it was changed meanwhile; "
+            "read it again, and change that version"
+        )
+
+
 def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:
     """Write the new version; none when every change is there already.
 
     Args:
         transaction: open.
         ordinal: of the current version.
-        changes: as ``read_changes`` gives them.
+        changes: as ``read_changes`` gives them, without a text.
     """
     columns = transaction.coded(changes)
+    if not columns:
+        return
     held = dict(zip(columns, transaction.columns(ordinal, *columns), strict=True))
     if held != columns:
         transaction.revise(ordinal, **columns)

@@ -211,7 +211,8 @@ def apply(
 
     Args:
         transaction: open.
-        memory: a version of it; what the bank holds now may be a later one of the same text.
+        memory: a version of it; what the bank holds now may be a later one. In other words it is left as it
+            is, and may be queued again.
         found: of its text.
         analyser: of the bank.
         model: name of what found it.
@@ -219,7 +220,11 @@ def apply(
     ordinal = transaction.current_ordinal(memory.id)
     if ordinal is None:
         return
-    root, version, before, terms = transaction.columns(ordinal, "root", "version", "expansion", "terms")
+    root, version, before, terms, text = transaction.columns(
+        ordinal, "root", "version", "expansion", "terms", "text"
+    )
+    if text != memory.text:
+        return
     expansion = _expanded(transaction.expansion_by_rules(ordinal), (*found.questions, *found.facts))
     readers = tuple(sorted(transaction.frame(ordinal).readers))
     numbers = _numbers(transaction, ordinal, memory.text, found.mentions, readers)

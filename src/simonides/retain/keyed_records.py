@@ -30,6 +30,7 @@ from simonides.records.keyed_record import (
     value_is_in_source,
 )
 from simonides.records.source import Origin
+from simonides.records.state import ARCHIVED
 from simonides.records.time_to_live import ERASE as FORGET
 from simonides.records.time_to_live import NEVER, TimeToLive, read_ttl
 from simonides.retain.items import ITEM_KEYS, MAX_TEXT_BYTES, ORIGIN
@@ -66,11 +67,13 @@ class Wanted:
         path: its key; of an appended one that of the records it is added to.
         item: for ``retain``.
         replaces: ids that must be all that stands at or below the path; ``None`` = whatever stands there.
+        searched: whether it has words by which recall finds it.
     """
 
     path: tuple[str, ...]
     item: Mapping[str, Any]
     replaces: frozenset[str] | None
+    searched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,8 @@ class KeyedRecords:
             self._check_replaced(each, held)
             old = [record for record in held if len(record.path) == len(each.path)]
             created = min((record.created_at for record in old), default=now)
-            ready.append(self._settled(item, created=created.isoformat(timespec="microseconds")))
+            stamp = created.isoformat(timespec="microseconds")
+            ready.append(self._settled(item, each, created=stamp))
             before += [record.id for record in old]
         ids = write(transaction, ready)
         # After the new ones are there: they may be linked to those that go, whose links go with them.
@@ -275,7 +279,8 @@ class KeyedRecords:
         item |= _ttl(entry, place, kept)
         item |= self._held(entry, place, kept, mask)
         item |= {"tags": self._tags(path), "metadata": {self.space: kept}, "deduplicate": False}
-        return Wanted(path, item, replaces)
+        text = entry.get("text")
+        return Wanted(path, item, replaces, not isinstance(text, str) or bool(text.strip()))
 
     def _held(
         self, entry: Mapping[str, Any], place: str, kept: dict[str, Any], mask: Callable[[str, str], str]
@@ -288,7 +293,7 @@ class KeyedRecords:
         written = _json(value, f"{place}.value")
         if not words.strip():
             words = written[:_LONGEST_WORDS]
-        if len(written.encode()) <= _LONGEST_IN_METADATA:
+        if len(written.encode()) <= _LONGEST_IN_METADATA and _fits_metadata(value):
             kept["value"] = value
             return {"text": words}
         kept[IN_SOURCE] = True
@@ -315,7 +320,7 @@ class KeyedRecords:
             if each.path not in last:
                 last[each.path] = self._last_number(reading, each.path)
             last[each.path] += 1
-            ready.append(self._settled(item, number=f"{last[each.path]:0{_DIGITS}}"))
+            ready.append(self._settled(item, each, number=f"{last[each.path]:0{_DIGITS}}"))
         return ready
 
     def _last_number(self, reading: Reading, path: tuple[str, ...]) -> int:
@@ -324,7 +329,7 @@ class KeyedRecords:
                 return int(record.path[-1])
         return 0
 
-    def _settled(self, item: Prepared, *, created: str = "", number: str = "") -> Prepared:
+    def _settled(self, item: Prepared, wanted: Wanted, *, created: str = "", number: str = "") -> Prepared:
         """A prepared record with what is known inside the transaction alone."""
         metadata = json.loads(item.draft.metadata_json)
         kept = metadata[self.space]
@@ -334,7 +339,13 @@ class KeyedRecords:
             del kept["created"]
         else:
             kept["created"] = created
-        return replace(item, draft=replace(item.draft, metadata_json=canonical_json(metadata, "metadata")))
+        # What has no words is found by its key alone: recall passes over what is archived.
+        draft = replace(
+            item.draft,
+            metadata_json=canonical_json(metadata, "metadata"),
+            state=0 if wanted.searched else ARCHIVED,
+        )
+        return replace(item, draft=draft)
 
 
 def _ttl(entry: Mapping[str, Any], place: str, kept: dict[str, Any]) -> dict[str, Any]:
@@ -369,9 +380,20 @@ def clean_path(path: object, place: str) -> tuple[str, ...]:
     return tuple(clean_text(part, f"{place}[{at}]", MAX_METADATA_BYTES) for at, part in enumerate(entries))
 
 
+def _fits_metadata(value: object) -> bool:
+    """Whether metadata may hold a value: no NUL, no half of a character, not too deep."""
+    try:
+        canonical_json({"value": value}, "value")
+    except InputError:
+        return False
+    return True
+
+
 def _json(value: object, place: str) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(place, f"cannot be written as JSON ({error})") from None
     return clean_text(text, place, MAX_VALUE_BYTES, remedy="keep it elsewhere and store where it is")

@@ -32,11 +32,11 @@ class Related:
     """A stored memory that a new one may be linked to.
 
     Attributes:
-        root: ordinal of its first version.
+        node: what its links join.
         terms: of its text.
     """
 
-    root: int
+    node: int
     terms: Collection[str]
 
 
@@ -50,7 +50,7 @@ def temporal_weight(micros_apart: int) -> float:
 def causal_links(
     causes: Sequence[Cause], words: Mapping[tuple[int, int], Collection[str]], related: Sequence[Related]
 ) -> list[tuple[int, float]]:
-    """Which related memory tells a cause: (root, weight), the best one per cause.
+    """Which related memory tells a cause: (node, weight), the best one per cause.
 
     Args:
         causes: found in the new memory.
@@ -65,6 +65,6 @@ def causal_links(
         shares = [(len(wanted & set(one.terms)) / len(wanted), -place) for place, one in enumerate(related)]
         share, place = max(shares, default=(0.0, 0))
         if share >= _CAUSE_WORDS:
-            root = related[-place].root
-            found[root] = max(found.get(root, 0.0), cause.weight)
+            node = related[-place].node
+            found[node] = max(found.get(node, 0.0), cause.weight)
     return sorted(found.items())

@@ -58,7 +58,7 @@ class Neighbourhood:
         self._items = items
         self._now = now
         self._masks: dict[tuple[str, ...], NDArray[np.bool_]] = {}
-        self.roots: NDArray[np.int64] = snapshot.column("root")
+        self.nodes: NDArray[np.int64] = snapshot.column("node")
         self._cosines = _pairwise(items)
         self._together = _together(items)
         self._group: tuple[int, NDArray[np.float64]] | None = None

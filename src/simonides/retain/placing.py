@@ -58,11 +58,12 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
         valid_to=valid_to,
         occurred=event,
         kind=kind,
-        layer=draft.layer or _LAYER_OF_KIND.get(kind, Layer.SEMANTIC),
+        layer=draft.layer or layer_of(kind),
         salience=round(salience, 6) if draft.salience is None else draft.salience,
         confidence=found.confidence if draft.confidence is None else draft.confidence,
         author=author,
         trust=trust,
+        state=draft.state,
     )
 
 
@@ -79,6 +80,11 @@ def ttl_of(draft: Draft, kind: Kind, defaults: TtlDefaults) -> TimeToLive | None
             raise InputError(field, f"there is no ttl, and the bank has none for the kind {kind}; give a ttl")
         return None
     return ttl if draft.on_expiry is None else TimeToLive(ttl.micros, draft.on_expiry)
+
+
+def layer_of(kind: Kind) -> Layer:
+    """The layer of a new memory of a kind, where none is given."""
+    return _LAYER_OF_KIND.get(kind, Layer.SEMANTIC)
 
 
 def said_at(draft: Draft, now: int) -> int:

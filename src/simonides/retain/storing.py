@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ from simonides.retain.supersession import declared, divide, placed, write_divisi
 from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
@@ -346,42 +347,15 @@ class Storing:
             self._transaction.revise(ordinal, proof_count=int(proofs) + 1)
 
     def _write(self, item: Prepared, place: Placement, neighbours: Sequence[Neighbour]) -> Stored:
-        draft, found = item.draft, item.extraction
-        stated = (*found.relations, *((draft.statement,) if draft.statement else ()))
-        said = draft.statement
-        entities = resolve(
-            self._transaction,
-            draft.text,
-            found.mentions,
-            stated,
-            draft.acl,
-            of_one_object=said.subject if said and said.single_valued else "",
-            told_from=self._first,
-        )
-        rivals: list[Rival] = []
-        if draft.deduplicate and place.kind is not Kind.QUARANTINE:
+        draft = item.draft
+        near = []
+        if draft.deduplicate:
             near = [
                 known.ordinal for one in neighbours if one.cosine >= NEAR_FROM and (known := self._known(one))
             ]
-            beside = self._said.get(draft.document, ()) if draft.document else ()
-            rivals = find_rivals(self._transaction, item, place, entities, near, beside)
-        division = divide(draft, place, rivals)
-        stored = self._transaction.insert(item, placed(place, division))
-        for number in sorted(set(entities.values())):
-            self._transaction.mention(stored.ordinal, number)
-        single = {(r.name, r.subject) for r in declared(draft, found.relations)}
-        for relation in stated:
-            subject = entities.get(fold_name(relation.subject))
-            if subject is not None:
-                self._transaction.state(
-                    stored.ordinal,
-                    relation.name,
-                    subject,
-                    fold_name(relation.object),
-                    single_valued=(relation.name, relation.subject) in single,
-                )
-        write_division(self._transaction, place, stored, division)
-        return stored
+        beside = self._said.get(draft.document, ()) if draft.document else ()
+        insert = partial(self._transaction.insert, item)
+        return write_stated(self._transaction, item, place, near, beside, self._first, insert)
 
     def _said_again(self, item: Prepared, neighbours: Sequence[Neighbour]) -> str | None:
         """The id of a near memory that says the same; it gets one more proof."""
@@ -456,7 +430,7 @@ class Storing:
             self._transaction.link(stored.root, before, "session", 1.0)
 
     def _before(self, item: Prepared, stored: Stored) -> int | None:
-        """Root of the memory before this one in its conversation."""
+        """Node of the memory before this one in its conversation."""
         draft = item.draft
         if not draft.session:
             return None
@@ -465,12 +439,14 @@ class Storing:
     def _link(
         self, item: Prepared, place: Placement, stored: Stored, neighbours: Sequence[Neighbour]
     ) -> None:
-        roots = [(root, n.cosine) for n in neighbours if (root := self._root(n)) is not None]
-        for root, cosine in roots:
+        nodes = [(node, n.cosine) for n in neighbours if (node := self._node(n)) is not None]
+        for node, cosine in nodes:
             if cosine >= SEMANTIC_FROM:
-                self._transaction.link(stored.root, root, "semantic", cosine)
+                self._transaction.link(stored.root, node, "semantic", cosine)
         if item.extraction.causes:
-            self._link_causes(item, stored, [root for root, _ in roots])
+            before = self._before(item, stored)
+            near = [node for node, _ in nodes] + ([] if before is None else [before])
+            link_causes(self._transaction, self._analyser, item, stored.root, near)
         link_in_time(
             self._transaction,
             stored.root,
@@ -480,26 +456,92 @@ class Storing:
             stored.ordinal,
         )
 
-    def _root(self, neighbour: Neighbour) -> int | None:
-        """Ordinal of a neighbour's first version; links hang on it whatever became of later ones."""
+    def _node(self, neighbour: Neighbour) -> int | None:
+        """What a neighbour's links join."""
         if neighbour.ordinal is not None:
-            return int(self._near.roots[neighbour.ordinal])
+            return int(self._near.nodes[neighbour.ordinal])
         fact = self._facts.get(neighbour.position) if neighbour.position is not None else None
         return None if fact is None else fact.stored.root
 
-    def _link_causes(self, item: Prepared, stored: Stored, near: Sequence[int]) -> None:
-        before = self._before(item, stored)
-        roots = [*near, *([before] if before is not None else [])]
-        related = [
-            Related(root, read_object(self._transaction.columns(root, "terms")[0]).get("text", {}))
-            for root in dict.fromkeys(roots)
-        ]
-        words = {
-            cause.cause: self._analyser.query_terms(item.draft.text[slice(*cause.cause)])
-            for cause in item.extraction.causes
-        }
-        for root, weight in causal_links(item.extraction.causes, words, related):
-            self._transaction.link(stored.root, root, "causal", weight)
+
+def write_stated(
+    transaction: WriteTransaction,
+    item: Prepared,
+    place: Placement,
+    near: Sequence[int],
+    beside: Collection[str],
+    told_from: int,
+    insert: Callable[[Placement], Stored],
+    weighed: Callable[[Sequence[Rival]], list[Rival]] = list,
+) -> Stored:
+    """Write a row with the names and relations in its text, and end what it says is true no more.
+
+    Args:
+        transaction: open.
+        item: the new words.
+        place: of the row, as stated.
+        near: ordinals of its neighbours, nearest first.
+        beside: memories that it stands beside, and never ends.
+        told_from: ordinal of the first row that is told together with this one.
+        insert: writes the row.
+        weighed: what counts of the memories of other values.
+    """
+    draft, found = item.draft, item.extraction
+    stated = (*found.relations, *((draft.statement,) if draft.statement else ()))
+    said = draft.statement
+    entities = resolve(
+        transaction,
+        draft.text,
+        found.mentions,
+        stated,
+        draft.acl,
+        of_one_object=said.subject if said and said.single_valued else "",
+        told_from=told_from,
+    )
+    rivals: list[Rival] = []
+    if draft.deduplicate and place.kind is not Kind.QUARANTINE:
+        rivals = weighed(find_rivals(transaction, item, place, entities, near, beside))
+    division = divide(draft, place, rivals)
+    stored = insert(placed(place, division))
+    for number in sorted(set(entities.values())):
+        transaction.mention(stored.ordinal, number)
+    single = {(r.name, r.subject) for r in declared(draft, found.relations)}
+    for relation in stated:
+        subject = entities.get(fold_name(relation.subject))
+        if subject is not None:
+            transaction.state(
+                stored.ordinal,
+                relation.name,
+                subject,
+                fold_name(relation.object),
+                single_valued=(relation.name, relation.subject) in single,
+            )
+    write_division(transaction, place, stored, division)
+    return stored
+
+
+def link_causes(
+    transaction: WriteTransaction, analyser: Analyser, item: Prepared, node: int, near: Sequence[int]
+) -> None:
+    """Link a memory to those that tell the causes it states.
+
+    Args:
+        transaction: open.
+        analyser: for the words of causes.
+        item: what it says.
+        node: of the memory.
+        near: nodes that may tell a cause, the best first.
+    """
+    related = [
+        Related(other, read_object(transaction.columns(other, "terms")[0]).get("text", {}))
+        for other in dict.fromkeys(near)
+    ]
+    words = {
+        cause.cause: analyser.query_terms(item.draft.text[slice(*cause.cause)])
+        for cause in item.extraction.causes
+    }
+    for other, weight in causal_links(item.extraction.causes, words, related):
+        transaction.link(node, other, "causal", weight)
 
 
 def close(
@@ -584,8 +626,11 @@ def _read_stored(
     found = extract(text, int(ingested if occurred is None else occurred))
     readers = tuple(sorted(transaction.frame(ordinal).readers))
     entities = resolve(transaction, text, found.mentions, found.relations, readers)
-    # The memory may have been changed meanwhile; its words were not.
+    # The memory may have been changed meanwhile; what has other words was read when it got them.
+    node = transaction.node(ordinal)
     for version in transaction.versions(ordinal):
+        if transaction.node(version) != node:
+            continue
         for number in sorted(set(entities.values())):
             transaction.mention(version, number)
         for relation in found.relations:
@@ -656,18 +701,18 @@ class _Earlier:
 
 def _link_stored(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> None:
     """Semantic and temporal links of a stored row to the rows before it."""
-    root, occurred, precision = transaction.columns(ordinal, "root", "occurred_from", "occurred_precision")
-    allowed = transaction.frame(ordinal).readers
+    occurred, precision = transaction.columns(ordinal, "occurred_from", "occurred_precision")
+    allowed, node = transaction.frame(ordinal).readers, transaction.node(ordinal)
     readers = tuple(sorted(allowed))
     for near, cosine in earlier.near(ordinal, allowed):
         if cosine >= SEMANTIC_FROM:
-            transaction.link(int(root), int(transaction.columns(near, "root")[0]), "semantic", cosine)
-    link_in_time(transaction, int(root), occurred, precision or "", readers, ordinal)
+            transaction.link(node, transaction.node(near), "semantic", cosine)
+    link_in_time(transaction, node, occurred, precision or "", readers, ordinal)
 
 
 def link_in_time(
     transaction: WriteTransaction,
-    root: int,
+    node: int,
     occurred: int | None,
     precision: str,
     readers: Sequence[str],
@@ -676,4 +721,4 @@ def link_in_time(
     """Link a row whose time is known to the day to what happened within a day of it."""
     if occurred is not None and precision in TO_THE_DAY:
         for other, apart in transaction.around(int(occurred), DAY_MICROS, MOST_TEMPORAL, readers, ordinal):
-            transaction.link(root, other, "temporal", temporal_weight(apart))
+            transaction.link(node, other, "temporal", temporal_weight(apart))

@@ -539,6 +539,7 @@ def _column(memory: Memory, name: str) -> float:
         "occurred_from": occurred.start if occurred else FOREVER,
         "occurred_to": occurred.end if occurred else BEGINNING,
         "root": memory.ordinal,
+        "node": memory.ordinal,
         "last_access": BEGINNING if accessed is None else accessed,
         "words": count_words(memory.text),
         "asks": asks(memory.text),

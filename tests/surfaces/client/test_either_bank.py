@@ -125,6 +125,22 @@ def test_a_memory_is_shown_changed_ended_and_erased(either: Any, clock: Any) -> 
         either.get(memory)
 
 
+@pytest.mark.fault("N49")
+def test_the_text_of_a_memory_is_edited(either: Any, clock: Any) -> None:
+    [memory] = either.retain("The dentist is on 3 June 2026, Ines said.")
+    moment = clock.advance(days=1)
+    clock.advance(days=1)
+    now = either.update(memory, text="The dentist is on 5 July 2026, Tove said.", expected_version=1)
+    assert (now.id, now.version) == (memory, 2)
+    assert either.recall("dentist", profile="lexical").hits[0].text == now.text
+    assert "Ines" in either.recall("dentist", profile="lexical", as_of=moment).hits[0].text
+    with pytest.raises(ConflictError, match="version 2, not 1"):
+        either.update(memory, text="The dentist is off.", expected_version=1)
+    with pytest.raises(InputError, match="text"):
+        either.update(memory, text=" ")
+    assert either.get(memory).text == now.text
+
+
 def test_documents_conversations_and_entities(either: Any) -> None:
     assert (
         len(either.retain_document("# Figs\n\nWater them.\n\nFeed them.", document_id="figs", title="Figs"))

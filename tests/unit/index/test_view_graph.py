@@ -51,13 +51,13 @@ def view_of(
     graph: Graph,
     visible: list[bool],
     *,
-    roots: Sequence[int] | None = None,
+    nodes: Sequence[int] | None = None,
     reader: Reader | None = None,
 ) -> BankView:
     tail = Tail(0, 0)
     for ordinal in range(len(visible)):
-        root = roots[ordinal] if roots else ordinal
-        live = {**ERASED, "id_key": ordinal, "root": root, "expired_at": FOREVER}
+        node = nodes[ordinal] if nodes else ordinal
+        live = {**ERASED, "id_key": ordinal, "node": node, "expired_at": FOREVER}
         tail.append(Row(ordinal, live, {}, None, 0.0))
     snapshot = IndexSnapshot(1, 0, 0, (tail.frozen(),), {}, ("",), (frozenset(),), 0, graph)
     mask = np.array(visible, np.bool_)
@@ -110,7 +110,7 @@ def test_names_are_looked_for_among_what_visible_rows_mention() -> None:
 def test_a_link_joins_the_versions_that_are_visible() -> None:
     # Memory 0 has the versions 0 and 3, memory 2 the versions 2 and 4.
     links = graph_of(links=[(0, 1, CAUSAL, 0.5), (1, 2, 0, 0.25)])
-    view = view_of(links, [False, True, True, True, False], roots=[0, 1, 2, 0, 2])
+    view = view_of(links, [False, True, True, True, False], nodes=[0, 1, 2, 0, 2])
     tied = view.links(ints(1, 2, 3))
     assert pairs(tied) == [(1, 2), (1, 3), (2, 1), (3, 1)]
     assert tied.kinds.tolist() == [0, CAUSAL, 0, CAUSAL]
@@ -122,7 +122,7 @@ def test_a_link_joins_the_versions_that_are_visible() -> None:
 def test_the_links_of_a_memory_count_for_the_version_that_is_visible() -> None:
     # As above; version 2 is the one that is visible of its memory.
     links = graph_of(links=[(0, 1, CAUSAL, 0.5), (1, 2, 0, 0.25)]).sealed(ints())
-    view = view_of(links, [False, True, True, True, False], roots=[0, 1, 2, 0, 2], reader=Reader(told=False))
+    view = view_of(links, [False, True, True, True, False], nodes=[0, 1, 2, 0, 2], reader=Reader(told=False))
     rows, all_kinds = np.arange(5), np.full(4, 0.1)
     assert view.edges_at_least(rows, all_kinds, np.zeros(5)).tolist() == [0, 2, 1, 1, 0]
     assert view.edges_at_least(rows, np.array([np.inf, 0.5, 0, 0]), np.zeros(5)).tolist() == [0, 1, 0, 1, 0]
@@ -132,13 +132,13 @@ def test_the_links_of_a_memory_count_for_the_version_that_is_visible() -> None:
 
 def test_a_link_to_a_memory_of_which_no_version_is_visible_is_hidden() -> None:
     links = graph_of(links=[(0, 1, 0, 1.0), (1, 2, 0, 1.0)])
-    view = view_of(links, [True, True, False, False], roots=[0, 1, 2, 2])
+    view = view_of(links, [True, True, False, False], nodes=[0, 1, 2, 2])
     assert pairs(view.links(ints(0, 1))) == [(0, 1), (1, 0)]
 
 
 def test_of_two_visible_versions_the_last_is_linked() -> None:
     links = graph_of(links=[(0, 1, 0, 1.0)])
-    view = view_of(links, [True, True, True, True, False], roots=[0, 1, 0, 0, 0])
+    view = view_of(links, [True, True, True, True, False], nodes=[0, 1, 0, 0, 0])
     assert pairs(view.links(ints(1))) == [(1, 3)]
     # Asked from any version, the edge starts at that one.
     assert pairs(view.links(ints(0))) == pairs(view.links(ints(2))) == [(3, 1)]

@@ -67,6 +67,7 @@ from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.name_lookup import any_within, read_names_within
 from simonides.backends.embedded.reading import (
     EntityCount,
+    Worded,
     claimed_bodies,
     count_entities,
     names_changed,
@@ -79,6 +80,7 @@ from simonides.backends.embedded.reading import (
     read_source,
     read_sources,
     read_versions,
+    read_worded,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
 from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Switches, Told
@@ -191,6 +193,17 @@ class Reading:
         """
         found = read_versions(self.connection, memory)
         self.check([version.ordinal for version in found])
+        return found
+
+    def worded(self, memory: str) -> Worded | None:
+        """A memory that the bank holds now, and what was settled when it got its words.
+
+        Raises:
+            DamagedError: it is not what was written.
+        """
+        found = read_worded(self.connection, memory)
+        if found is not None:
+            self.check([found.now.ordinal, found.then.ordinal])
         return found
 
     def source(self, memory: str) -> Source | None:

@@ -287,6 +287,9 @@ LINK_FIELDS: Mapping[str, Read] = {
     "weight": _number(-1.0, 1e6),
     "embedder": _or_none(_whole(0)),
 }
+LINK_VERSIONS: Mapping[str, Read] = {"source_version": _whole(1), "target_version": _whole(1)}
+"""Of a link that joins a memory in other words than its first: the first version in them."""
+
 KEY: Mapping[str, Read] = {"key": _text, "body": _bytes(), "ids": _texts}
 MEMORY: Mapping[str, Read] = {
     "id": _id,

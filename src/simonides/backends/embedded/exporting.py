@@ -15,7 +15,7 @@ from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.export_fields import EVIDENCE, MOVE
+from simonides.backends.embedded.export_fields import EVIDENCE, LINK_VERSIONS, MOVE
 from simonides.backends.embedded.export_format import (
     EPISODE_COLUMNS,
     FORMAT,
@@ -301,8 +301,8 @@ class _Export:
         }
 
     def _links(self) -> Iterator[dict[str, Any]]:
-        for source, target, kind, weight, embedder in self._all(
-            "SELECT s.id, t.id, l.kind, l.weight, l.embedder FROM links l"
+        for source, target, kind, weight, embedder, *versions in self._all(
+            "SELECT s.id, t.id, l.kind, l.weight, l.embedder, s.version, t.version FROM links l"
             " JOIN memories s ON s.ordinal = l.source JOIN memories t ON t.ordinal = l.target"
             f" WHERE {sound('links', 'l')} ORDER BY l.number"
         ):
@@ -313,6 +313,7 @@ class _Export:
                 "kind": kind,
                 "weight": weight,
                 "embedder": self._embedders.index(embedder) if embedder else None,
+                **(dict(zip(LINK_VERSIONS, versions, strict=True)) if versions != [1, 1] else {}),
             }
 
     def _evidence(self) -> Iterator[dict[str, Any]]:

@@ -55,6 +55,7 @@ _READ: Mapping[str, tuple[str, Callable[[Any], int | float] | None]] = {
     "occurred_to": ("occurred_to", lambda value: BEGINNING if value is None else value),
     "last_access": ("last_access", lambda value: BEGINNING if value is None else value),
     "id_key": ("id", lambda value: int(value, 16)),
+    "node": ("ordinal", None),
 }
 """Columns of the index that are read from the row's column of another name, or of values that differ."""
 

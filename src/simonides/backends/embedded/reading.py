@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from simonides.backends.embedded.expiry import ON_EXPIRY_OF, PENDING
+from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.seals import sound, sound_memory
 from simonides.backends.embedded.stored import decoded, read_code, read_object
 from simonides.backends.embedded.stored import read_names as stored_names
@@ -59,7 +60,8 @@ FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m
 
 _ROW = f"""
 SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at, m.expired_at,
-  m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, m.salience, m.confidence,
+  m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, {node_of("m")},
+  m.salience, m.confidence,
   m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes, m.text, e.speaker,
   m.state, e.trust, e.document
 FROM memories m
@@ -121,6 +123,54 @@ def read_ordinals_after(
     )
     kept = (int(ordinal) for (ordinal,) in rows if keep[ordinal])
     return list(islice(kept, most))
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A memory, and what was settled when it got the words that it has.
+
+    Attributes:
+        now: the version that the bank holds now.
+        then: the first version with these words.
+        first_recorded: of the memory's very first version, microseconds UTC.
+        valid_from, valid_to: of *then*, with their precisions.
+        content_key: of the words, see ``digest.content_key``.
+        source: of the words.
+    """
+
+    now: Memory
+    then: Memory
+    first_recorded: int
+    valid_from: Interval
+    valid_to: Interval
+    content_key: bytes
+    source: Source
+
+
+def read_worded(connection: apsw.Connection, memory: str) -> Worded | None:
+    """A memory that the bank holds now, with its words; unchecked."""
+    row = connection.execute(
+        f"SELECT m.ordinal, {node_of('m')} FROM memories m WHERE m.id=? AND m.expired_at=?",
+        (memory, FOREVER),
+    ).fetchone()
+    source = read_source(connection, memory)
+    if row is None or source is None:
+        return None
+    now, then = read_memories(connection, [int(row[0]), int(row[1])])
+    begun, ended, key, first = connection.execute(
+        "SELECT m.valid_from_precision, m.valid_to_precision, m.content_key, r.ingested_at FROM memories m"
+        " JOIN memories r ON r.ordinal = m.root WHERE m.ordinal=?",
+        (then.ordinal,),
+    ).get
+    return Worded(
+        now,
+        then,
+        int(first),
+        Interval(then.valid_from_micros, then.valid_from_micros, Precision(begun)),
+        Interval(then.valid_to_micros, then.valid_to_micros, Precision(ended)),
+        bytes(key),
+        source,
+    )
 
 
 def read_source(connection: apsw.Connection, memory: str) -> Source | None:
@@ -277,7 +327,7 @@ def _index_row(row: tuple[Any, ...]) -> Row:
 def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
-        occurred_to, project, path, tags, acl, root, salience, confidence, proof, accesses, last_access,
+        occurred_to, project, path, tags, acl, root, node, salience, confidence, proof, accesses, last_access,
         terms, scale, codes, tokens, text, speaker, state, trust, document,
     ) = row  # fmt: skip
     said_by = _there(speaker)
@@ -296,6 +346,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "acl": acl,
         "id_key": int(memory, 16),
         "root": root,
+        "node": node,
         "salience": salience,
         "confidence": confidence,
         "proof_count": proof,

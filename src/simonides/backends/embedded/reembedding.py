@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.seals import sound
 from simonides.records.model_identity import ModelIdentity
 
@@ -45,10 +46,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A row without a vector of the following embedder; ``root`` = ordinal of its memory's first version."""
+    """A row without a vector of the following embedder; ``node`` = first version in the same words."""
 
     ordinal: int
-    root: int
+    node: int
     text: str
 
 
@@ -102,12 +103,12 @@ def progress_of(connection: apsw.Connection, number: int | None) -> tuple[int, i
 def missing(connection: apsw.Connection, number: int, after: int, most: int) -> list[Missing]:
     """Rows above ordinal *after* without a vector of an embedder, *most* of them, ascending."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
-        "SELECT m.ordinal, m.root, m.text FROM memories m WHERE m.ordinal > ? AND NOT EXISTS"
+        f"SELECT m.ordinal, {node_of('m')}, m.text FROM memories m WHERE m.ordinal > ? AND NOT EXISTS"
         " (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal AND v.embedder = ?)"
         " ORDER BY m.ordinal LIMIT ?",
         (after, number, most),
     )
-    return [Missing(int(ordinal), int(root), str(text)) for ordinal, root, text in rows]
+    return [Missing(int(ordinal), int(node), str(text)) for ordinal, node, text in rows]
 
 
 def write_encoding(connection: apsw.Connection, ordinal: int, made: Encoding) -> None:

@@ -43,6 +43,7 @@ from simonides.backends.embedded.export_fields import (
     JOB,
     KEY,
     LINK_FIELDS,
+    LINK_VERSIONS,
     MEMORY,
     MERGE,
     MOVE,
@@ -55,6 +56,7 @@ from simonides.backends.embedded.export_fields import (
 )
 from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_batches
 from simonides.backends.embedded.labels import label_code, label_set_code
+from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.reading import read_merges
 from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.reembedding import (
@@ -194,7 +196,8 @@ class _Restoring:
             case "memory":
                 self._memory(read_fields(record, MEMORY))
             case "link":
-                self._link(read_fields(record, LINK_FIELDS), linked)
+                versions = LINK_VERSIONS if LINK_VERSIONS.keys() & record.keys() else {}
+                self._link(read_fields(record, {**LINK_FIELDS, **versions}), linked)
             case "evidence":
                 self._evidence(read_fields(record, EVIDENCE))
             case "key":
@@ -549,6 +552,17 @@ class _Restoring:
         ]
         if ends[0] is None or ends[1] is None:
             raise ValueError("links a memory that is not in the file")
+        ends = [
+            self._one(
+                f"SELECT {node_of('m')} FROM memories m WHERE m.id=? AND m.version=?",
+                found[end],
+                found.get(f"{end}_version", 1),
+            )
+            for end in ("source", "target")
+        ]
+        if ends[0] is None or ends[1] is None:
+            # The memory was here already, and never got these words.
+            return
         source, target = int(ends[0][0]), int(ends[1][0])
         place, embedder = found["embedder"], 0
         if place is not None:

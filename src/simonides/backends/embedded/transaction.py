@@ -43,6 +43,7 @@ from simonides.backends.embedded.digest import (
 )
 from simonides.backends.embedded.expiry import copy_expiry
 from simonides.backends.embedded.labels import label_code, label_set_code
+from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.redaction import read_forgotten, redact
 from simonides.backends.embedded.reembedding import (
@@ -387,15 +388,19 @@ class WriteTransaction:
         return None if row is None else str(row[0])
 
     def same_turns(self, item: Prepared) -> list[str]:
-        """Ids of the memories that hold the same turn, oldest first, whatever has ended or archived them."""
+        """Ids of the memories that hold the same turn, oldest first, whatever has ended or archived them.
+
+        One that has other words by now, too.
+        """
         rows = self._all(
-            "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND (kind=?)=? ORDER BY ordinal",
+            "SELECT DISTINCT m.root, m.id FROM memories m JOIN memories now ON now.id = m.id"
+            " WHERE m.content_key=? AND now.expired_at=? AND (now.kind=?)=? ORDER BY m.root",
             self._content_key(item),
             FOREVER,
             Kind.QUARANTINE.value,
             item.draft.kind == Kind.QUARANTINE,
         )
-        return [str(row[0]) for row in rows]
+        return [str(memory) for _, memory in rows]
 
     def insert(self, item: Prepared, place: Placement) -> Stored:
         """Write a new memory with its source and vector."""
@@ -545,6 +550,58 @@ class WriteTransaction:
             f" WHERE ordinal=? AND {sound('relations')}",
             (fresh, ordinal),
         )
+
+    def reword(self, ordinal: int, item: Prepared, place: Placement) -> Stored:
+        """Write a new version of a memory in other words; the old one only gets its ``expired_at`` stamp.
+
+        It has a source of its own, so it is a node of its own: links of the old words are not its.
+
+        Args:
+            ordinal: of the current version.
+            item: the new words.
+            place: of the new row; recorded after the version at *ordinal*.
+
+        Raises:
+            DamagedError: the row is not what was written; a new version would hide that.
+        """
+        check_rows(self._connection, [ordinal], self._meta.embedder)
+        before = self._version(ordinal)
+        self.expire(ordinal, place.ingested_at)
+        self._connection.execute("DELETE FROM statements WHERE ordinal=?", (ordinal,))
+        fresh, memory, root = self._meta.next_ordinal, str(before["id"]), int(before["root"])
+        chunk, key = self._insert_source(item, place), self._content_key(item)
+        values = dict(
+            zip(IMMUTABLE, self._values(item, place, fresh, memory, chunk, key), strict=True),
+        )
+        values |= {
+            "version": int(before["version"]) + 1,
+            "root": root,
+            "access_count": before["access_count"],
+            "last_access": before["last_access"],
+        }
+        codes = b"" if item.codes is None else item.codes.tobytes()
+        self._insert_row(values, item.scale, codes)
+        self._insert_models(fresh, item)
+        write_statements(self._connection, fresh, item.draft.text, item.draft.speaker)
+        # What waited for the old words, and what a model said of them.
+        for task in ("link", "repeat"):
+            self._connection.execute(
+                "DELETE FROM jobs WHERE task=? AND ordinal IN (SELECT ordinal FROM memories WHERE id=?)",
+                (task, memory),
+            )
+        self._connection.execute("DELETE FROM enrichments WHERE ordinal=?", (root,))
+        return Stored(memory, fresh, root)
+
+    def links_of(self, node: int, kind: str) -> list[tuple[int, int, float]]:
+        """Links of a kind that join a node: source, target and weight, in the order written."""
+        rows = self._all(
+            f"SELECT source, target, weight FROM links WHERE (source=?1 OR target=?1) AND kind=?2"
+            f" AND embedder IN (0, ?3) AND {sound('links')} ORDER BY number",
+            node,
+            kind,
+            self._meta.embedder,
+        )
+        return [(int(source), int(target), float(weight)) for source, target, weight in rows]
 
     def go_on(self, ordinal: int, trust: float, after: str, **changed: Any) -> Stored:
         """Let what a row states hold again, after *after*, as a memory of its own in the same words.
@@ -735,6 +792,11 @@ class WriteTransaction:
         """MinHash of a row's text."""
         return np.frombuffer(self.columns(ordinal, "signature")[0], "<u4").astype(np.uint32)
 
+    def node(self, ordinal: int) -> int:
+        """What the links of a row join: see ``nodes``."""
+        row = self._one(f"SELECT {node_of('m')} FROM memories m WHERE m.ordinal=?", ordinal)
+        return _number(row)
+
     def exists(self, ordinal: int) -> bool:
         """Whether a row was not erased."""
         return self._one("SELECT 1 FROM memories WHERE ordinal=?", ordinal) is not None
@@ -870,10 +932,12 @@ class WriteTransaction:
         return Frame(project, path, document, speaker, metadata, *names, *rest)
 
     def before_in_session(self, session: str, root: int, readers: Sequence[str]) -> int | None:
-        """Root of the memory before *root* in a conversation, among those that all *readers* may read."""
+        """Node of the memory before *root* in a conversation, among those that all *readers* may read."""
         row = self._one(
-            f"SELECT m.root FROM episodes e JOIN chunks c ON c.episode = e.number AND {_SOURCE}"
-            " JOIN memories m ON m.chunk = c.number JOIN label_sets s ON s.number = m.acl"
+            f"SELECT m.id FROM episodes e JOIN chunks c ON c.episode = e.number AND {_SOURCE}"
+            # Of first versions: other words come later, and stand where the first ones did.
+            " JOIN memories m ON m.chunk = c.number AND m.ordinal = m.root"
+            " JOIN label_sets s ON s.number = m.acl"
             # The second condition lets SQLite use the index, which holds no empty names.
             f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {READABLE}"
             " ORDER BY e.number DESC, m.root DESC LIMIT 1",
@@ -881,10 +945,13 @@ class WriteTransaction:
             session,
             root,
         )
-        return None if row is None else int(row[0])
+        if row is None:
+            return None
+        last = f"SELECT {node_of('m')} FROM memories m WHERE m.id=? ORDER BY m.version DESC LIMIT 1"
+        return _number(self._one(last, row[0]))
 
     def around(
-        self, moment: int, reach: int, most: int, readers: Sequence[str], before: int
+        self, moment: int, reach: int, most: int, readers: Sequence[str], before: int, after: int = -1
     ) -> list[tuple[int, int]]:
         """Current memories that occurred near a moment, nearest first.
 
@@ -894,23 +961,24 @@ class WriteTransaction:
             most: how many at most.
             readers: all of them may read what is returned.
             before: only memories whose first versions have smaller ordinals.
+            after: only those whose first versions have larger ones.
 
         Returns:
-            root and microseconds away, of each.
+            node and microseconds away, of each.
         """
         found: list[tuple[int, int]] = []
         for order, condition in (("DESC", "<="), ("ASC", ">")):
             select = (
-                "SELECT m.root, abs(m.occurred_from - ?2)"
+                f"SELECT {node_of('m')}, abs(m.occurred_from - ?2)"
                 " FROM memories m JOIN label_sets s ON s.number = m.acl"
                 f" WHERE m.occurred_from IS NOT NULL AND m.occurred_from {condition} ?2"
                 " AND m.occurred_precision IN ('instant', 'hour', 'day')"
                 " AND m.occurred_from BETWEEN ?2 - ?3 AND ?2 + ?3"
-                f" AND m.expired_at = ?4 AND m.root < ?5 AND {READABLE}"
+                f" AND m.expired_at = ?4 AND m.root < ?5 AND m.root > ?7 AND {READABLE}"
                 f" ORDER BY m.occurred_from {order}, m.ordinal DESC LIMIT ?6"
             )
-            rows = self._all(select, listed(readers), moment, reach, FOREVER, before, most)
-            found += [(int(root), int(apart)) for root, apart in rows]
+            rows = self._all(select, listed(readers), moment, reach, FOREVER, before, most, after)
+            found += [(int(node), int(apart)) for node, apart in rows]
         return sorted(found, key=lambda pair: (pair[1], pair[0]))[:most]
 
     def _label(self, text: str) -> int:
@@ -1175,7 +1243,7 @@ class WriteTransaction:
     # -- links, keys and jobs
 
     def link(self, source: int, target: int, kind: str, weight: float) -> None:
-        """Link two memories by the roots; the source is the later one."""
+        """Link two memories by their nodes; the source is the later one."""
         if source != target:
             embedder = self._meta.embedder if kind == SEMANTIC else 0
             self._connection.execute(
@@ -1290,6 +1358,15 @@ class WriteTransaction:
             f"SELECT name, subject, object FROM relations WHERE ordinal=? AND {sound('relations')}", ordinal
         )
         return {(str(name), self.canonical(int(subject)), str(obj)) for name, subject, obj in rows}
+
+    def relations(self, ordinal: int) -> list[tuple[str, int, str, bool]]:
+        """Relations that a row states: name, subject's number, folded object, single-valued."""
+        rows = self._all(
+            "SELECT name, subject, object, single_valued FROM relations"
+            f" WHERE ordinal=? AND {sound('relations')} ORDER BY 1, 2, 3",
+            ordinal,
+        )
+        return [(str(name), int(subject), str(obj), bool(single)) for name, subject, obj, single in rows]
 
     def expansion_by_rules(self, ordinal: int) -> str:
         """The expansion of a row without what an enrichment added."""

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.expiry import revive
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_names, read_object
 from simonides.records.interval import FOREVER
+from simonides.records.keyed_record import spaces_of
 from simonides.records.move import Move
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
@@ -32,8 +34,10 @@ SELECT m.ordinal, m.root, m.id, m.kind, m.layer, m.text, m.acl, m.project, m.tag
   m.salience, m.confidence, m.proof_count, m.state, m.valid_from, m.valid_to, r.ingested_at,
   m.occurred_from, m.occurred_to, m.signature,
   m.access_count + (SELECT count(*) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1),
-  (SELECT max(a.accessed_at) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1)
+  (SELECT max(a.accessed_at) FROM accesses a WHERE a.ordinal = m.root AND a.accessed_at <= ?1),
+  m.metadata, t.names
 FROM memories m JOIN memories r ON r.ordinal = m.root
+  JOIN label_sets t ON t.number = m.tags AND {sound("label_sets", "t")}
   JOIN chunks c ON c.number = m.chunk AND {sound("chunks", "c")}
   JOIN episodes e ON e.number = c.episode AND {sound("episodes", "e")}
 WHERE m.expired_at = ?2 ORDER BY m.root
@@ -52,6 +56,7 @@ class Standing:
         signature: MinHash of the text, little-endian uint32.
         accesses: how often it was of use.
         last_access: ``None`` = never.
+        keyed: whether it holds a value under a key.
     """
 
     ordinal: int
@@ -76,15 +81,17 @@ class Standing:
     signature: bytes
     accesses: int
     last_access: int | None
+    keyed: bool
 
 
 def read_standing(connection: apsw.Connection, now: int) -> Iterator[Standing]:
     """Every memory that the bank holds now, ended ones too, by the ordinal of the first version."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(_STANDING, (now, FOREVER))
     for row in rows:
-        occurred_from, occurred_to, signature, accesses, last = row[18:]
+        occurred_from, occurred_to, signature, accesses, last, metadata, tags = row[18:]
         occurred = None if occurred_from is None else (int(occurred_from), int(occurred_to))
-        values: list[Any] = [*row[:18], occurred, bytes(signature), int(accesses), last]
+        keyed = metadata != "{}" and bool(spaces_of(read_object(metadata), read_names(tags)))
+        values: list[Any] = [*row[:18], occurred, bytes(signature), int(accesses), last, keyed]
         yield Standing(*values)
 
 
@@ -166,6 +173,35 @@ class Upkeep:
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (root, action, was, became, reason, self._transaction.next_instant(), FOREVER),
         )
+
+    def ends(self, root: int, memory: str) -> list[Move]:
+        """Moves that stand and by which a memory was ended or ended another, the last one first."""
+        rows = self._connection.execute(
+            f"{_MOVE} WHERE v.action='close' AND v.undone_at=?1 AND (v.ordinal=?2 OR v.became=?3)"
+            f" AND {sound('moves', 'v')} ORDER BY v.number DESC",
+            (FOREVER, root, memory),
+        )
+        return [Move(*row) for row in rows]
+
+    def drop_notes(self, root: int) -> None:
+        """Take back what was noted of the names in a memory's words."""
+        self._connection.execute(
+            "UPDATE moves SET undone_at=? WHERE ordinal=? AND action='stale' AND undone_at=?",
+            (self._transaction.next_instant(), root, FOREVER),
+        )
+
+    def withdraw_observations(self, root: int) -> None:
+        """End the observations that rest on a memory; maintenance makes others, where there is reason to."""
+        rows: list[tuple[Any, ...]] = self._connection.execute(
+            "SELECT DISTINCT o.ordinal, o.root FROM evidence e JOIN memories h ON h.ordinal = e.observation"
+            " JOIN memories o ON o.id = h.id AND o.expired_at = ?1"
+            f" WHERE e.source=?2 AND e.known_to=?1 AND {sound('evidence', 'e')} ORDER BY o.ordinal",
+            (FOREVER, root),
+        ).fetchall()
+        for ordinal, observation in rows:
+            stamp = self._transaction.next_instant()
+            self.set_evidence(int(observation), {}, stamp)
+            self._transaction.expire(int(ordinal), stamp)
 
     def mark_undone(self, number: int) -> None:
         """Record that a move stands no more."""

@@ -1,4 +1,4 @@
-"""`simonides update-memory`: change what is noted about a memory."""
+"""`simonides update-memory`: change what a memory says, or what is noted about it."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 from simonides.errors import NotFoundError
 from simonides.records.kind import Kind, Layer
-from simonides.surfaces.cli.opening import open_for_reading
+from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.operating import objects, perform
 from simonides.surfaces.cli.options import (
     BankOption,
@@ -24,6 +24,10 @@ def update_memory(
         str, typer.Argument(metavar="ID", help="A memory's id, as retain and recall print it.")
     ],
     *,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", metavar="TEXT", help="What it says from now on.", show_default=False),
+    ] = None,
     kind: Annotated[
         Kind | None,
         typer.Option("--kind", metavar="KIND", help=f"{', '.join(Kind)}.", show_default=False),
@@ -50,19 +54,31 @@ def update_memory(
     confidence: Annotated[
         float | None, typer.Option("--confidence", metavar="SHARE", help="Confidence, 0 to 1.")
     ] = None,
+    expected_version: Annotated[
+        int | None,
+        typer.Option(
+            "--expected-version",
+            metavar="NUMBER",
+            help="The version that you have seen; if it was changed since, nothing is.",
+            show_default=False,
+        ),
+    ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Change the labels of a memory, as a new version; its text stays. Exit code 1 when not there."""
+    """Change the text or the labels of a memory, as a new version. Exit code 1 when it is not there."""
     noted = None if metadata is None else objects(metadata, "--metadata")
-    with open_for_reading(store, bank, redact=redact) as opened:
+    # Only other words are encoded.
+    embedder = None if text is None else environment_embedder()
+    with open_for_reading(store, bank, embedder=embedder, redact=redact) as opened:
         try:
             answer = perform(
                 "update_memory",
                 opened,
                 memory=memory_id,
+                text=text,
                 kind=kind.value if kind else None,
                 layer=layer.value if layer else None,
                 tags=tag,
@@ -72,6 +88,7 @@ def update_memory(
                 path=path,
                 salience=salience,
                 confidence=confidence,
+                expected_version=expected_version,
             )
         except NotFoundError as error:
             fail(str(error), NEGATIVE)

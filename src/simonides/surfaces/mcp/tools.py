@@ -183,9 +183,9 @@ TOOLS: Mapping[str, Tool] = {
         ),
         _tool(
             "update_memory",
-            "Change what is noted about a memory",
-            "Call it to correct kind, tags, project, source or metadata. Do not call it to change what a "
-            "memory says: retain the correction instead.",
+            "Change a memory",
+            "Call it to correct a mistake in what a memory says, or its kind, tags, project, source or "
+            "metadata. Do not call it for news: retain what is true now, which keeps what was.",
         ),
         _tool(
             "invalidate",

@@ -297,6 +297,9 @@ class UpdateMemory:
     """What to change about a memory; what is not given stays."""
 
     memory: str = parameter(s.MEMORY_ID, _MEMORY_HELP)
+    text: str | None = parameter(
+        s.MEMORY_TEXT, "What it says from now on; of a turn with or without the speaker.", None
+    )
     kind: str | None = parameter(s.KIND, "What sort of thing it states.", None)
     layer: str | None = parameter(s.LAYER, "How far it has been promoted.", None)
     tags: Sequence[str] | None = parameter(s.LABELS, "Labels, in place of those it has.", None)
@@ -306,6 +309,9 @@ class UpdateMemory:
     path: str | None = parameter(s.PATH, "Document path.", None)
     salience: float | None = parameter(s.SHARE, "How much it matters.", None)
     confidence: float | None = parameter(s.SHARE, "How sure it is.", None)
+    expected_version: int | None = parameter(
+        s.VERSION, "The version that you have seen; another one is a conflict, and nothing changes.", None
+    )
     max_tokens: int | None = parameter(s.BUDGET_OF_TOKENS, _TEXT_BUDGET_HELP, None)
 
 
@@ -333,7 +339,7 @@ _RECORD = s.mapped(
         "value": {"description": "Any JSON value."},
         "text": {
             **s.optional(s.text(longest=MAX_TEXT_BYTES, blank=True)),
-            "description": "What recall finds it by; by default the value as JSON.",
+            "description": "What recall finds it by; by default the value as JSON; blank = its key alone.",
         },
         "replaces": {
             **s.optional(s.listed(s.MEMORY_ID, most=MOST_RECORDS)),

@@ -196,7 +196,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "update_memory",
-            "Change what is noted about a memory, as a new version of it; its words stay.",
+            "Change what a memory says, or what is noted about it, as a new version of it.",
             requests.UpdateMemory,
             results.MEMORY,
             _WRITE,
