@@ -37,10 +37,13 @@ class Published:
     values: Mapping[str, float] = field(default_factory=dict)
 
 
-_MEMPALACE = "[BENCHMARKS.md](https://github.com/MemPalace/mempalace/blob/develop/benchmarks/BENCHMARKS.md)"
+_MEMPALACE = (
+    "[BENCHMARKS.md](https://github.com/MemPalace/mempalace/blob/6806f98ef9ad44996dddf8a0fcbfa559f4cfbee0/"
+    "benchmarks/BENCHMARKS.md)"
+)
 _BASIC = (
-    "[matrix v1.2](https://github.com/basicmachines-co/basic-memory-benchmarks/blob/main/benchmarks/results/"
-    "matrix-v1.2-summary.md)"
+    "[matrix v1.2](https://github.com/basicmachines-co/basic-memory-benchmarks/blob/"
+    "0632f72221ae50002d61301cccb8740658f7be42/benchmarks/results/matrix-v1.2-summary.md)"
 )
 _ALL = "10 conversations, categories 1–5"
 PUBLISHED = (
@@ -73,8 +76,8 @@ PUBLISHED = (
     ),
     Published(
         "pgmnemo 0.4.0, DRAGON+",
-        "[report](https://github.com/pgmnemo/pgmnemo/blob/main/benchmarks/locomo/results/"
-        "v0.4.0_session_hybrid_20260515/report.md)",
+        "[report](https://github.com/pgmnemo/pgmnemo/blob/08477243cd9c5759264cd42912d37e18b3b96f8b/"
+        "benchmarks/locomo/results/v0.4.0_session_hybrid_20260515/report.md)",
         f"{_ALL}, 1,982, all in one collection, a session's number counts in any conversation",
         {"recall@5": 0.725, "recall@10": 0.841, "mrr": 0.637},
     ),
@@ -136,9 +139,10 @@ def _session_row(title: str, questions: str, values: Mapping[str, float], source
 def _circumstances(found: list[dict[str, Any]]) -> list[str]:
     lines = []
     for result in found:
-        row = result["systems"]["default-as-it-comes"]
-        lines.append(
-            f"{NAMES[result['dataset']]}: {row['questions']} questions. As it comes, `default` puts "
-            f"{row['tokens']['2000']:.0f} tokens a question into the context at a budget of 2,000."
-        )
+        row = result["systems"].get("default-as-it-comes")
+        if row:
+            lines.append(
+                f"{NAMES[result['dataset']]}: {row['questions']} questions. As it comes, `default` puts "
+                f"{row['tokens']['2000']:.0f} tokens a question into the context at a budget of 2,000."
+            )
     return [*lines, f"Tokens: {found[0]['tokens']}; embedder: {found[0]['embedder']}, on a CPU.", ""]
