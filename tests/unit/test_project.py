@@ -87,7 +87,7 @@ def test_every_make_target_says_what_it_does_and_is_in_the_contributing_guide() 
 
     assert set(make_targets()) == {
         "setup", "demo", "test", "conformance", "check", "fix", "audit", "lock", "sbom", "mutation",
-        "bench", "docs", "site", "package", "container", "soak", "encryption", "fuzz", "clean", "help"
+        "bench", "docs", "site", "package", "start", "container", "soak", "encryption", "fuzz", "clean", "help"
     }  # fmt: skip
     for target, meaning in make_targets().items():
         assert meaning, f"`{target}` has no ## comment"
