@@ -1295,7 +1295,7 @@ class Bank:
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             merged, whole = self._entity(transaction, entity), self._entity(transaction, into)
             if merged.whole == whole.whole:
-                raise InputError("into", f"entity {entity} and entity {into} are one already")
+                raise InputError("into", f"entity {entity} and entity {into} are merged already")
             if not all_may_read(transaction.entity(merged.whole).readers, whole.readers):
                 raise InputError(
                     "into", f"entity {into} is known to fewer than entity {entity} is; merge it the other way"

@@ -200,7 +200,7 @@ def test_a_bank_is_not_restored_past_its_log(tmp_path: Path, stub_embedder: Stub
         store.bank().retain("Audited.")
         store.bank().backup(tmp_path / "copy.db")
     with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}) as store:
-        with pytest.raises(UnavailableError, match="hand the key in"):
+        with pytest.raises(UnavailableError, match="pass `audit_key=`"):
             store.bank().restore(tmp_path / "copy.db")
         assert store.bank("other").restore(tmp_path / "copy.db").memories == 1
 
@@ -247,7 +247,7 @@ def test_a_wrong_key_writes_nothing(tmp_path: Path, stub_embedder: StubEmbedder)
             lambda: bank.audit_recalls(on=False),
             lambda: bank.recall("beginning"),
         ):
-            with pytest.raises(UnavailableError, match="not the one that this bank's audit log goes by"):
+            with pytest.raises(UnavailableError, match="not that of this bank's audit log"):
                 deed()
     with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
         assert store.bank().verify().ok
@@ -261,7 +261,7 @@ def test_a_wrong_key_switches_no_audit_of_recalls(tmp_path: Path, stub_embedder:
     with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
         store.bank().retain("Audited from the beginning.")
     store = simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key[::-1])
-    with store, pytest.raises(UnavailableError, match="goes by"):
+    with store, pytest.raises(UnavailableError, match="not that of this bank"):
         store.bank().audit_recalls()
     assert not list(tmp_path.rglob("recall-audit.db"))
     with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key) as store:
@@ -279,7 +279,7 @@ def test_after_a_restore_the_log_goes_by_the_key_that_made_it(
         store.bank().restore(tmp_path / "copy.db")
         store.bank().retain("Audited by the newer key.")
     with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}, audit_key=key) as store:
-        with pytest.raises(UnavailableError, match="goes by"):
+        with pytest.raises(UnavailableError, match="not that of this bank"):
             store.bank().retain("By the former key again.")
         assert not store.bank().audit_verify().ok
     with simonides.open(tmp_path / "s", embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
@@ -294,7 +294,7 @@ def test_a_forgetting_by_a_wrong_key_deletes_nothing(tmp_path: Path, stub_embedd
         bank._rows.reranker_path.write_bytes(b"what was trained")
     with simonides.open(tmp_path, embedder=stub_embedder, environ={}, audit_key=key[::-1]) as store:
         bank = store.bank()
-        with pytest.raises(UnavailableError, match="goes by"):
+        with pytest.raises(UnavailableError, match="not that of this bank"):
             bank.forget(memory)
         assert bank._rows.reranker_path.exists()
 
@@ -310,11 +310,11 @@ def test_a_damaged_newest_row_ends_no_writing(audited: Bank, change_to: str) -> 
 def test_a_log_without_its_key_is_not_begun_anew(audited: Bank) -> None:
     key = audited._rows.folder / "audit.key"
     key.rename(key.with_name("elsewhere"))
-    with pytest.raises(NotFoundError, match="an audit key that is not here"):
+    with pytest.raises(NotFoundError, match="the audit key of its audit log is missing"):
         audited.start_audit()
     assert not key.exists()
     key.write_bytes(bytes(range(32)).hex().encode())
-    with pytest.raises(UnavailableError, match=r"put its audit\.key back"):
+    with pytest.raises(UnavailableError, match=r"restore audit\.key"):
         audited.retain("By a key of one's own.")
     key.with_name("elsewhere").replace(key)
     audited.retain("By the log's own key.")

@@ -184,7 +184,7 @@ def test_a_stored_cycle_is_found_and_harms_nothing_else(store: Store, tmp_path: 
     bank.maintain()
     bank.add_alias(entities[0], "The Skipper")
     if length > 1:
-        with pytest.raises(InputError, match="one already"):
+        with pytest.raises(InputError, match="merged already"):
             bank.merge_entities(entities[0], entities[1])
     bank.export(tmp_path / "boats")
     with pytest.raises(InputError, match="cycle"):

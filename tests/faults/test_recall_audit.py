@@ -171,7 +171,7 @@ def test_what_cannot_be_audited_is_not_handed_out(watched: Bank, monkeypatch: py
     other.close()
     key = watched._rows.folder / "audit.key"
     shutil.move(key, key.with_name("elsewhere"))
-    with pytest.raises(UnavailableError, match="key is not here"):
+    with pytest.raises(UnavailableError, match="key is missing"):
         watched.recall("kettle")
     shutil.move(key.with_name("elsewhere"), key)
     assert watched.recall("kettle").hits
@@ -248,7 +248,7 @@ def test_a_log_that_is_gone_or_another_stops_every_answer(
         bank = store.bank()
     with store:
         for ask in (lambda: bank.recall("kettle"), lambda: bank.get(memory), bank.memories):
-            with pytest.raises(UnavailableError, match="was deleted or replaced; nothing is handed out"):
+            with pytest.raises(UnavailableError, match="was deleted or replaced, so nothing is returned"):
                 ask()
         assert any("recalls: was switched" in problem for problem in bank.audit_verify().problems)
         assert not bank.verify().ok

@@ -95,7 +95,7 @@ def test_repair_makes_what_is_derived_anew_and_changes_no_row(store: Store, merg
     before = merged.stats()["sequence"]
     report = merged.repair()
     assert report.ok
-    assert "the index was made anew" in report.notes
+    assert "the index was rebuilt" in report.notes
     assert merged.stats()["sequence"] == before
     with reopened(store) as second:
         bank = second.bank(merged.name)

@@ -182,7 +182,7 @@ def test_an_entity_or_merge_that_is_not_there(
     [
         (("alias", "x", "Oda"), "ENTITY"),
         (("alias", "1", " "), "name"),
-        (("merge", "1", "1"), "one already"),
+        (("merge", "1", "1"), "merged already"),
         (("entities", "--limit", "0"), "limit"),
         (("diff", "once"), "earlier"),
     ],

@@ -218,8 +218,8 @@ class Auditor:
         ).get
         if not self._sealed(connection, turn):
             raise UnavailableError(
-                "the audit key is not the one that this bank's audit log goes by, so nothing is written and "
-                "nothing audited is handed out; hand that one in, or put its audit.key back. Where it is "
+                "the audit key is not that of this bank's audit log, so nothing is written and "
+                "nothing audited is returned; pass the right one, or restore audit.key. Where it is "
                 "lost, and recalls are not audited, export the bank and import it into a new one; where it "
                 "is the right one, the log was changed: see `audit verify`, and restore a backup"
             )

@@ -813,7 +813,7 @@ class EmbeddedBank:
             with self._rows_only() as connection:
                 rows = connection.execute("SELECT count(*) FROM audit").get
             if self._auditor() is None:
-                note = f"{rows} rows of the audit log are unchecked: its key is not here"
+                note = f"{rows} rows of the audit log are unchecked: its key is missing"
                 return (), (note,) if rows else ()
             return self.audit_verify().problems, ()
         except StoreError as error:
@@ -829,7 +829,7 @@ class EmbeddedBank:
         with contextlib.suppress(DamagedError):
             self.merge_if_due(force=True)
         report = self.verify(now)
-        return VerifyReport(report.checked, report.problems, (*report.notes, "the index was made anew"))
+        return VerifyReport(report.checked, report.problems, (*report.notes, "the index was rebuilt"))
 
     # -- going over to another embedder
 
@@ -1052,8 +1052,8 @@ class EmbeddedBank:
             audited = has_entries(connection)
         if audited and self._auditor() is None:
             raise UnavailableError(
-                f"{self.folder}: the bank is audited and its audit key is not here; hand the key in, so "
-                "that the restore is in the log"
+                f"{self.folder}: the bank is audited and the audit key is missing; pass `audit_key=` or "
+                "restore audit.key, so that the restore is logged"
             )
 
         def prepare(folder: Path) -> VerifyReport:
@@ -1115,8 +1115,8 @@ class EmbeddedBank:
                 auditor = self._auditor()
                 if auditor is None:
                     raise NotFoundError(
-                        f"{self.folder}: its audit log was begun with an audit key that is not here; put its "
-                        f"{KEY_FILE} back, or hand the key in"
+                        f"{self.folder}: the audit key of its audit log is missing; restore its "
+                        f"{KEY_FILE}, or pass `audit_key=`"
                     )
                 auditor.check_key(connection)
             else:
@@ -1178,7 +1178,8 @@ class EmbeddedBank:
         auditor = self._auditor()
         if auditor is None:
             raise UnavailableError(
-                "recalls of this bank are audited and its audit key is not here; hand the key in"
+                "recalls of this bank are audited and the audit key is missing; pass `audit_key=` or "
+                "restore audit.key"
             )
         with translated(self._connections.path):
             auditor.check_key(self._connections.get())
@@ -1208,7 +1209,7 @@ class EmbeddedBank:
         auditor = self._auditor()
         if auditor is None:
             raise NotFoundError(
-                "this bank has no audit key; start the audit (`simonides audit start`), or hand the key in"
+                "this bank has no audit key; start the audit (`simonides audit start`), or pass `audit_key=`"
             )
         return auditor
 

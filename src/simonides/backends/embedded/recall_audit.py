@@ -157,8 +157,8 @@ class RecallLog:
         connections = self._opened()
         if connections is None or not self._is_the_one(connections):
             raise UnavailableError(
-                f"{self._path}: was deleted or replaced; nothing is handed out: put it back, or begin anew "
-                "by `simonides audit recalls --off`, then without --off; `audit verify` will tell of it"
+                f"{self._path}: was deleted or replaced, so nothing is returned; restore it, or start a "
+                "new log with `simonides audit recalls --off`, then without --off; `audit verify` reports it"
             )
         with write_transaction(connections) as connection:
             self._write(connection, auditor, told)

@@ -47,7 +47,7 @@ def reembed(
     """
     if abandon:
         if model is not None or dry_run:
-            raise InputError("--abandon", "stands alone; leave out --model and --dry-run")
+            raise InputError("--abandon", "cannot be combined; leave out --model and --dry-run")
         _abandon(store, bank, as_json=as_json)
         return
     if model is None:

@@ -89,7 +89,7 @@ def connect(url: str, *, token: str, timeout: float = 60.0) -> RemoteStore:
     if not is_address(url):
         raise InputError("url", f"{shown(url)} is no address; give one such as http://127.0.0.1:8765")
     if not token.isascii() or not token.isprintable() or not token.strip():
-        raise InputError("token", "is none; `simonides token create` prints one")
+        raise InputError("token", "is not a token; `simonides token create` prints one")
     try:
         http = importlib.import_module("httpx")
     except ImportError as error:

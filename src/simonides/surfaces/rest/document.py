@@ -32,17 +32,17 @@ PROBLEM: Schema = {
 _BEARER = {"type": "http", "scheme": "bearer", "description": "Made by `simonides token create`."}
 _PROBLEMS = {
     "400": "The request does not fit this description.",
-    "401": "There is no token that counts.",
+    "401": "The token is missing or invalid.",
     "403": "The token does not allow it, or the Origin is not allowed.",
     "404": "There is no such bank, memory, entity or merge.",
-    "408": "The body came too slowly.",
-    "409": "It contradicts what is stored, such as an idempotency key with another body.",
+    "408": "The body was sent too slowly.",
+    "409": "It conflicts with what is stored, such as an idempotency key with another body.",
     "413": "The body is too long.",
     "415": "The body is of another media type.",
     "421": "The Host is not this server's.",
     "422": "The values fit this description, but not each other or the engine's limits.",
-    "429": "Too many requests of this token are at work.",
-    "503": "There is no room now, it took too long, or the bank cannot be used now.",
+    "429": "Too many requests of this token are running.",
+    "503": "Too many requests, a timeout, or the bank cannot be used now.",
 }
 _RETRIED = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 

@@ -220,9 +220,11 @@ class Dispatcher:
             if self._closing:
                 raise BusyError("the server is stopping", 10, yours=False)
             if self._by_token[grant.name] >= self.limits.per_token:
-                raise BusyError(f"{self.limits.per_token} requests of this token are at work", 1, yours=True)
+                raise BusyError(
+                    f"{self.limits.per_token} requests of this token are running; try again", 1, yours=True
+                )
             if self._taken >= self.limits.workers + self.limits.queue:
-                raise BusyError(f"{self._taken} requests are at work or wait", 1, yours=False)
+                raise BusyError(f"{self._taken} requests are running or waiting; try again", 1, yours=False)
             self._taken += 1
             self._by_token[grant.name] += 1
             future: Future[T] = Future()

@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 def told_of_model(error: ModelError) -> str:
     """Of a model: no address of its server, and no folder of its files."""
     if isinstance(error, ModelUnavailableError):
-        return "the model gives no answer now; try again later, and see the server's log for the reason"
+        return "the model does not answer; try again later, and see the server's log for the reason"
     return "the model cannot be used as it is set up; the server's log says why, and what to do"
