@@ -192,6 +192,7 @@ class Load:
             "forget": (8, lambda: self._bank().forget(self._some(2))),
             "purge": (2, lambda: self._owner.forget_where(self._some(1), purge=True)),
             "update": (7, lambda: self._bank().update(self._some(1)[0], salience=self.random.random())),
+            "edit": (5, self._edit),
             "invalidate": (6, lambda: self._bank().invalidate(self._some(1)[0])),
             "quarantine": (2, lambda: self._owner.quarantine(self._some(1))),
             "merge": (5, lambda: self._rows.merge_if_due(force=True)),
@@ -343,6 +344,12 @@ class Load:
         items = [self._item() for _ in range(self.random.randint(6, 20))]
         vectors = EMBEDDERS[self._embedder()].encode([item["text"] for item in items])
         self._owner.load(items, vectors)
+
+    def _edit(self) -> None:
+        memory = self._owner.get(self._some(1)[0])
+        text = self._item()["text"].partition(", says only")[0]
+        said = f"{text}, says only {memory.acl[0]}" if memory.acl else text
+        self._bank().update(memory.id, text=said)
 
     def _recall(self) -> None:
         self._bank().recall(self.random.choice(QUERIES), count_returned=self.random.random() < 0.3)

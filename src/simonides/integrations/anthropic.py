@@ -162,13 +162,13 @@ class BankMemoryTool(BetaAbstractMemoryTool):
         taken = RefusedError("new_path", f"The destination {command.new_path} already exists")
         if not new or self._bank.list_records(_SPACE, new, newest=1):
             raise taken
-        self._check_above(command.new_path, new)
         missing = MissingError(f"The path {command.old_path} does not exist")
         if not self._bank.list_records(_SPACE, old, newest=1):
             raise missing
         if new[: len(old)] == old:
             problem = f"{command.new_path} is inside {command.old_path}; choose another name"
             raise RefusedError("new_path", problem)
+        self._check_above(command.new_path, new)
         try:
             moved = self._bank.move_records(_SPACE, old, new)
         except ConflictError:
