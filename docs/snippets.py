@@ -22,6 +22,7 @@ PAGES = (DOCS.parent / "README.md", DOCS / "start.md", *sorted((DOCS / "tasks").
 RUN = (
     *sorted((DOCS / "guide").glob("*.md")),
     *sorted((DOCS / "profiles").glob("*.md")),
+    DOCS / "reference" / "file-format.md",
 )
 ADDRESS, TOKEN = "http://127.0.0.1:8765", "smn_…"
 

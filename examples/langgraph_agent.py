@@ -36,7 +36,8 @@ class State(TypedDict, total=False):
 def recall(state: State, *, store: BaseStore) -> dict[str, Any]:
     """What the store knows about the message."""
     found = store.search(NOTES, query=state["message"], limit=1)
-    return {"known": [str(item.value["text"]) for item in found]}
+    # What the query does not find stands behind, without a score.
+    return {"known": [str(item.value["text"]) for item in found if item.score is not None]}
 
 
 def answer(state: State) -> dict[str, Any]:

@@ -56,7 +56,10 @@ def read_ttl(value: object, name: str = "ttl") -> int:
     elif not isinstance(value, bool) and isinstance(value, Real):
         seconds = to_float(value)
     if not 0 < seconds <= LONGEST_SECONDS:
-        raise InputError(name, f"{shown(value)} is no time to live; {_REMEDY}")
+        raise InputError(
+            name,
+            f"{shown(str(value) if isinstance(value, timedelta) else value)} is no time to live; {_REMEDY}",
+        )
     return max(1, round(seconds * _MICROS))
 
 

@@ -39,6 +39,8 @@ _THE = frozenset({"the", "my", "our"})
 _LONGEST_LABEL = 8
 _LONGEST_NAME = 4
 _NO_NAMES = frozenset({"note", "todo", "warning", "question", "answer", "quote", "ps", "nb"})
+_FIELDS = frozenset({"text", "content", "value", "memory", "fact", "message", "data", "body", "description"})
+"""What a JSON value is often filed under: a value under a key is found by "text: …"."""
 _FEW_WORDS = 2
 _LONGEST_CLAUSE = 18
 _BESIDES = frozenset({"the", "a", "an", "who", "which", "where", "whose", "my", "our", "so"})
@@ -143,6 +145,8 @@ def _said_by(text: str, found: list[Word], speaker: str) -> tuple[str, list[Word
     label = " ".join(word.low for word in found[:place])
     if label in _OWNERS | _NOBODY:
         return fold_speaker(label), found[place + 1 :]
+    if label in _FIELDS:
+        return speaker, found[place + 1 :]
     body = {word.low for word in found[place + 1 :]}
     named = label_of(text) and label not in words("corrections") and label not in _NO_NAMES
     if label == speaker or (named and not body.isdisjoint(_FIRST_PERSON)):
