@@ -574,18 +574,19 @@ class EmbeddedBank:
         """
         with translated(self._connections.path):
             connection = self._connections.idle()
-        usual = connection.pragma("cache_size")
-        undone_in = connection.pragma("temp_store")
-        try:
+            usual, undone_in = connection.pragma("cache_size"), connection.pragma("temp_store")
             connection.pragma("cache_size", -_LOADING_CACHE_KB)
             # What undoes a single statement; in a file it would be several pages for every row.
             connection.pragma("temp_store", "MEMORY")
+        try:
             # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
             with uncollected(), self.writing(now, actor, parts) as transaction:
                 yield transaction
         finally:
-            connection.pragma("temp_store", undone_in)
-            connection.pragma("cache_size", usual)
+            # These read the schema first: a disk that fails has said so already.
+            with contextlib.suppress(apsw.Error):
+                connection.pragma("temp_store", undone_in)
+                connection.pragma("cache_size", usual)
 
     def _catch_up_alone(self, connection: apsw.Connection) -> tuple[Meta, Position]:
         """Inside a write transaction no one publishes, so a missing generation is missing for good."""

@@ -62,7 +62,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "update-memory": (
         "update_memory:update_memory",
-        "Change the labels of a memory, as a new version; its text stays. Exit code 1 when not there.",
+        "Change the text or the labels of a memory, as a new version. Exit code 1 when it is not there.",
     ),
     "invalidate": (
         "invalidate:invalidate",
