@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from simonides.records.interval import BEGINNING
 from simonides.records.state import ARCHIVED
 from simonides.retain.names import fold_name
 from simonides.retain.readers import all_may_read
@@ -65,7 +66,8 @@ def find_rivals(
         found[rival.held.ordinal] = rival
     if said and draft.statement is None:
         ordinals = dict.fromkeys(_candidates(transaction, draft, said, near, place.valid_from.start))
-        for held in transaction.held(ordinal for ordinal in ordinals if ordinal not in found):
+        others = (ordinal for ordinal in ordinals if ordinal not in found)
+        for held in transaction.held(others, lambda text, speaker: _may_change(text, speaker, said)):
             rule = _changes(held, draft, said, place) if _comparable(held, draft) else ""
             if rule and not any(
                 transaction.speaks_of_another(held.ordinal, entities[fold_name(one.subject)])
@@ -86,12 +88,13 @@ def restated(transaction: WriteTransaction, draft: Draft) -> list[int]:
         return []
     (mine,) = said
     ordinals = transaction.stating(mine.subject, mine.attribute, draft.acl, MOST_NEAR)
-    said_so = [held.ordinal for held in transaction.held(ordinals) if _says(held, mine)]
+    found = transaction.held(ordinals, lambda text, speaker: _says(text, speaker, mine))
+    said_so = [held.ordinal for held in found if _says(held.text, held.speaker, mine)]
     return [row for row in said_so if not int(transaction.columns(row, "state")[0]) & ARCHIVED]
 
 
-def _says(held: Held, mine: Statement) -> bool:
-    theirs = read_statements(held.text, held.speaker or None)
+def _says(text: str, speaker: str, mine: Statement) -> bool:
+    theirs = read_statements(text, speaker or None)
     return any(one.subject == mine.subject and one.value == mine.value for one in theirs)
 
 
@@ -150,7 +153,10 @@ def _candidates(
     found: list[int] = []
     for one in said:
         if one.attribute:
-            found += transaction.stating(one.subject, one.attribute, draft.acl, MOST_STATED, after)
+            # What one may have several of changes nothing by itself, but a later statement may end it.
+            changes = one.single_valued or one.ended or one.marker or one.old_value
+            begins = BEGINNING if changes else after
+            found += transaction.stating(one.subject, one.attribute, draft.acl, MOST_STATED, after, begins)
         if one.ended or one.old_value or not one.attribute or one.marker == "correction":
             found += transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT, after)
             if one.old_value and one.old_value != one.subject:
@@ -167,6 +173,13 @@ def _comparable(held: Held, draft: Draft) -> bool:
     if not all_may_read(draft.acl, held.readers):
         return False
     return held.project == draft.project and (mine <= held.tags or held.tags <= mine)
+
+
+def _may_change(text: str, speaker: str, said: Sequence[Statement]) -> bool:
+    """Whether a text and a new one are surely not both true, whichever of them is the later one."""
+    before = read_statements(text, speaker or None)
+    both = (compare_texts(*pair, alone=True) for pair in ((before, said), (said, before)))
+    return any(change is not None and change.sure for change in both)
 
 
 def _changes(held: Held, draft: Draft, said: Sequence[Statement], place: Placement) -> str:

@@ -16,7 +16,7 @@ from simonides.records.kind import Kind
 from simonides.text.statements.reading import read_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import apsw
 
@@ -36,6 +36,11 @@ _HELD = (
     f" JOIN chunks c ON c.number = m.chunk AND {sound('chunks', 'c')}"
     f" JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
     " WHERE m.ordinal=? AND m.expired_at=? AND m.kind<>?"
+)
+
+_WORDS = (
+    "SELECT m.text, e.speaker FROM memories m JOIN chunks c ON c.number = m.chunk"
+    " JOIN episodes e ON e.number = c.episode WHERE m.ordinal=? AND m.expired_at=?"
 )
 
 
@@ -103,6 +108,7 @@ def stating(
     readers: Sequence[str],
     most: int,
     after: int = BEGINNING,
+    begins: int = BEGINNING,
 ) -> list[int]:
     """Ordinals of rows that the bank holds now and that state *attribute* of *subject*, the newest first.
 
@@ -113,24 +119,42 @@ def stating(
         readers: all of them may read what is returned.
         most: how many at most.
         after: only what holds after it, microseconds UTC.
+        begins: only what holds from this moment on or a later one, microseconds UTC.
     """
-    named = "" if attribute is None else " AND n.attribute=?6"
-    parameters: list[Any] = [listed(readers), subject, FOREVER, most, after]
+    named = "" if attribute is None else " AND n.attribute=?7"
+    parameters: list[Any] = [listed(readers), subject, FOREVER, most, after, begins]
     rows = connection.execute(
         "SELECT n.ordinal FROM statements n CROSS JOIN memories m ON m.ordinal = n.ordinal"
         " CROSS JOIN label_sets s ON s.number = m.acl"
-        f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND m.valid_to>?5"
-        f" AND {sound('statements', 'n')} AND {READABLE}"
+        f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND m.valid_to>?5 AND m.valid_from>=?6"
+        # In a CASE on the memory: else every row's digest is compared before its times are.
+        f" AND CASE WHEN m.expired_at=?3 AND m.valid_to>?5 AND m.valid_from>=?6"
+        f" THEN {sound('statements', 'n')} END AND {READABLE}"
         " ORDER BY n.ordinal DESC LIMIT ?4",
         [*parameters, *([] if attribute is None else [attribute])],
     )
     return [int(ordinal) for (ordinal,) in rows]
 
 
-def held(connection: apsw.Connection, ordinals: Iterable[int]) -> list[Held]:
-    """Those of some rows that the bank holds now outside quarantine, in the order given."""
+def held(
+    connection: apsw.Connection,
+    ordinals: Iterable[int],
+    wanted: Callable[[str, str], bool] | None = None,
+) -> list[Held]:
+    """Those of some rows that the bank holds now outside quarantine, in the order given.
+
+    Args:
+        connection: in the transaction.
+        ordinals: of rows.
+        wanted: whether a row of this text and speaker is wanted; ``None`` = all are. It is asked before any
+            digest is compared, which costs ten times as much, so what it says must be looked at again.
+    """
     found = []
     for ordinal in ordinals:
+        if wanted is not None:
+            words = connection.execute(_WORDS, (ordinal, FOREVER)).fetchone()
+            if words is None or not wanted(*words):
+                continue
         row = connection.execute(_HELD, (ordinal, FOREVER, Kind.QUARANTINE.value)).fetchone()
         if row is not None:
             found.append(_held(connection, row))

@@ -1201,13 +1201,14 @@ class WriteTransaction:
         readers: Sequence[str],
         most: int,
         after: int = BEGINNING,
+        begins: int = BEGINNING,
     ) -> list[int]:
         """See ``stated.stating``."""
-        return stating(self._connection, subject, attribute, readers, most, after)
+        return stating(self._connection, subject, attribute, readers, most, after, begins)
 
-    def held(self, ordinals: Iterable[int]) -> list[Held]:
+    def held(self, ordinals: Iterable[int], wanted: Callable[[str, str], bool] | None = None) -> list[Held]:
         """See ``stated.held``."""
-        return held(self._connection, ordinals)
+        return held(self._connection, ordinals, wanted)
 
     def continued(self, memory: str, after: str) -> int | None:
         """Current ordinal of what holds again, in the words of *memory*, after another memory."""
