@@ -67,6 +67,38 @@ def test_a_memory_is_hidden_at_its_due_moment_whether_maintenance_ran_or_not(
     assert bank.verify().ok
 
 
+@pytest.mark.fault("N49")
+@pytest.mark.parametrize("on_expiry", ["archive", "erase"])
+def test_other_words_end_when_the_memory_does(bank: Bank, clock: FrozenClock, on_expiry: str) -> None:
+    (memory,) = bank.retain("The guest code of the gate is 1111.", ttl="1h", on_expiry=on_expiry)
+    clock.advance(seconds=60)
+    bank.update(memory, text=FACT)
+    bank.pin(memory, always=True)
+    clock.advance(seconds=60)
+    edited = clock()
+    assert found(bank) == [FACT]
+    clock.advance(seconds=HOUR)
+    assert found(bank) == found(bank, as_of=clock()) == []
+    assert bank.recall("tea", profile="lexical", standing=True).standing == ()
+    assert bank.brief("gate", profile="lexical").text == ""
+    assert bank.memories() == []
+    assert (
+        found(bank, include_archived=True) == found(bank, as_of=edited) == [FACT] * (on_expiry == "archive")
+    )
+
+
+@pytest.mark.fault("N49")
+def test_other_words_bring_back_the_version_that_was_seen(bank: Bank, clock: FrozenClock) -> None:
+    (memory,) = bank.retain("The guest code of the gate is 1111.", ttl="1h")
+    (other,) = bank.retain(OTHER, ttl="1h")
+    clock.advance(seconds=2 * HOUR)
+    seen = bank.get(memory)
+    assert bank.update(memory, text=FACT, expected_version=seen.version).expires_at is None
+    assert found(bank) == [FACT]
+    assert [move.action for move in bank.moves(memory)] == ["return"]
+    assert bank.get(other).archived
+
+
 def test_a_write_records_what_is_due(bank: Bank, clock: FrozenClock) -> None:
     (memory,) = bank.retain(FACT, ttl=HOUR)
     clock.advance(seconds=2 * HOUR)
@@ -368,8 +400,10 @@ def test_records_are_erased_and_never_archived(bank: Bank, clock: FrozenClock) -
     held = bank.list_records("notes", ["a"])[0]
     assert (held.value, held.created_at > before.created_at) == (3, True)
     assert bank.stats()["memories"] == 2
-    with pytest.raises(InputError, match=r"records\[0\]\.on_expiry"):
-        bank.put_records("notes", [{"path": ["a"], "value": 1, "ttl": 60, "on_expiry": "archive"}])
+    for time in ({}, {"ttl": 60}):
+        for end in ("archive", [], {}, 1):
+            with pytest.raises(InputError, match=r"records\[0\]\.on_expiry"):
+                bank.put_records("notes", [{"path": ["a"], "value": 1, "on_expiry": end, **time}])
     with pytest.raises(InputError, match=r"records\[0\]\.ttl"):
         bank.put_records("notes", [{"path": ["a"], "value": 1, "ttl": 0}])
 

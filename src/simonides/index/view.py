@@ -422,7 +422,7 @@ def _drop_memories(mask: NDArray[np.bool_], snapshot: IndexSnapshot, roots: Sequ
     if not len(roots):
         return
     first = np.asarray(roots, np.int64)
-    rows, of = snapshot.later_versions
+    rows, of = snapshot.later_of_memories
     mask[first[first < snapshot.rows]] = False
     mask[rows[np.isin(of, first)]] = False
 
