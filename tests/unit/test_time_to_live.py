@@ -400,8 +400,10 @@ def test_records_are_erased_and_never_archived(bank: Bank, clock: FrozenClock) -
     held = bank.list_records("notes", ["a"])[0]
     assert (held.value, held.created_at > before.created_at) == (3, True)
     assert bank.stats()["memories"] == 2
-    for time in ({}, {"ttl": 60}):
-        for end in ("archive", [], {}, 1):
+    times: tuple[dict[str, int], ...] = ({}, {"ttl": 60})
+    ends: tuple[object, ...] = ("archive", [], {}, 1)
+    for time in times:
+        for end in ends:
             with pytest.raises(InputError, match=r"records\[0\]\.on_expiry"):
                 bank.put_records("notes", [{"path": ["a"], "value": 1, "on_expiry": end, **time}])
     with pytest.raises(InputError, match=r"records\[0\]\.ttl"):
