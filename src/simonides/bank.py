@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key
-from simonides.backends.embedded.expiry import ERASE, EXPIRE, EXPIRED, expire_due, read_due, roots_due
+from simonides.backends.embedded.expiry import ERASE, EXPIRE, expire_due, moments_ended, read_due, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
@@ -1840,9 +1840,10 @@ class Bank:
         clock = self._now() if past else now
 
         def ended(moment: int) -> Ended:
-            tasks = (EXPIRE, EXPIRED) if past else (EXPIRE,)
             return Ended(
-                roots_due(reading.connection, moment, *tasks), roots_due(reading.connection, clock, ERASE)
+                roots_due(reading.connection, moment, EXPIRE),
+                roots_due(reading.connection, clock, ERASE),
+                moments_ended(reading.connection, moment) if past else (),
             )
 
         return look(reading.snapshot, filters, now, self._reader(reading), ended)

@@ -87,6 +87,52 @@ def test_other_words_end_when_the_memory_does(bank: Bank, clock: FrozenClock, on
     )
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("by", ["used", "pin", "update", "undo"])
+def test_the_past_hides_what_was_brought_back_later(
+    bank: Bank, clock: FrozenClock, by: str, *, recorded: bool
+) -> None:
+    (memory,) = bank.retain(FACT, ttl="1h")
+    clock.advance(seconds=HOUR // 2)
+    living = clock()
+    clock.advance(seconds=HOUR)
+    hidden = clock()
+    clock.advance(seconds=HOUR)
+    if recorded or by == "undo":
+        bank.maintain()
+    if by == "undo":
+        bank.undo_move(bank.moves(memory)[0].number)
+    elif by == "update":
+        bank.update(memory, text=f"{FACT} It is.")
+    else:
+        getattr(bank, by)(memory)
+    clock.advance(seconds=HOUR)
+    assert bank.get(memory).expires_at is None
+    assert len(found(bank)) == len(found(bank, as_of=clock())) == 1
+    assert found(bank, as_of=living) == [FACT]
+    assert found(bank, as_of=hidden) == []
+    assert bank.memories(as_of=hidden) == []
+    assert bank.maintain().steps == ()
+    assert bank.verify().ok
+
+
+@pytest.mark.fault("N49")
+def test_a_label_brings_nothing_back(bank: Bank, clock: FrozenClock) -> None:
+    (memory,) = bank.retain(FACT, ttl="1h")
+    clock.advance(seconds=2 * HOUR)
+    seen = bank.get(memory)
+    assert bank.update(memory, tags=["gate"], expected_version=seen.version).archived
+    clock.advance(seconds=1)
+    labelled = clock()
+    clock.advance(seconds=1)
+    bank.maintain()
+    assert found(bank) == found(bank, as_of=labelled) == []
+    bank.pin(memory)
+    clock.advance(seconds=1)
+    assert found(bank) == [FACT]
+    assert found(bank, as_of=labelled) == []
+
+
 @pytest.mark.fault("N49")
 def test_other_words_bring_back_the_version_that_was_seen(bank: Bank, clock: FrozenClock) -> None:
     (memory,) = bank.retain("The guest code of the gate is 1111.", ttl="1h")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.expiry import EXPIRE, expire_due, read_due
 from simonides.errors import ConflictError, InputError
 from simonides.records.keyed_record import spaces_of
 from simonides.retain.items import read_items
@@ -92,8 +93,14 @@ def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]
         return
     _check_key(transaction, ordinal, changes)
     held = dict(zip(columns, transaction.columns(ordinal, *columns), strict=True))
-    if held != columns:
-        transaction.revise(ordinal, **columns)
+    if held == columns:
+        return
+    (memory,) = transaction.columns(ordinal, "id")
+    due = read_due(transaction.connection, transaction.now)
+    if expire_due(transaction, [each for each in due if (each.memory, each.task) == (memory, EXPIRE)]):
+        # What is written after its end must not count as brought back.
+        ordinal = transaction.current_ordinal(str(memory)) or ordinal
+    transaction.revise(ordinal, **columns)
 
 
 def _check_key(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:

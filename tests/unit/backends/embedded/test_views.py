@@ -69,8 +69,6 @@ def filled(store: Store, bank: Bank, clock: FrozenClock) -> Bank:
     bank.retain("The toll is 4 crowns.")
     bank.pin(bank.retain("Never open both gates.")[0])
     bank.pin(bank.retain("Answer in Dutch.")[0], always=True)
-    bank.retain("The gauge is lent until the fair.", ttl=timedelta(days=200_000))
-    bank.retain("The pass code is 4471.", ttl=timedelta(days=200_000), on_expiry="erase")
     bank.retain("The night ferry is late.", ttl=timedelta(days=700))
     bank.retain("The guest code is 8821.", ttl=timedelta(days=1_500), on_expiry="erase")
     bank.update(moved, tags=["toll"])
@@ -87,6 +85,8 @@ def filled(store: Store, bank: Bank, clock: FrozenClock) -> Bank:
     clock.now = datetime.now(UTC)
     bank.invalidate(ahead[1])
     bank.update(ahead[2], tags=["rope"])
+    bank.retain("The gauge is lent until the fair.", ttl=timedelta(days=36_500))
+    bank.retain("The pass code is 4471.", ttl=timedelta(days=36_500), on_expiry="erase")
     return bank
 
 
