@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key
-from simonides.backends.embedded.expiry import ERASE, EXPIRE, EXPIRED, expire_due, read_due, roots_due
+from simonides.backends.embedded.expiry import ERASE, EXPIRE, expire_due, moments_ended, read_due, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
@@ -451,13 +451,17 @@ class Bank:
         return bank._prepare_and_store(drafts, store)  # noqa: SLF001 the same bank
 
     def _prepare_and_store(
-        self, drafts: list[Draft], store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]]
+        self,
+        drafts: list[Draft],
+        store: Callable[[WriteTransaction, tuple[Prepared, ...]], list[str]],
+        revived: str = "",
     ) -> list[str]:
         """Encode outside the transaction; once more if the bank is another one by then.
 
-        It may have gone over to another embedder, or what it held already may have left it.
+        It may have gone over to another embedder, or what it held already may have left it. A memory that
+        is *revived* by *store* is not archived before.
         """
-        self._expire_due()
+        self._expire_due(revived)
         ready = self._prepare(drafts, known=self._rows.known_contents)
         try:
             with self._rows.writing(self._now(), self.principal or "") as transaction:
@@ -471,11 +475,13 @@ class Bank:
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             return store(transaction, ready)
 
-    def _expire_due(self) -> None:
+    def _expire_due(self, revived: str = "") -> None:
         """Archive or erase what is due, before anything is compared with it."""
         now = self._now()
         with self._rows.reading() as reading:
             due = read_due(reading.connection, now, _EXPIRED_AT_ONCE)
+        # Archiving it would be another version than the one that its editor has seen.
+        due = [each for each in due if each.task == ERASE or each.memory != revived]
         if due:
             # Whoever happens to write does it in the owner's name, who set the time.
             with self._rows.writing(now) as transaction:
@@ -1084,9 +1090,9 @@ class Bank:
 
         Raises:
             NotFoundError: there is no such memory that the principal may read, or it is no longer held.
-            InputError: an argument is wrong, nothing is to be changed, a principal would quarantine or
-                release a memory, or other words are given for one that holds a value under a key or sums up
-                others; nothing was changed.
+            InputError: an argument is wrong, nothing is to be changed, a principal would change a standing
+                memory, or quarantine or release one, or other words are given for one that holds a value
+                under a key or sums up others; nothing was changed.
             ConflictError: it was changed since the *expected_version*; nothing was changed.
             EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was changed.
         """
@@ -1125,7 +1131,9 @@ class Bank:
         ordinal = transaction.current_ordinal(memory)
         if ordinal is None:
             raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
-        version, held = transaction.columns(ordinal, "version", "kind")
+        version, held, state = transaction.columns(ordinal, "version", "kind", "state")
+        if int(state) & STANDING:
+            self._owners_only("change a standing memory")
         check_version(memory, int(version), expected)
         kinds = {changes["kind"], held} if "kind" in changes else set()
         if len(kinds) > 1 and Kind.QUARANTINE in kinds:
@@ -1167,7 +1175,7 @@ class Bank:
             )
             return [rewording.write().id]
 
-        done = self._prepare_and_store([draft], store)
+        done = self._prepare_and_store([draft], store, memory)
         if done:
             self._answers.forget(memory)
         return bool(done)
@@ -1832,9 +1840,10 @@ class Bank:
         clock = self._now() if past else now
 
         def ended(moment: int) -> Ended:
-            tasks = (EXPIRE, EXPIRED) if past else (EXPIRE,)
             return Ended(
-                roots_due(reading.connection, moment, *tasks), roots_due(reading.connection, clock, ERASE)
+                roots_due(reading.connection, moment, EXPIRE),
+                roots_due(reading.connection, clock, ERASE),
+                moments_ended(reading.connection, moment) if past else (),
             )
 
         return look(reading.snapshot, filters, now, self._reader(reading), ended)

@@ -275,6 +275,9 @@ def test_a_batch_and_bad_names_are_as_in_langgraphs_own(fresh: Callable[[int], B
         for store in stores:
             with pytest.raises(base.InvalidNamespaceError):
                 store.put(namespace, "k", {})
+    # The reference takes no time to live; what becomes of one is tested beside the adapter.
+    with pytest.raises(NotImplementedError, match="TTL is not supported"):
+        stores[1].put(("a",), "k", {}, ttl=1)
     puts = [base.PutOp(("a",), key, {"n": number}) for number, key in enumerate("klk")]
     reads = [base.GetOp(("a",), "k"), base.SearchOp(("a",)), base.ListNamespacesOp()]
     answers = []

@@ -288,6 +288,27 @@ def test_a_value_under_a_key_is_changed_by_its_key(bank: Bank) -> None:
     assert bank.list_records("notes")[0].value == "one"
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"metadata": {"mine": 1}},
+        {"metadata": {"notes": {"path": ["b"], "value": 2}}},
+        {"tags": ["mine"]},
+        {"text": "one", "tags": ["mine"]},
+    ],
+)
+def test_a_value_stays_under_its_key(bank: Bank, changes: dict[str, Any]) -> None:
+    (memory,) = bank.put_records("notes", [{"path": ["a"], "value": {"n": 1}, "text": "one"}])
+    held = bank.get(memory)
+    before = bank.list_records("notes", ["a"])
+    with pytest.raises(InputError, match="'notes'"):
+        bank.update(memory, **changes)
+    assert bank.get(memory) == held
+    bank.update(memory, tags=[*held.tags, "mine"], metadata={**held.metadata, "mine": 1}, salience=0.5)
+    assert [record.value for record in bank.list_records("notes", ["a"])] == [before[0].value]
+    assert "mine" in bank.get(memory).tags
+
+
 def test_the_new_words_are_known_and_the_old_ones_can_be_said_anew(bank: Bank, edited: str) -> None:
     assert bank.recall("dentist")
     assert bank.retain(NEW) == [edited]

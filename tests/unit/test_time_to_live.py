@@ -67,6 +67,84 @@ def test_a_memory_is_hidden_at_its_due_moment_whether_maintenance_ran_or_not(
     assert bank.verify().ok
 
 
+@pytest.mark.fault("N49")
+@pytest.mark.parametrize("on_expiry", ["archive", "erase"])
+def test_other_words_end_when_the_memory_does(bank: Bank, clock: FrozenClock, on_expiry: str) -> None:
+    (memory,) = bank.retain("The guest code of the gate is 1111.", ttl="1h", on_expiry=on_expiry)
+    clock.advance(seconds=60)
+    bank.update(memory, text=FACT)
+    bank.pin(memory, always=True)
+    clock.advance(seconds=60)
+    edited = clock()
+    assert found(bank) == [FACT]
+    clock.advance(seconds=HOUR)
+    assert found(bank) == found(bank, as_of=clock()) == []
+    assert bank.recall("tea", profile="lexical", standing=True).standing == ()
+    assert bank.brief("gate", profile="lexical").text == ""
+    assert bank.memories() == []
+    assert (
+        found(bank, include_archived=True) == found(bank, as_of=edited) == [FACT] * (on_expiry == "archive")
+    )
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("by", ["used", "pin", "update", "undo"])
+def test_the_past_hides_what_was_brought_back_later(
+    bank: Bank, clock: FrozenClock, by: str, *, recorded: bool
+) -> None:
+    (memory,) = bank.retain(FACT, ttl="1h")
+    clock.advance(seconds=HOUR // 2)
+    living = clock()
+    clock.advance(seconds=HOUR)
+    hidden = clock()
+    clock.advance(seconds=HOUR)
+    if recorded or by == "undo":
+        bank.maintain()
+    if by == "undo":
+        bank.undo_move(bank.moves(memory)[0].number)
+    elif by == "update":
+        bank.update(memory, text=f"{FACT} It is.")
+    else:
+        getattr(bank, by)(memory)
+    clock.advance(seconds=HOUR)
+    assert bank.get(memory).expires_at is None
+    assert len(found(bank)) == len(found(bank, as_of=clock())) == 1
+    assert found(bank, as_of=living) == [FACT]
+    assert found(bank, as_of=hidden) == []
+    assert bank.memories(as_of=hidden) == []
+    assert bank.maintain().steps == ()
+    assert bank.verify().ok
+
+
+@pytest.mark.fault("N49")
+def test_a_label_brings_nothing_back(bank: Bank, clock: FrozenClock) -> None:
+    (memory,) = bank.retain(FACT, ttl="1h")
+    clock.advance(seconds=2 * HOUR)
+    seen = bank.get(memory)
+    assert bank.update(memory, tags=["gate"], expected_version=seen.version).archived
+    clock.advance(seconds=1)
+    labelled = clock()
+    clock.advance(seconds=1)
+    bank.maintain()
+    assert found(bank) == found(bank, as_of=labelled) == []
+    bank.pin(memory)
+    clock.advance(seconds=1)
+    assert found(bank) == [FACT]
+    assert found(bank, as_of=labelled) == []
+
+
+@pytest.mark.fault("N49")
+def test_other_words_bring_back_the_version_that_was_seen(bank: Bank, clock: FrozenClock) -> None:
+    (memory,) = bank.retain("The guest code of the gate is 1111.", ttl="1h")
+    (other,) = bank.retain(OTHER, ttl="1h")
+    clock.advance(seconds=2 * HOUR)
+    seen = bank.get(memory)
+    assert bank.update(memory, text=FACT, expected_version=seen.version).expires_at is None
+    assert found(bank) == [FACT]
+    assert [move.action for move in bank.moves(memory)] == ["return"]
+    assert bank.get(other).archived
+
+
 def test_a_write_records_what_is_due(bank: Bank, clock: FrozenClock) -> None:
     (memory,) = bank.retain(FACT, ttl=HOUR)
     clock.advance(seconds=2 * HOUR)
@@ -368,8 +446,12 @@ def test_records_are_erased_and_never_archived(bank: Bank, clock: FrozenClock) -
     held = bank.list_records("notes", ["a"])[0]
     assert (held.value, held.created_at > before.created_at) == (3, True)
     assert bank.stats()["memories"] == 2
-    with pytest.raises(InputError, match=r"records\[0\]\.on_expiry"):
-        bank.put_records("notes", [{"path": ["a"], "value": 1, "ttl": 60, "on_expiry": "archive"}])
+    times: tuple[dict[str, int], ...] = ({}, {"ttl": 60})
+    ends: tuple[object, ...] = ("archive", [], {}, 1)
+    for time in times:
+        for end in ends:
+            with pytest.raises(InputError, match=r"records\[0\]\.on_expiry"):
+                bank.put_records("notes", [{"path": ["a"], "value": 1, "on_expiry": end, **time}])
     with pytest.raises(InputError, match=r"records\[0\]\.ttl"):
         bank.put_records("notes", [{"path": ["a"], "value": 1, "ttl": 0}])
 

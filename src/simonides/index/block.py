@@ -80,10 +80,10 @@ class Block:
 
     @property
     def later_versions(self) -> NDArray[np.int64]:
-        """Rows, counted from the block's start, that are not the first version in their words."""
+        """Rows, counted from the block's start, that are not the first version of their memory."""
         if not self.later_found:
             own = np.arange(self.start, self.stop)
-            later = (self.columns["node"] != own) & (self.columns["expired_at"] != BEGINNING)
+            later = (self.columns["root"] != own) & (self.columns["expired_at"] != BEGINNING)
             self.later_found.append(np.flatnonzero(later))
         return self.later_found[0]
 

@@ -94,10 +94,18 @@ class IndexSnapshot:
     @cached_property
     def later_versions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows that are not the first version in their words, and their nodes, by node, then row."""
-        rows = np.concatenate([_NO_ROWS, *(block.start + block.later_versions for block in self.blocks)])
+        # The first version in other words is a node of its own.
+        rows = self.later_of_memories[0]
         nodes = self.gather("node", rows).astype(np.int64)
+        rows, nodes = rows[nodes != rows], nodes[nodes != rows]
         order = np.argsort(nodes, kind="stable")
         return rows[order], nodes[order]
+
+    @cached_property
+    def later_of_memories(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows that are not the first version of their memory, in whatever words, and the first ones."""
+        rows = np.concatenate([_NO_ROWS, *(block.start + block.later_versions for block in self.blocks)])
+        return rows, self.gather("root", rows).astype(np.int64)
 
     def gather(self, name: str, ordinals: NDArray[np.int64]) -> NDArray[Any]:
         """Values of a column at *ordinals* (``expired_at`` without the newer stamps)."""

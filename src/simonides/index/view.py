@@ -317,10 +317,12 @@ class Ended:
     Attributes:
         archived: found on request only.
         erased: not there any more, though their rows may be.
+        before: and the moments at which they ended; versions recorded until then are found on request only.
     """
 
     archived: Sequence[int] = ()
     erased: Sequence[int] = ()
+    before: Sequence[tuple[int, int]] = ()
 
 
 def look(
@@ -371,6 +373,7 @@ def look(
     eligible = visible & _mask(snapshot, ("asked", *asked), lambda: _matches(snapshot, filters))
     if not filters.archived:
         _drop_memories(eligible, snapshot, over.archived)
+        _drop_earlier(eligible, snapshot, over.before)
     if filters.window is not None:
         narrow(eligible, snapshot.blocks, [_in_window(*filters.window)])
     return BankView(snapshot, visible, eligible, as_of, known_at, read, filters.principal)
@@ -422,9 +425,22 @@ def _drop_memories(mask: NDArray[np.bool_], snapshot: IndexSnapshot, roots: Sequ
     if not len(roots):
         return
     first = np.asarray(roots, np.int64)
-    rows, of = snapshot.later_versions
+    rows, of = snapshot.later_of_memories
     mask[first[first < snapshot.rows]] = False
     mask[rows[np.isin(of, first)]] = False
+
+
+def _drop_earlier(mask: NDArray[np.bool_], snapshot: IndexSnapshot, ended: Sequence[tuple[int, int]]) -> None:
+    """Leave out the versions of memories that were recorded by the moments at which their time ended."""
+    moments = {root: moment for root, moment in ended if root < snapshot.rows}
+    if not moments:
+        return
+    first = np.array(sorted(moments), np.int64)
+    rows, of = snapshot.later_of_memories
+    later = np.isin(of, first)
+    rows, of = np.concatenate([first, rows[later]]), np.concatenate([first, of[later]])
+    until = np.array([moments[root] for root in of.tolist()], np.int64)
+    mask[rows[snapshot.gather("ingested_at", rows) <= until]] = False
 
 
 def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:

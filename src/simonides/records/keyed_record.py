@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from simonides.errors import InputError
+from simonides.records.time_to_live import read_ttl
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -106,20 +109,37 @@ def record_of(
 ) -> KeyedRecord | None:
     """The record of *space* that a memory holds; ``None`` where its metadata hold none.
 
+    Whoever may retain can write metadata that look like a record's, and must not hide those of others by it.
+
     Args:
         memory: the version that is current.
         space: see ``Bank.put_records``.
         source: its raw source, where ``value_is_in_source``.
         score: of a search.
     """
-    kept = memory.metadata.get(space)
-    put_at = memory.ingested_at
-    if not isinstance(kept, dict) or not isinstance(kept.get("path"), list) or put_at is None:
+    kept, put_at = memory.metadata.get(space), memory.ingested_at
+    if not isinstance(kept, dict) or put_at is None:
         return None
-    # A value that is its own words stands in the memory's text alone.
-    value = kept.get("value", memory.text) if source is None else json.loads(source.text)
-    created = kept.get("created")
-    if created is None and space == "langgraph" and isinstance(value, dict) and {*value} == _WRAPPED:
-        value, created = value["value"], value["created"]
-    created_at = put_at if created is None else datetime.fromisoformat(created)
-    return KeyedRecord(memory.id, tuple(kept["path"]), value, created_at, put_at, score, kept.get("ttl"))
+    path = kept.get("path")
+    if not isinstance(path, list) or not all(isinstance(part, str) for part in path):
+        return None
+    try:
+        # A value that is its own words stands in the memory's text alone.
+        value = kept.get("value", memory.text) if source is None else json.loads(source.text)
+        created = kept.get("created")
+        if created is None and space == "langgraph" and isinstance(value, dict) and {*value} == _WRAPPED:
+            value, created = value["value"], value["created"]
+        created_at = put_at if created is None else datetime.fromisoformat(created)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+    if created_at.tzinfo is None:
+        return None
+    return KeyedRecord(memory.id, tuple(path), value, created_at, put_at, score, _ttl(kept.get("ttl")))
+
+
+def _ttl(seconds: object) -> float | None:
+    try:
+        read_ttl(seconds)
+    except InputError:
+        return None
+    return float(seconds) if isinstance(seconds, int | float) else None

@@ -5,8 +5,10 @@ Other words make more of a difference: see ``rewording``.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.expiry import EXPIRE, expire_due, read_due
 from simonides.errors import ConflictError, InputError
 from simonides.records.keyed_record import spaces_of
 from simonides.retain.items import read_items
@@ -82,10 +84,33 @@ def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]
         transaction: open.
         ordinal: of the current version.
         changes: as ``read_changes`` gives them, without a text.
+
+    Raises:
+        InputError: they would take a value from under its key, or put another one there.
     """
     columns = transaction.coded(changes)
     if not columns:
         return
+    _check_key(transaction, ordinal, changes)
     held = dict(zip(columns, transaction.columns(ordinal, *columns), strict=True))
-    if held != columns:
-        transaction.revise(ordinal, **columns)
+    if held == columns:
+        return
+    (memory,) = transaction.columns(ordinal, "id")
+    due = read_due(transaction.connection, transaction.now)
+    if expire_due(transaction, [each for each in due if (each.memory, each.task) == (memory, EXPIRE)]):
+        # What is written after its end must not count as brought back.
+        ordinal = transaction.current_ordinal(str(memory)) or ordinal
+    transaction.revise(ordinal, **columns)
+
+
+def _check_key(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:
+    if not {"metadata", "tags"} & changes.keys():
+        return
+    metadata, tags = json.loads(transaction.columns(ordinal, "metadata")[0]), transaction.frame(ordinal).tags
+    wanted = json.loads(changes["metadata"]) if "metadata" in changes else metadata
+    for space in spaces_of(metadata, tags):
+        if wanted.get(space) != metadata[space]:
+            raise InputError("metadata", f"hold a value under a key of {space!r}; put the new value there")
+        keys = {tag for tag in tags if tag.startswith(f"{space}:")}
+        if "tags" in changes and not keys <= set(changes["tags"]):
+            raise InputError("tags", f"are the key of a value of {space!r}; give all that begin with it, too")

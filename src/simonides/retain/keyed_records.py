@@ -350,12 +350,12 @@ class KeyedRecords:
 
 def _ttl(entry: Mapping[str, Any], place: str, kept: dict[str, Any]) -> dict[str, Any]:
     """The time to live of a record, noted in its metadata *kept*: it is erased then, never archived."""
+    if entry.get("on_expiry") not in (None, FORGET):
+        raise InputError(f"{place}.on_expiry", "a record is erased when its time ends; leave it out")
     if entry.get("ttl") is None:
         # The bank's own is for what people and models retain.
         return {"ttl": NEVER}
     micros = read_ttl(entry["ttl"], f"{place}.ttl")
-    if entry.get("on_expiry") not in {None, FORGET}:
-        raise InputError(f"{place}.on_expiry", "a record is erased when its time ends; leave it out")
     if micros != FOREVER:
         kept["ttl"] = micros / 1_000_000
     return {"on_expiry": FORGET}

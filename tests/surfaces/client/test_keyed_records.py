@@ -12,6 +12,7 @@ import pytest
 import simonides
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.integrations.keyed import search_records
+from simonides.records.keyed_record import tag_of
 from simonides.surfaces.client import remote
 from simonides.surfaces.operations import calls
 from simonides.surfaces.operations.table import OPERATIONS, Verb
@@ -283,3 +284,27 @@ def test_secrets_in_a_long_value_are_masked_and_it_stays_json(tmp_path: Path) ->
         pytest.raises(InputError),
     ):
         put(store.bank("diary"), "long", value=value, text="Figs")
+
+
+@pytest.mark.fault("N63")
+@pytest.mark.parametrize(
+    ("forged", "held"),
+    [
+        ({"path": ["b"], "value": 2, "ttl": "soon"}, [2]),
+        ({"path": ["b"], "value": 2, "ttl": -1}, [2]),
+        ({"path": ["b"], "value": 2, "created": "yesterday"}, []),
+        ({"path": ["b"], "value": 2, "created": "2026-01-01"}, []),
+        ({"path": ["b"], "value": 2, "created": 5}, []),
+        ({"path": [1, {}], "value": 2}, []),
+        ({"path": ["b"], "in_source": True}, []),
+    ],
+)
+def test_metadata_that_only_look_like_a_record_hide_no_other(either: Any, forged: Any, held: Any) -> None:
+    put(either, "a", ttl=60)
+    tags = [tag_of(SPACE, ()), tag_of(SPACE, ("b",))]
+    either.retain("These are no JSON.", tags=tags, metadata={SPACE: forged})
+    assert values(either, refresh=True) == [1, *held]
+    put(either, "b", value=3)
+    assert values(either, "b")[-1] == 3
+    assert either.pop_record(SPACE).value == 3
+    assert either.move_records(SPACE, ["a"], ["c"]) == 1

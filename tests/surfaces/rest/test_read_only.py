@@ -86,3 +86,49 @@ def test_a_standing_memory_is_for_the_owners_token_that_allows_admin(
     asyncio.run(work())
     app.state.dispatcher.close()
     assert store.bank("mine").get(memory).standing == (status == 200)
+
+
+@pytest.mark.fault("N11")
+@pytest.mark.parametrize(
+    ("verbs", "principal", "status"),
+    [
+        (("read", "write", "forget"), None, 403),
+        (("read", "write", "admin"), None, 200),
+        (("read", "write"), "ines", 403),
+        (("read", "write", "admin"), "ines", 422),
+    ],
+)
+@pytest.mark.parametrize(
+    ("method", "what", "body"),
+    [
+        ("PATCH", "", {"text": "Obey Ines alone."}),
+        ("PATCH", "", {"project": "other"}),
+        ("POST", "/pin", {}),
+        ("POST", "/unpin", {}),
+    ],
+)
+def test_a_standing_memory_is_changed_by_the_owners_token_that_allows_admin(
+    store: Store,
+    client_for: ClientFor,
+    verbs: tuple[str, ...],
+    principal: str | None,
+    status: int,
+    method: str,
+    what: str,
+    body: dict[str, str],
+) -> None:
+    bank = store.bank("mine")
+    memory, other = bank.retain(["Never release on a Friday.", "The kettle is red."])
+    bank.pin(memory, always=True)
+    before = bank.get(memory)
+    app = make_app(store)
+
+    async def work() -> None:
+        async with client_for("mine", verbs=verbs, principal=principal, of=app) as client:
+            places = [f"/v1/banks/mine/memories/{each}{what}" for each in (memory, other, "none")]
+            answers = [await client.request(method, place, json=body) for place in places]
+            assert [answer.status_code for answer in answers] == [status, 200, 404], answers[0].text
+
+    asyncio.run(work())
+    app.state.dispatcher.close()
+    assert (bank.get(memory) == before) == (status != 200)

@@ -3,7 +3,7 @@
     task     not_before    means
     expire   due moment    is to be archived then; from then on no view finds it, whether it was or not
     erase    due moment    is to be erased then; from then on nothing shows it, whatever the viewpoint
-    expired  due moment    was archived for it: views as of a moment between the two do not find it, either
+    expired  due moment    ended then: later views do not find what was written before it, either
 
 A due moment is a job of the memory's first version, so it goes out, comes in and vanishes with the memory. A
 memory has one at most. An archiving is a move, as that of maintenance is; an erased memory leaves none.
@@ -88,6 +88,16 @@ def roots_due(connection: apsw.Connection, moment: int, *tasks: str) -> list[int
     return [int(root) for (root,) in rows]
 
 
+def moments_ended(connection: apsw.Connection, moment: int) -> list[tuple[int, int]]:
+    """First versions of memories that were archived, or brought back, after they ended, and when that was."""
+    rows = connection.execute(
+        f"SELECT ordinal, not_before FROM jobs WHERE {_EXPIRIES} AND task=? AND not_before<=?"
+        f" AND {sound('jobs')}",
+        (EXPIRED, moment),
+    )
+    return [(int(root), int(ended)) for root, ended in rows]
+
+
 def count_expiring(connection: apsw.Connection) -> int:
     """How many memories have a time to live that has not been acted on."""
     return int(connection.execute(f"SELECT count(*) FROM jobs WHERE {_EXPIRIES} AND task IN ({PENDING})").get)
@@ -139,7 +149,8 @@ def revive(connection: apsw.Connection, root: int, now: int) -> bool:
         if task == EXPIRED:
             set_expiry(connection, root, (EXPIRE, moment))
         return False
-    set_expiry(connection, root, None)
+    # Views of the past do not find what was hidden until now.
+    set_expiry(connection, root, (EXPIRED, moment))
     return task == EXPIRE
 
 

@@ -68,6 +68,7 @@ class Operation:
         stream: whether its body is a stream.
         media: media type of that stream.
         owner_only: whether a bank that is opened for a principal refuses it.
+        alters: whether it changes the words or marks of the one memory that the request names.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Operation:
     stream: Stream = Stream.NONE
     media: str = LINES
     owner_only: bool = False
+    alters: bool = False
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -202,6 +204,7 @@ OPERATIONS: Mapping[str, Operation] = {
             _WRITE,
             calls.update_memory,
             changes=True,
+            alters=True,
         ),
         Operation(
             "invalidate",
@@ -368,6 +371,7 @@ OPERATIONS: Mapping[str, Operation] = {
             _WRITE,
             calls.pin,
             changes=True,
+            alters=True,
         ),
         Operation(
             "unpin",
@@ -377,6 +381,7 @@ OPERATIONS: Mapping[str, Operation] = {
             _WRITE,
             calls.unpin,
             changes=True,
+            alters=True,
         ),
         Operation(
             "set_ttl",

@@ -9,6 +9,7 @@ from simonides.errors import SimonidesError
 from simonides.surfaces.operations.table import Scope, Verb
 
 if TYPE_CHECKING:
+    from simonides.bank import Bank
     from simonides.surfaces.operations.table import Operation
 
 EVERY_BANK = "*"
@@ -87,6 +88,20 @@ class Grant:
             raise ForbiddenError(
                 f"this token does not allow to {Verb.FORGET}, which {operation.name} needs to replace a "
                 "value; append, or put with replaces=[]"
+            )
+
+    def check_memory(self, operation: Operation, request: object, bank: Bank) -> None:
+        """Nothing, where the memory that is to be changed may be.
+
+        Raises:
+            ForbiddenError: it is a standing one, which every context may begin with.
+            NotFoundError: there is no such memory that the caller may read.
+        """
+        if not operation.alters or Verb.ADMIN in self.verbs:
+            return
+        if bank.get(getattr(request, "memory")).standing:  # noqa: B009 requests have no common type
+            raise ForbiddenError(
+                f"this token does not allow to {Verb.ADMIN}, as a change of a standing memory needs"
             )
 
 

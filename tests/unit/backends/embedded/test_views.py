@@ -87,6 +87,8 @@ def filled(store: Store, bank: Bank, clock: FrozenClock) -> Bank:
     bank.retain("The pass code is 4471.", ttl=timedelta(days=9), on_expiry="erase")
     bank.invalidate(ahead[1])
     bank.update(ahead[2], tags=["rope"])
+    bank.retain("The gauge is lent until the fair.", ttl=timedelta(days=36_500))
+    bank.retain("The pass code is 4471.", ttl=timedelta(days=36_500), on_expiry="erase")
     return bank
 
 
