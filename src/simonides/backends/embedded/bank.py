@@ -468,6 +468,8 @@ class EmbeddedBank:
             # Taken away while it changes: if anything breaks it off, an interrupt, too, nobody sees it half
             # changed, and the next call makes another from the generation on disk and the rows.
             before, self._position = self._position, None
+            if self._files.cut_short():
+                before = None
             try:
                 position = catch_up(connection, meta, before, self._files, self._index, missing)
             except FileNotFoundError:
@@ -1307,6 +1309,16 @@ class EmbeddedBank:
         with self._rows_only() as connection:
             meta = read_meta(connection, checked=False)
             return verify(connection, meta, None, self._files, self._index, now)
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the rows' file was moved away or replaced since it was opened."""
+        return self._connections.replaced
+
+    @property
+    def log_in_the_way(self) -> bool:
+        """Whether the file in its place cannot be opened: the log of the old one lies beside it."""
+        return self._connections.log_in_the_way
 
     def close(self) -> None:
         """Close every connection; the bank cannot be used afterwards."""

@@ -170,6 +170,8 @@ def _readiness(dispatcher: Dispatcher, grant: Grant) -> Response:
     if not dispatcher.store.folder.is_dir():
         return problem(503, "the store's folder is gone", headers={"Retry-After": "5"})
     degraded += disk_problems(dispatcher.store.folder)
+    if replaced := len(dispatcher.store.replaced_banks()):
+        degraded.append(f"banks: the files of {replaced} were moved away or replaced; put them back")
     return JSONResponse({"status": "degraded" if degraded else "ready", "degraded": degraded})
 
 
