@@ -68,6 +68,7 @@ class Operation:
         stream: whether its body is a stream.
         media: media type of that stream.
         owner_only: whether a bank that is opened for a principal refuses it.
+        shows: whether its answer holds what is stored, so that a token needs ``read`` beside *verb*.
     """
 
     name: str
@@ -83,6 +84,12 @@ class Operation:
     stream: Stream = Stream.NONE
     media: str = LINES
     owner_only: bool = False
+    shows: bool = False
+
+    @property
+    def verbs(self) -> tuple[Verb, ...]:
+        """What a token must allow, in order; what some parameters need beside is in ``serving.grants``."""
+        return (self.verb, Verb.READ) if self.shows else (self.verb,)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -202,6 +209,7 @@ OPERATIONS: Mapping[str, Operation] = {
             _WRITE,
             calls.update_memory,
             changes=True,
+            shows=True,
         ),
         Operation(
             "invalidate",
@@ -211,6 +219,7 @@ OPERATIONS: Mapping[str, Operation] = {
             _WRITE,
             calls.invalidate,
             changes=True,
+            shows=True,
         ),
         Operation(
             "forget",
@@ -261,6 +270,7 @@ OPERATIONS: Mapping[str, Operation] = {
             destructive=True,
             changes=True,
             idempotent=False,
+            shows=True,
         ),
         Operation(
             "forget_records",
