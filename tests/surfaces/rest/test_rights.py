@@ -104,9 +104,9 @@ def test_a_principal_pins_nothing_into_the_brief_of_others(store: Store, client_
         async with client_for("mine", principal="ivo") as client:
             path = "/v1/banks/mine/memories"
             return [
-                (await client.request(method, f"{path}/{memory}/pin")).status_code
+                (await client.post(f"{path}/{memory}/{verb}", json={})).status_code
                 for memory in (shared, own)
-                for method in ("POST", "DELETE")
+                for verb in ("pin", "unpin")
             ]
 
     assert asyncio.run(work()) == [422, 422, 200, 200]
