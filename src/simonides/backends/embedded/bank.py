@@ -93,7 +93,14 @@ from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.uncollected import uncollected
 from simonides.backends.embedded.verification import VerifyReport, verify
-from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
+from simonides.errors import (
+    DamagedError,
+    NotFoundError,
+    ReplacedError,
+    SimonidesError,
+    StoreError,
+    UnavailableError,
+)
 from simonides.files import disk_errors, make_empty, make_folder, remove, remove_if_dead, write_file
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
@@ -819,6 +826,9 @@ class EmbeddedBank:
                 return (), (note,) if rows else ()
             return self.audit_verify().problems, ()
         except StoreError as error:
+            if type(error) is StoreError or isinstance(error, ReplacedError):
+                # Closed, deleted or moved away meanwhile: no problem of the log.
+                raise
             return (f"audit: cannot be checked ({error})",), ()
 
     def repair(self, now: int) -> VerifyReport:
