@@ -125,7 +125,10 @@ class Connections:
             if self._log is None:
                 self._log = _identity(_log_of(self.path))
             return
-        if self._folder is not None and not os.fstat(self._folder).st_nlink:
+        with self._lock:
+            # Or ``close`` might let go of the handle in between.
+            deleted = self._folder is not None and not os.fstat(self._folder).st_nlink
+        if deleted:
             raise StoreError(f"{self.path}: {_DELETED}")
         raise ReplacedError(f"{self.path}: {_REPLACED}")
 
