@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference_pages import cli_page, mcp_page, replaced_names
-from tables import concurrency, conformance, evidence, maintenance, quality, relevance, scale
+from tables import concurrency, conformance, evidence, maintenance, quality, relevance, rights, scale
 from tables.results import NotMeasuredError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ TABLES: dict[str, dict[str, Callable[[Path], str]]] = {
         "saved": relevance.saved,
         "among": relevance.among,
     },
+    "guide/server.md": {"rights": rights.rights},
     "guide/scale.md": {
         "scale": scale.scale,
         "codes": scale.codes,

@@ -1496,7 +1496,7 @@ class Bank:
             wait_seconds: for the answer, 0 to 3,600.
 
         Raises:
-            NotFoundError: there is no such job; a bank keeps its last 1,000.
+            NotFoundError: there is no such job; a bank keeps the last 1,000 of each principal.
             InputError: an argument is wrong.
         """
         clean_text(job, "job", _LONGEST_ID)
@@ -2477,6 +2477,8 @@ class Bank:
     def pin(self, memory: str, *, pinned: bool = True, always: bool = False) -> None:
         """Keep a memory from decay and first in a brief, or no longer; an archived one comes back.
 
+        A principal may do so with what nobody but the owner reads beside it: its ``acl`` names it alone.
+
         Args:
             memory: its id.
             pinned: false = it ages like any other, and stands no longer.
@@ -2486,15 +2488,19 @@ class Bank:
 
         Raises:
             NotFoundError: there is no such memory that the principal may read.
-            InputError: an argument is wrong, or a principal makes, or changes, a standing memory.
+            InputError: an argument is wrong, or a principal makes, or changes, a standing memory, or pins
+                one that others may read.
         """
         for name, switch in (("pinned", pinned), ("always", always)):
             if not isinstance(switch, bool):
                 raise InputError(name, f"expected true or false, got {shown(switch)}")
         if always and not pinned:
             raise InputError("always", "is of a pin; leave it out to unpin")
-        if self.get(memory).standing or always:
+        held = self.get(memory)
+        if held.standing or always:
             self._owners_only("make a memory standing, or change a standing one")
+        elif held.acl != (self.principal,):
+            self._owners_only("pin or unpin what others may read, which leads their briefs, too")
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             transaction.upkeep.return_archived(memory, "pinned")
             ordinal = transaction.current_ordinal(memory)

@@ -9,6 +9,7 @@
     ├── NotFoundError         a memory, bank or profile that is not there (also a KeyError)
     ├── StoreError            the files of a bank cannot be used
     │   ├── UnavailableError  read-only folder, full disk, lock not obtained: try again after the remedy
+    │   │   └── ReplacedError the bank's file was moved away or replaced while it was open
     │   ├── DamagedError      what was read is not what was written
     │   ├── EncryptionError   the key is not this bank's, or the bank is not encrypted
     │   ├── NewerSchemaError  the bank was written by a newer simonides; it was left untouched
@@ -118,6 +119,10 @@ class StoreError(SimonidesError):
 
 class UnavailableError(StoreError):
     """The bank cannot be written or read right now (read-only folder, full disk, lock timeout)."""
+
+
+class ReplacedError(UnavailableError):
+    """The bank's file was moved away or replaced while it was open; it works again once the file is back."""
 
 
 class DamagedError(StoreError):

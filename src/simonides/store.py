@@ -21,6 +21,7 @@ from simonides.bank import Bank, Surroundings
 from simonides.errors import (
     InputError,
     NotFoundError,
+    ReplacedError,
     SimonidesError,
     StoreError,
     UnavailableError,
@@ -319,6 +320,8 @@ class Store:
     def bank(self, name: str = "default", *, principal: str | None = None) -> Bank:
         """A bank by name, made when it is missing.
 
+        One that is open and whose file was replaced since is opened anew.
+
         Args:
             name: any text; differing names never share a folder.
             principal: who acts; ``None`` = the owner, who sees all.
@@ -336,6 +339,8 @@ class Store:
         with self._lock:
             if self._closed:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
+            if name in self._banks and self._banks[name].replaced and self.has_bank(name):
+                self._close_replaced(name)
             fresh = name not in self._banks
             if fresh:
                 self._banks[name] = EmbeddedBank(
@@ -364,11 +369,29 @@ class Store:
     def close_bank(self, name: str) -> None:
         """Close a bank that nobody uses now; ``bank`` opens it again. Nothing where it is not open."""
         with self._lock:
-            rows = self._banks.pop(name, None)
-            for door in [door for door in self._doors if door[0] == name]:
-                del self._doors[door]
-            if rows is not None:
-                self._close_rows(rows)
+            self._close(name)
+
+    def _close(self, name: str) -> None:
+        rows = self._banks.pop(name, None)
+        for door in [door for door in self._doors if door[0] == name]:
+            del self._doors[door]
+        if rows is not None:
+            self._close_rows(rows)
+
+    def _close_replaced(self, name: str) -> None:
+        rows = self._banks[name]
+        self._close_rows(rows)
+        if rows.log_in_the_way:
+            raise ReplacedError(
+                f"{rows.folder}: memory.db was replaced, and memory.db-wal belongs to the old one; close "
+                "whatever has the bank open and move the log away, with the old file"
+            )
+        self._close(name)
+
+    def replaced_banks(self) -> list[str]:
+        """Names of open banks whose files were moved away or replaced since, sorted."""
+        with self._lock:
+            return sorted(name for name, rows in self._banks.items() if rows.replaced)
 
     def delete_bank(self, name: str) -> None:
         """Delete a bank with every memory, version and file of it, for good.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import re
 import stat
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simonides
-from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
+from simonides.errors import DamagedError, InputError, NotFoundError, StoreError, UnavailableError
 from simonides.files import make_empty, new_file, remove_dead, working_folder, write_file
 from simonides.index.files import FileLayer
 from simonides.records.receipt import COMPLETE, PENDING_COPIES, PENDING_INDEX
@@ -301,6 +302,25 @@ def test_damaged_tokens_are_told_and_count_again_when_they_are_mended(tmp_path: 
                 tokens.find(token, 2)
         path.write_bytes(sound)
         assert tokens.find(token, 2)
+
+
+@pytest.mark.fault("N95")
+@pytest.mark.parametrize("check", ["_file", "_index_files", "_leftovers", "_notes"])
+def test_a_check_that_a_close_breaks_off_reports_no_problem(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, check: str
+) -> None:
+    bank.retain(TEXT)
+    module = "simonides.backends.embedded.verification"
+    then = getattr(importlib.import_module(module), check)
+
+    def closing(*arguments: Any) -> Any:
+        found = then(*arguments)
+        bank._rows.close()
+        return found
+
+    monkeypatch.setattr(f"{module}.{check}", closing)
+    with pytest.raises(StoreError, match="closed; open the store again"):
+        bank.verify()
 
 
 # -- N88: what a deletion and a purge leave

@@ -196,3 +196,31 @@ def test_the_comparison_sees_a_row_that_is_shared(tmp_path: Path, monkeypatch: p
             take(store, clock, steps, others=others)
             found.append(len(read(store.bank("diary", principal=ME))["memories"]))
     assert found == [2, 1]
+
+
+@pytest.mark.fault("N90")
+@pytest.mark.parametrize("same_words", [False, True])
+def test_ids_of_observations_do_not_count_what_others_keep_to_themselves(
+    tmp_path: Path, *, same_words: bool
+) -> None:
+    found = []
+    with opened(tmp_path / "empty", FrozenClock()) as store:
+        store.bank("diary")
+    for private_groups in range(4):
+        clock = FrozenClock()
+        shutil.copytree(tmp_path / "empty", tmp_path / str(private_groups))
+        with opened(tmp_path / str(private_groups), clock) as store:
+            bank = store.bank("diary")
+            for number in range(private_groups):
+                text = "The lamp is red." if same_words else f"Shelf {number} holds figs."
+                for source in ("note", "call"):
+                    bank.retain(text, source=f"{source} {number}", kind="semantic", acl=[f"tove {number}"])
+            clock.advance(seconds=10)
+            for source in ("note", "call"):
+                bank.retain("The lamp is red.", source=source, kind="semantic", acl=[ME])
+                clock.advance(seconds=10)
+            bank.maintain()
+            mine = store.bank("diary", principal=ME)
+            found.append([each.id for each in mine.memories(kinds=["observation"])])
+    assert len(found[0]) == 1
+    assert found[1:] == found[:1] * 3

@@ -225,6 +225,7 @@ class FaultyFiles(FileLayer):
     """The file layer of the index on the same disk."""
 
     def __init__(self, disk: Disk) -> None:
+        super().__init__()
         self.disk = disk
 
     def _step(self, path: Path) -> None:

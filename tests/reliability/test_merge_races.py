@@ -26,6 +26,7 @@ class Interrupted(FileLayer):
     """Lets someone else act right before the first *call*."""
 
     def __init__(self, call: str, act: Callable[[], object]) -> None:
+        super().__init__()
         self._call = call
         self._act = act
 

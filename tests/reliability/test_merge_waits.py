@@ -29,6 +29,7 @@ class Slow(FileLayer):
     """Waits inside the first file that is written until it is told to go on."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.begun = threading.Event()
         self.go_on = threading.Event()
 

@@ -124,6 +124,7 @@ class Stepping(FileLayer):
     """Lets someone act right before a manifest is written."""
 
     def __init__(self, act: Callable[[], object]) -> None:
+        super().__init__()
         self._act = [act]
 
     def write(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:

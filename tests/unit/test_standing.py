@@ -141,7 +141,7 @@ def test_who_may_not_read_it_is_not_shown_it(store: Store) -> None:
 
 def test_only_the_owner_makes_or_changes_one(store: Store) -> None:
     owner, ines = store.bank("shared"), store.bank("shared", principal="ines")
-    (own,) = ines.retain("Ines likes figs.")
+    (own,) = ines.retain("Ines likes figs.", acl=["ines"])
     with pytest.raises(InputError, match="only the owner may make a memory standing"):
         ines.pin(own, always=True)
     ines.pin(own)

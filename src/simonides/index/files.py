@@ -7,6 +7,9 @@ file into memory.
 from __future__ import annotations
 
 import mmap
+import sys
+import threading
+import weakref
 from typing import TYPE_CHECKING
 
 from simonides import files
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 
 class FileLayer:
     """Plain files on a local file system. Subclass it to inject faults."""
+
+    def __init__(self) -> None:
+        self._maps: list[tuple[weakref.ref[mmap.mmap], int]] = []
+        self._lock = threading.Lock()
 
     def make_folder(self, folder: Path) -> None:
         """Create *folder* (it must not exist) and make its name durable."""
@@ -41,7 +48,20 @@ class FileLayer:
     def map(self, path: Path) -> memoryview:
         """The whole file, read-only, mapped into memory."""
         with files.naming(path), path.open("rb") as file:
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with self._lock:
+            self._maps.append((weakref.ref(mapped), len(mapped)))
+        return memoryview(mapped)
+
+    def cut_short(self) -> bool:
+        """Whether a mapped file was cut since it was mapped; each is told of once.
+
+        The operating system ends a process that reads a mapped page which its file no longer has.
+        """
+        with self._lock:
+            held = [(each, length) for each, length in self._maps if each() is not None]
+            self._maps = [(each, length) for each, length in held if _size(each()) >= length]
+            return len(self._maps) < len(held)
 
     def names(self, folder: Path) -> list[str]:
         """Names in *folder*, sorted; empty when it is not there."""
@@ -61,3 +81,8 @@ class FileLayer:
         file with another name elsewhere (see ``files.remove``).
         """
         files.remove(folder)
+
+
+def _size(mapped: mmap.mmap | None) -> int:
+    """Bytes of the file now; of one that nobody has mapped any more, more than it ever had."""
+    return sys.maxsize if mapped is None else mapped.size()

@@ -47,8 +47,19 @@ def check_parts(*, tokens: object, expander: object, **others: object) -> None:
             raise InputError(
                 field, f"{shown(given)} has no method {methods[field]}; leave it out for the default"
             )
+        if field in {"embedder", "sparse"} and given is not None and not named:
+            _check_fingerprint(field, getattr(given, "fingerprint", None))
     if expander is not None and expander != "rules" and not callable(getattr(expander, "expand", None)):
         raise InputError("expander", f"{shown(expander)} is neither 'rules' nor has it a method expand")
+
+
+def _check_fingerprint(field: str, fingerprint: object) -> None:
+    if not isinstance(fingerprint, str) or not fingerprint.strip():
+        raise InputError(
+            field,
+            f"has the fingerprint {shown(fingerprint)}; give a text that no other model has, by which a bank "
+            "knows whose vectors it holds",
+        )
 
 
 def check_models(

@@ -38,7 +38,7 @@ _VALUES: dict[str, Any] = {
     "records": [{"path": ["figs"], "value": "Figs need water."}],
     "path": ["figs"],
     "to": ["plants"],
-    "ttl": "never",
+    "ttl": "1h",
 }
 
 

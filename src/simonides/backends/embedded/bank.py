@@ -93,7 +93,14 @@ from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.uncollected import uncollected
 from simonides.backends.embedded.verification import VerifyReport, verify
-from simonides.errors import DamagedError, NotFoundError, SimonidesError, StoreError, UnavailableError
+from simonides.errors import (
+    DamagedError,
+    NotFoundError,
+    ReplacedError,
+    SimonidesError,
+    StoreError,
+    UnavailableError,
+)
 from simonides.files import disk_errors, make_empty, make_folder, remove, remove_if_dead, write_file
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
@@ -468,6 +475,8 @@ class EmbeddedBank:
             # Taken away while it changes: if anything breaks it off, an interrupt, too, nobody sees it half
             # changed, and the next call makes another from the generation on disk and the rows.
             before, self._position = self._position, None
+            if self._files.cut_short():
+                before = None
             try:
                 position = catch_up(connection, meta, before, self._files, self._index, missing)
             except FileNotFoundError:
@@ -818,6 +827,9 @@ class EmbeddedBank:
                 return (), (note,) if rows else ()
             return self.audit_verify().problems, ()
         except StoreError as error:
+            if type(error) is StoreError or isinstance(error, ReplacedError):
+                # Closed, deleted or moved away meanwhile: no problem of the log.
+                raise
             return (f"audit: cannot be checked ({error})",), ()
 
     def repair(self, now: int) -> VerifyReport:
@@ -1308,6 +1320,16 @@ class EmbeddedBank:
         with self._rows_only() as connection:
             meta = read_meta(connection, checked=False)
             return verify(connection, meta, None, self._files, self._index, now)
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the rows' file was moved away or replaced since it was opened."""
+        return self._connections.replaced
+
+    @property
+    def log_in_the_way(self) -> bool:
+        """Whether the file in its place cannot be opened: the log of the old one lies beside it."""
+        return self._connections.log_in_the_way
 
     def close(self) -> None:
         """Close every connection; the bank cannot be used afterwards."""

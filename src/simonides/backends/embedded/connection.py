@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import weakref
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from simonides.errors import (
     DamagedError,
     EncryptionError,
     ForkedError,
+    ReplacedError,
     SqliteVersionError,
     StoreError,
     UnavailableError,
@@ -23,7 +25,7 @@ from simonides.errors import (
 from simonides.forking import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from simonides.backends.embedded.encryption import Key
@@ -36,6 +38,7 @@ SYNCHRONOUS = "FULL"
 
 _PRAGMAS = ("trusted_schema", "OFF"), ("foreign_keys", "ON"), ("secure_delete", "ON")
 _BUSY_MILLISECONDS = 60_000
+_CLOSING_MILLISECONDS = 500
 _CACHE_BYTES = (8 << 20, 32 << 20)
 """Pages that a connection keeps, at least and at most."""
 _CACHED_SHARE = 64
@@ -43,6 +46,10 @@ _CACHED_SHARE = 64
 _READ_ONLY = "the folder is read-only; nothing was stored, make it writable and retry"
 _CLOSED = "the bank is closed; open the store again"
 _DELETED = "the bank was deleted meanwhile; open the store again to make a new one"
+_REPLACED = (
+    "was moved away or replaced while the bank was open; nothing was read or stored: put the file back, "
+    "or get the bank from the store again to use the one that is there"
+)
 _FULL = "the disk is full; nothing was stored, free some space and retry"
 
 
@@ -80,6 +87,11 @@ class Connections:
         self._opening = 0
         self._stamp: tuple[int, ...] = ()
         self.origin = Origin(str(path))
+        # The file that was opened first, its log, and a handle of its folder, which tells moved from deleted.
+        self._file: tuple[int, int] | None = None
+        self._log: tuple[int, int] | None = None
+        self._folder: int | None = None
+        self._let_go: Callable[[], object] = lambda: None
         self._local = threading.local()
         self._all: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
@@ -89,6 +101,36 @@ class Connections:
     @property
     def read_only(self) -> bool:
         return bool(self.obstacle)
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file is no longer the one that was opened."""
+        return self._file is not None and self._file != _identity(self.path)
+
+    @property
+    def log_in_the_way(self) -> bool:
+        """Whether the log of the file that was opened lies beside another that took its place."""
+        log = _log_of(self.path)
+        mine = self.replaced and self._log is not None and self._log == _identity(log)
+        return mine and log.stat().st_size > 0
+
+    def check_file(self) -> None:
+        """Nothing where the file is the one that was opened: what is written to another is lost.
+
+        Raises:
+            ReplacedError: it was moved away, or another lies in its place.
+            StoreError: it was deleted with its folder.
+        """
+        if not self.replaced:
+            if self._log is None:
+                self._log = _identity(_log_of(self.path))
+            return
+        with self._lock:
+            # Or ``close`` might let go of the handle in between.
+            deleted = self._folder is not None and not os.fstat(self._folder).st_nlink
+        if deleted:
+            raise StoreError(f"{self.path}: {_DELETED}")
+        raise ReplacedError(f"{self.path}: {_REPLACED}")
 
     def look_again(self) -> None:
         """Make every thread open its connection anew: the obstacle may be gone."""
@@ -100,11 +142,13 @@ class Connections:
 
         Raises:
             ForkedError: called in a child process.
-            StoreError: the bank was closed.
+            StoreError: the bank was closed, or deleted.
+            ReplacedError: its file was moved away, or another lies in its place.
         """
         self.origin.check()
         if self._closed:
             raise StoreError(f"{self.path}: {_CLOSED}")
+        self.check_file()
         if self.read_only and self._stamp != _stamp(self.path):
             # Someone could write after all, and what was opened as it was then would show old pages.
             self.look_again()
@@ -116,8 +160,18 @@ class Connections:
             # First, so that ``close`` finds every connection that a thread keeps.
             with self._lock:
                 self._all.add(connection)
+                self._remember_file()
             opened = self._local.opened = connection, opening
         return opened[0]
+
+    def _remember_file(self) -> None:
+        if self._file is not None:
+            return
+        self._file = _identity(self.path)
+        if os.name != "nt":
+            with contextlib.suppress(OSError):
+                self._folder = os.open(self.path.parent, os.O_RDONLY)
+                self._let_go = weakref.finalize(self, os.close, self._folder)
 
     def idle(self) -> apsw.Connection:
         """This thread's connection, outside any transaction.
@@ -179,7 +233,14 @@ class Connections:
             self._closed = True
             for connection in list(self._all):
                 with contextlib.suppress(apsw.Error):
+                    if self.log_in_the_way:
+                        # SQLite leaves the log of a file that is not in its place; what it holds is taken
+                        # home, for the next to open the file that is there would read it as that one's.
+                        connection.set_busy_timeout(_CLOSING_MILLISECONDS)
+                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                     connection.close()
+            self._folder = None
+            self._let_go()
 
     def abandon(self) -> None:
         """Close, in a child process, what the parent had open; its files stay as they are.
@@ -211,9 +272,22 @@ def _abandon_inherited(path: Path) -> None:
             other.abandon()
 
 
+def _log_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at *path*; ``None`` = none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - at every transaction, and Path.stat takes longer
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _stamp(path: Path) -> tuple[int, ...]:
     """What changes when someone writes the bank, its log's size last; empty when there is no file."""
-    wal = path.with_name(path.name + "-wal")
+    wal = _log_of(path)
     try:
         found = path.stat()
         return found.st_mtime_ns, found.st_size, wal.stat().st_size if wal.is_file() else 0
@@ -323,6 +397,9 @@ def _transaction(connections: Connections, begin: str, *, commit: bool) -> Itera
         connection = connections.idle()
         try:
             connection.execute(begin)
+            if commit:
+                # Others may have been writing for long, and the file gone meanwhile.
+                connections.check_file()
             yield connection
             if commit:
                 connection.execute("COMMIT")

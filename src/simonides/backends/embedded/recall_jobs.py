@@ -3,7 +3,7 @@
 No memory is in it: the answer is made from the rows whenever it is wanted, as the bank was when it was asked,
 less what was forgotten since. So a job outlives the process that began it, an export and a backup do without
 it, and forgetting need not look here; a purge empties it all the same, since a query may repeat a memory.
-A bank keeps its last ``MOST_JOBS``.
+A bank keeps the last ``MOST_JOBS`` of each principal, so that none takes another's away.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ class RecallJobs:
                     (job, principal, request),
                 )
                 connection.execute(
-                    "DELETE FROM recall_jobs WHERE number <= (SELECT max(number) FROM recall_jobs) - ?",
-                    (MOST_JOBS,),
+                    "DELETE FROM recall_jobs WHERE principal = ?1 AND number <= (SELECT number"
+                    " FROM recall_jobs WHERE principal = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+                    (principal, MOST_JOBS),
                 )
 
     def find(self, job: str, principal: str) -> KeptJob | None:

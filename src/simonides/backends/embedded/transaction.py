@@ -654,7 +654,8 @@ class WriteTransaction:
                 "expansion": item.expansion,
                 "signature": item.signature.astype("<u4").tobytes(),
             }
-        memory = self._free_id(stamp, str(values["text"]))
+        # Of the clock and the row that it is from: the stamp counts what others' private rows led to, too.
+        memory = self._free_id(self.now, f"{values['id']} {values['text']}")
         values |= {
             **changed,
             "ordinal": fresh,

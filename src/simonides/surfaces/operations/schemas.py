@@ -112,7 +112,7 @@ MEMORY_ID = text(longest=64)
 MEMORY_IDS = listed(MEMORY_ID, most=10_000, least=1)
 ENTITY = whole(1, 2**63 - 1)
 VERSION = whole(1, 2**63 - 1)
-BANK = text(longest=195)
+BANK = text(longest=200)
 ZONE = text(longest=64)
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 SWITCH: Schema = {"type": "boolean"}

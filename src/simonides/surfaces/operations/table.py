@@ -69,6 +69,7 @@ class Operation:
         media: media type of that stream.
         owner_only: whether a bank that is opened for a principal refuses it.
         alters: whether it changes the words or marks of the one memory that the request names.
+        shows: whether its answer holds what is stored, so that a token needs ``read`` beside *verb*.
     """
 
     name: str
@@ -85,6 +86,12 @@ class Operation:
     media: str = LINES
     owner_only: bool = False
     alters: bool = False
+    shows: bool = False
+
+    @property
+    def verbs(self) -> tuple[Verb, ...]:
+        """What a token must allow, in order; what some parameters need beside is in ``serving.grants``."""
+        return (self.verb, Verb.READ) if self.shows else (self.verb,)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -205,6 +212,7 @@ OPERATIONS: Mapping[str, Operation] = {
             calls.update_memory,
             changes=True,
             alters=True,
+            shows=True,
         ),
         Operation(
             "invalidate",
@@ -214,6 +222,7 @@ OPERATIONS: Mapping[str, Operation] = {
             _WRITE,
             calls.invalidate,
             changes=True,
+            shows=True,
         ),
         Operation(
             "forget",
@@ -264,6 +273,7 @@ OPERATIONS: Mapping[str, Operation] = {
             destructive=True,
             changes=True,
             idempotent=False,
+            shows=True,
         ),
         Operation(
             "forget_records",

@@ -35,6 +35,7 @@ from simonides.surfaces.rest.problems import problem, problem_of
 from simonides.surfaces.rest.settings import Settings
 from simonides.surfaces.serving.caretaking import Caretaker
 from simonides.surfaces.serving.dispatching import Dispatcher
+from simonides.surfaces.serving.grants import ForbiddenError
 from simonides.surfaces.serving.tokens import TokenStore
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     if mcp:
         app.router.routes.append(Route(MCP_PATH, mcp, include_in_schema=False))
     app.add_exception_handler(HTTPException, _as_problem)
+    app.add_exception_handler(ForbiddenError, lambda _, error: problem_of(error))
     app.add_exception_handler(Exception, lambda _, error: problem_of(error))
 
     def find(token: str) -> Grant | None:
@@ -146,7 +148,9 @@ def _add_own_routes(app: FastAPI, dispatcher: Dispatcher, metrics: Metrics) -> N
         return {"version": simonides.__version__}
 
     @app.get("/metrics", summary="For Prometheus.", response_class=Response, openapi_extra=_PLAIN)
-    async def numbers() -> Response:
+    async def numbers(request: Request) -> Response:
+        grant: Grant = request.scope["state"][GRANT]
+        grant.check_metrics()
         return Response(metrics.page(), media_type=MEDIA_TYPE)
 
     @app.get("/openapi.json", summary="This document.", openapi_extra=_PLAIN)
@@ -170,6 +174,8 @@ def _readiness(dispatcher: Dispatcher, grant: Grant) -> Response:
     if not dispatcher.store.folder.is_dir():
         return problem(503, "the store's folder is gone", headers={"Retry-After": "5"})
     degraded += disk_problems(dispatcher.store.folder)
+    if replaced := len(dispatcher.store.replaced_banks()):
+        degraded.append(f"banks: the files of {replaced} were moved away or replaced; put them back")
     return JSONResponse({"status": "degraded" if degraded else "ready", "degraded": degraded})
 
 

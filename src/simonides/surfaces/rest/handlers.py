@@ -41,6 +41,10 @@ T = TypeVar("T")
 
 KEY_HEADER = "idempotency-key"
 COUNT_HEADER = "x-simonides-"
+_NO_PATH = (
+    "holds a slash, or is . or .., and no path of HTTP leads to such a bank; choose another name, or use it "
+    "on the machine alone: `simonides create-bank NAME`"
+)
 _KEY = re.compile(r"[!-~]{1,256}", re.ASCII)
 _IMPORTABLE = frozenset({LINES, "application/jsonl", "application/octet-stream"})
 
@@ -149,9 +153,12 @@ class _Handler:
     def _bind(self, values: Mapping[str, Any]) -> Any:
         try:
             with quiet_errors(self._dispatcher.store.redact, values):
-                return self._operation.bind(values)
+                request = self._operation.bind(values)
         except InputError as error:
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
+        if self._operation.name == "create_bank" and ("/" in request.name or request.name in {".", ".."}):
+            raise InputError("name", _NO_PATH)
+        return request
 
     async def _do(
         self, request: Request, grant: Grant, bank: str | None, bind: Callable[[], object], *extra: object
@@ -282,6 +289,9 @@ def _of_body(error: InputError, path: Path) -> InputError:
 
 
 def _check_media_type(request: Request, allowed: frozenset[str], *, empty: bool = False) -> None:
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise RefusedError(415, f"the body is sent as {encoding}; send it plain, without Content-Encoding")
     stated = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if stated not in allowed and not (empty and not stated):
         raise RefusedError(415, f"the body must be {' or '.join(sorted(allowed))}; state it as Content-Type")

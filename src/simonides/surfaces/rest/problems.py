@@ -16,6 +16,7 @@ from simonides.errors import (
     MissingExtraError,
     ModelError,
     NotFoundError,
+    ReplacedError,
     SimonidesError,
     StoreError,
     UnavailableError,
@@ -117,6 +118,8 @@ def _of_fault(error: Exception) -> Response:
     if isinstance(error, UnavailableError):
         # Its message names folders of this machine, which are not the caller's to know.
         detail = "the bank cannot be read or written now; the server's log says why"
+        if isinstance(error, ReplacedError):
+            detail = "the bank's files were moved away or replaced on the server; it works once they are back"
         return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": "5"})
     if isinstance(error, StoreError):
         detail = "the bank cannot be used; the server's log says why"

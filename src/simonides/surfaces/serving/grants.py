@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from simonides.surfaces.operations.table import Operation
 
 EVERY_BANK = "*"
+LEAVE_OUT = "; leave it out"
+OF_PARAMETERS = {
+    "count_returned": (Verb.WRITE, LEAVE_OUT),
+    "refresh": (Verb.WRITE, LEAVE_OUT),
+    "always": (Verb.ADMIN, LEAVE_OUT),
+    "erases": (Verb.FORGET, " to replace a value; append, or put with replaces=[]"),
+}
+"""What parameters need beside the verbs of their operation, and what else to do."""
 OTHER_BANKS = "the token is not valid for this bank; ask with its own token, or make one for this bank"
 
 
@@ -50,10 +58,9 @@ class Grant:
         Raises:
             ForbiddenError: it is not.
         """
-        if operation.verb not in self.verbs:
-            raise ForbiddenError(
-                f"this token does not allow to {operation.verb}, which {operation.name} needs"
-            )
+        for verb in operation.verbs:
+            if verb not in self.verbs:
+                raise ForbiddenError(f"this token does not allow to {verb}, which {operation.name} needs")
         if operation.scope is Scope.BANK and (bank is None or not self.covers(bank)):
             raise ForbiddenError(OTHER_BANKS)
         if operation.owner_only and self.principal is not None:
@@ -69,25 +76,21 @@ class Grant:
         Raises:
             ForbiddenError: it is not.
         """
-        if getattr(request, "count_returned", False) and Verb.WRITE not in self.verbs:
+        for parameter, (verb, instead) in OF_PARAMETERS.items():
+            if getattr(request, parameter, False) and verb not in self.verbs:
+                what = f"{parameter} of {operation.name}" if instead is LEAVE_OUT else operation.name
+                raise ForbiddenError(f"this token does not allow to {verb}, which {what} needs{instead}")
+
+    def check_metrics(self) -> None:
+        """Nothing, where the token may see how much all the others ask for.
+
+        Raises:
+            ForbiddenError: it is not the owner's, or is neither for every bank nor for administration.
+        """
+        if self.principal is not None or not (EVERY_BANK in self.banks or Verb.ADMIN in self.verbs):
             raise ForbiddenError(
-                f"this token does not allow to {Verb.WRITE}, which count_returned of {operation.name} needs; "
-                f"leave it out"
-            )
-        if getattr(request, "refresh", False) and Verb.WRITE not in self.verbs:
-            raise ForbiddenError(
-                f"this token does not allow to {Verb.WRITE}, which refresh of {operation.name} needs; "
-                "leave it out"
-            )
-        if getattr(request, "always", False) and Verb.ADMIN not in self.verbs:
-            raise ForbiddenError(
-                f"this token does not allow to {Verb.ADMIN}, which always of {operation.name} needs; "
-                "leave it out"
-            )
-        if getattr(request, "erases", False) and Verb.FORGET not in self.verbs:
-            raise ForbiddenError(
-                f"this token does not allow to {Verb.FORGET}, which {operation.name} needs to replace a "
-                "value; append, or put with replaces=[]"
+                "the metrics count the requests of all tokens; ask with a token of the owner for every bank "
+                f"(--bank '{EVERY_BANK}'), or one that allows to {Verb.ADMIN}"
             )
 
     def check_memory(self, operation: Operation, request: object, bank: Bank) -> None:
