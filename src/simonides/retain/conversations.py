@@ -17,6 +17,7 @@ from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.items import ITEM_KEYS, ORIGIN
 from simonides.retain.messages import MessageReader, is_message
 from simonides.retain.window import context_of
+from simonides.text.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -185,7 +186,7 @@ def _turn(turn: object, place: str) -> dict[str, Any]:
         value = turn.get(key)
         if not isinstance(value, str) and not (key == "speaker" and value is None):
             raise InputError(f"{place}.{key}", f"expected a string, got {type(value).__name__}")
-    if not turn["text"].strip():
+    if shows_nothing(turn["text"]):
         raise InputError(f"{place}.text", "is blank; leave the turn out")
     return {key: value for key, value in turn.items() if value is not None}
 

@@ -15,6 +15,7 @@ from simonides.records.hygiene import clean_text
 from simonides.records.source import Origin
 from simonides.retain.items import ORIGIN
 from simonides.text.dates import spell_date
+from simonides.text.invisible import shows_nothing
 from simonides.text.split import MAX_CHARS, headings, split_document
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def document_items(
         }
         for (start, stop), path in zip(spans, paths, strict=True)
     ]
-    if not items:
+    if not items or shows_nothing(text):
         raise InputError("text", "is blank; there is nothing to remember")
     return items
 
