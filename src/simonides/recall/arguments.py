@@ -23,9 +23,9 @@ from simonides.records.hygiene import (
     shown,
 )
 from simonides.records.interval import BEGINNING, FOREVER, parse_time
+from simonides.records.invisible import shows_nothing
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
-from simonides.text.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from datetime import tzinfo

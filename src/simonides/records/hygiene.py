@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import IO, TYPE_CHECKING
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.text.invisible import shows_nothing
+from simonides.records.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import shown
+from simonides.records.invisible import shows_nothing
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.items import ITEM_KEYS, ORIGIN
 from simonides.retain.messages import MessageReader, is_message
 from simonides.retain.window import context_of
-from simonides.text.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from collections import Counter

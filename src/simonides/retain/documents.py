@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
 from simonides.records.hygiene import clean_text
+from simonides.records.invisible import shows_nothing
 from simonides.records.source import Origin
 from simonides.retain.items import ORIGIN
 from simonides.text.dates import spell_date
-from simonides.text.invisible import shows_nothing
 from simonides.text.split import MAX_CHARS, headings, split_document
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.records.hygiene import shown
-from simonides.text.invisible import shows_nothing
+from simonides.records.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from pathlib import Path

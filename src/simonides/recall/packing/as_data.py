@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING, Literal
 from simonides.recall.packing.render import render_date
 from simonides.recall.packing.standing import SHARE
 from simonides.recall.packing.token_budget import OVER_BUDGET
+from simonides.records.invisible import INVISIBLE, JOINERS
 from simonides.records.recall import EARLIER, STANDING, Omitted
-from simonides.text.invisible import INVISIBLE, JOINERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
