@@ -54,7 +54,7 @@ from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_lifecycle, load_profile
 from simonides.protocols import Tools, WordKnower
 from simonides.recall.answering.reflecting import Asking, reflect
-from simonides.recall.arguments import read_recall_arguments
+from simonides.recall.arguments import clean_query, read_recall_arguments
 from simonides.recall.explaining import explain as explained
 from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
 from simonides.recall.helping.request import JobRequest, degraded, read_wait
@@ -98,7 +98,7 @@ from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
 from simonides.retain.importing.syncing import Syncing
-from simonides.retain.items import MAX_PATH_BYTES, read_items
+from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, read_items
 from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.messages import LOST
 from simonides.retain.names import fold_name
@@ -579,6 +579,8 @@ class Bank:
         date = None if when is None else parse_time(when, "event_time", zone=zone)
         # Before it is cut into paragraphs, one of which might hold half a secret.
         screen = Screen(self._around.redact)
+        if title is not None:
+            title = clean_text(title, "title", MAX_CONTEXT_BYTES)
         text, title = screen.words(text, "text"), screen.words(title, "title")
         self._warn_of_secrets(screen.found)
         items = document_items(text, document_id=document_id, title=title or "", date=date)
@@ -1248,7 +1250,7 @@ class Bank:
         Raises:
             NotFoundError: there is none that the principal may read.
         """
-        clean_text(memory, "id", _LONGEST_ID)
+        clean_text(memory, "memory", _LONGEST_ID)
         with self._rows.reading() as reading:
             versions = [found for found in reading.versions(memory) if self._may_read(found)]
         if not versions:
@@ -2566,6 +2568,7 @@ class Bank:
             raise InputError("max_tokens", "is None; a brief has a budget, so give a whole number from 0")
         if not isinstance(standing, bool):
             raise InputError("standing", f"expected true or false, got {shown(standing)}")
+        clean_query(task, "task")
         found = self.recall(task, max_tokens=max_tokens, profile=profile, project=project, limit=20)
         filters = Filters(principal=self.principal, project=project)
         with self._rows.reading() as reading:

@@ -424,6 +424,10 @@ class Store:
             rows.flush(parse_time(self._around.clock(), "clock").start)
         rows.close()
 
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text as they are counted for budgets."""
+        return self._around.tokens.count(text)
+
     @property
     def redact(self) -> Policy:
         """What becomes of secrets in what is written: off, mask or refuse."""

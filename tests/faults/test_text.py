@@ -314,7 +314,7 @@ def test_half_a_character_in_an_id_is_refused_by_field(bank: Bank) -> None:
 
     with pytest.raises(InputError) as caught:
         bank.get(SURROGATE)
-    assert caught.value.field == "id"
+    assert caught.value.field == "memory"
     with pytest.raises(InputError) as caught:
         bank.forget(["0" * 16, SURROGATE])
     assert caught.value.field == "ids[1]"

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simonides.errors import InputError
+from simonides.records.invisible import shows_nothing
 from simonides.records.kind import Kind, Layer
 from simonides.retain.items import read_items
 from simonides.retain.metadata import canonical_json
@@ -139,7 +140,10 @@ def test_a_share_is_accepted_exactly_when_it_lies_between_0_and_1(values: list[f
             assert draft.salience == value
 
 
-@given(st.lists(st.lists(CLEAN_TEXT.filter(str.strip), max_size=3), max_size=4), CLEAN_TEXT)
+@given(
+    st.lists(st.lists(CLEAN_TEXT.filter(lambda text: not shows_nothing(text)), max_size=3), max_size=4),
+    CLEAN_TEXT,
+)
 def test_shared_values_mean_the_same_as_stating_them_in_each_item(
     tags: list[list[str]], project: str
 ) -> None:

@@ -396,7 +396,7 @@ def test_get_and_forget_refuse_what_is_no_id(bank: Bank, memory: Any) -> None:
 
     with pytest.raises(InputError) as caught:
         bank.get(memory)
-    assert caught.value.field == "id"
+    assert caught.value.field == "memory"
     with pytest.raises(InputError) as caught:
         bank.forget([memory])
     assert caught.value.field == "ids[0]"

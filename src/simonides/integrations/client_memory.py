@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import SimonidesError
-from simonides.recall.packing.as_data import NOTICE, pack_as_data
+from simonides.recall.packing.as_data import DATA_NOTICE, NOTICE, pack_as_data
 from simonides.records.source import LONGEST_NEIGHBOUR
 from simonides.retain.conversations import WINDOW
 from simonides.retain.messages import ROLES, MessageReader, is_message, plain
@@ -31,7 +31,6 @@ _LONGEST_QUERY = 4_000
 """Characters from the end of a message: what is asked stands behind what was pasted."""
 
 # A model that cites would show marks to a user who cannot look them up.
-_NOTICE = NOTICE.removesuffix(" Cite them as [1].")
 
 _log = logging.getLogger("simonides")
 
@@ -173,7 +172,7 @@ class Memory:
             replace(found, hits=fresh, standing=standing),
             ApproximateTokenCounter().count,
             max_tokens=self.max_tokens,
-        ).text.replace(NOTICE, _NOTICE, 1)
+        ).text.replace(NOTICE, DATA_NOTICE, 1)
         if not packed:
             return values
         if isinstance(given, str):

@@ -23,6 +23,7 @@ from simonides.records.hygiene import (
     shown,
 )
 from simonides.records.interval import BEGINNING, FOREVER, parse_time
+from simonides.records.invisible import shows_nothing
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 
@@ -60,6 +61,18 @@ class RecallRequest:
     seed: int | None
     # Not in the text of a request, from which the id of a recall is made: without it ids are as they were.
     standing: bool = field(default=False, repr=False)
+
+
+def clean_query(query: object, field: str) -> str:
+    """Check what is asked.
+
+    Raises:
+        InputError: no text, too long, or nothing of it can be seen.
+    """
+    text = clean_text(query, field, MAX_QUERY_BYTES)
+    if shows_nothing(text):
+        raise InputError(field, "is blank; ask something")
+    return text
 
 
 def read_recall_arguments(
@@ -110,11 +123,8 @@ def read_recall_arguments(
         UnknownNameError: a kind, type or *tags_match* that does not exist.
         InputError: anything else that is wrong, by field.
     """
-    text = clean_text(query, "query", MAX_QUERY_BYTES)
-    if not text.strip():
-        raise InputError("query", "is blank; ask something")
     return RecallRequest(
-        text=text,
+        text=clean_query(query, "query"),
         limit=_count(limit, "limit", 1, MAX_LIMIT),
         max_tokens=_count(max_tokens, "max_tokens", 0, MAX_TOKENS),
         filters=Filters(

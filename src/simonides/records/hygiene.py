@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import IO, TYPE_CHECKING
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.records.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -125,7 +126,7 @@ def clean_label(value: object, field: str) -> str:
         InputError: the value is no such text.
     """
     label = clean_text(value, field, 4 * MAX_LABEL_CHARACTERS)
-    if not label.strip():
+    if shows_nothing(label):
         raise InputError(field, "is blank; leave it out or name it")
     if len(label) > MAX_LABEL_CHARACTERS:
         raise InputError(

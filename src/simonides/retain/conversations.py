@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import shown
+from simonides.records.invisible import shows_nothing
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.items import ITEM_KEYS, ORIGIN
 from simonides.retain.messages import MessageReader, is_message
@@ -185,7 +186,7 @@ def _turn(turn: object, place: str) -> dict[str, Any]:
         value = turn.get(key)
         if not isinstance(value, str) and not (key == "speaker" and value is None):
             raise InputError(f"{place}.{key}", f"expected a string, got {type(value).__name__}")
-    if not turn["text"].strip():
+    if shows_nothing(turn["text"]):
         raise InputError(f"{place}.text", "is blank; leave the turn out")
     return {key: value for key, value in turn.items() if value is not None}
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
 from simonides.records.hygiene import clean_text
+from simonides.records.invisible import shows_nothing
 from simonides.records.source import Origin
 from simonides.retain.items import ORIGIN
 from simonides.text.dates import spell_date
@@ -64,7 +65,7 @@ def document_items(
         }
         for (start, stop), path in zip(spans, paths, strict=True)
     ]
-    if not items:
+    if not items or shows_nothing(text):
         raise InputError("text", "is blank; there is nothing to remember")
     return items
 

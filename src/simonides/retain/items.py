@@ -18,6 +18,7 @@ from simonides.records.draft import Draft
 from simonides.records.extraction import Relation
 from simonides.records.hygiene import MAX_PROJECT_BYTES, clean_choice, clean_labels, clean_text, shown
 from simonides.records.interval import parse_time
+from simonides.records.invisible import shows_nothing
 from simonides.records.kind import Kind, Layer
 from simonides.records.source import Origin
 from simonides.records.time_to_live import ON_EXPIRY, read_ttl
@@ -121,7 +122,7 @@ def read_items(
         raise InputError("items", "a set has no order, so ids could not be matched to texts; give a list")
     if not isinstance(items, Iterable):
         raise InputError(
-            "text", f"expected a string, a mapping or a list of them, got {type(items).__name__}"
+            "items", f"expected a string, a mapping or a list of them, got {type(items).__name__}"
         )
     if places is not None:
         return [_draft(item, place, common, readers) for item, place in zip(items, places, strict=True)]
@@ -260,7 +261,7 @@ def read_text(value: object, field: str) -> str:
         MAX_TEXT_BYTES,
         remedy="split it into several items, or import it as a file, which is split for you",
     )
-    if not text.strip():
+    if shows_nothing(text):
         raise InputError(field, "is blank; there is nothing to remember")
     return text
 
@@ -268,7 +269,7 @@ def read_text(value: object, field: str) -> str:
 def _reference(value: object, field: str, max_bytes: int) -> str:
     """The caller's name for a document or a conversation; empty = none."""
     name = clean_text(value, field, max_bytes)
-    if name and not name.strip():
+    if name and shows_nothing(name):
         raise InputError(field, "is blank; leave it out or name it")
     return name
 

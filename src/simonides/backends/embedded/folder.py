@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.records.hygiene import shown
+from simonides.records.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def folder_name(bank: object) -> str:
     Raises:
         InputError: the name is not text, blank, holds a lone surrogate, or is too long once encoded.
     """
-    if not isinstance(bank, str) or not bank.strip():
+    if not isinstance(bank, str) or shows_nothing(bank):
         raise InputError("bank", f"{shown(bank)} is not a name; give a text that is not blank")
     try:
         encoded = bank.encode()

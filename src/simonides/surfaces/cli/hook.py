@@ -6,7 +6,6 @@ A hook never holds the user up: whatever goes wrong is said on standard error, a
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -87,13 +86,11 @@ def _context(
 
 
 def _brief(bank: Any, _: Mapping[str, Any], root: Path, max_tokens: int) -> str:
-    from simonides.recall.packing.as_data import NOTICE, fence_of, harmless
+    from simonides.recall.packing.as_data import fenced, harmless
 
-    fence = fence_of(time.time_ns())
-    above, below = f"<<memories {fence}>>\n{NOTICE}\n", f"\n<</memories {fence}>>"
-    room = max(0, max_tokens - bank.count_tokens(above + below))
+    room = max(0, max_tokens - bank.count_tokens(fenced("\n")))
     text = bank.brief(f"Go on with the work on {root.name or 'this project'}.", max_tokens=room).text
-    return f"{above}{harmless(text)}{below}" if text else ""
+    return fenced(harmless(text))
 
 
 def _recall(bank: Any, event: Mapping[str, Any], _: Path, max_tokens: int) -> str:

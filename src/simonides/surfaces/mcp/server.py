@@ -30,8 +30,9 @@ from simonides.errors import (
     SimonidesError,
     StoreError,
 )
+from simonides.recall.packing.as_data import harmless
 from simonides.retain.quiet_errors import hidden, hush
-from simonides.surfaces.mcp.answers import context_of, finite, shown
+from simonides.surfaces.mcp.answers import context_of, finite, json_of, shown, within
 from simonides.surfaces.mcp.core import chosen_tools, core_schema
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
 from simonides.surfaces.operations.table import OPERATIONS
@@ -169,9 +170,12 @@ class _Door:
         extra = (said.add,) if tool.operation.name == "reflect" else ()
         how, most = shown(tool.operation), self._dispatcher.limits.answer_bytes
 
+        count = self._dispatcher.store.count_tokens
+
         def finish(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-            structured = finite(how.structured(answer))
-            text = how.text(structured)
+            # Bound by now, so that it is a number; as text where the caller wrote digits.
+            budget = int(values["max_tokens"]) if tool.budgeted else None
+            structured, text = within(how, answer, count, budget)
             if len(text) > most:
                 raise InputError("max_tokens", f"the answer has more than {most:,} characters; state less")
             return structured, text
@@ -273,7 +277,7 @@ class _Door:
             answer = await self._dispatcher.perform(await self._grant(context), operation, bank, values)
         except Exception as error:  # noqa: BLE001 as with tools
             raise MCPError(types.INVALID_PARAMS, await self._told(error, [bank, memory])) from None
-        text = shown(operation).text(finite(answer))
+        text = json_of(finite(shown(operation).structured(answer)))
         content = types.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -417,7 +421,7 @@ def _hints(tool: Tool) -> types.ToolAnnotations:
 
 
 def _resource(bank: str, memory: Mapping[str, Any]) -> types.Resource:
-    line = " ".join(memory["text"].split())
+    line = " ".join(harmless(memory["text"]).split())
     return types.Resource(
         uri=f"{SCHEME}://{quote(bank, safe='')}/{quote(memory['id'], safe='')}",
         name=memory["id"],

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from simonides.backends.embedded.uncollected import uncollected
 from simonides.errors import InputError
+from simonides.records.hygiene import shown
 
 MAX_DEPTH = 64
 """Levels of lists and objects. No parameter needs more than a dozen; metadata may be nested."""
@@ -99,5 +101,7 @@ def no_constant(name: str) -> None:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError("an object states a key twice")
+        given = Counter(key for key, _ in pairs)
+        key = next(key for key, times in given.items() if times > 1)
+        raise ValueError(f"an object states a key twice: {shown(key)}")
     return values
