@@ -73,7 +73,7 @@ def test_letting_a_record_live_anew_needs_the_verb_write(store: Store, client_fo
 def test_a_standing_memory_is_for_the_owners_token_that_allows_admin(
     store: Store, client_for: ClientFor, verbs: tuple[str, ...], principal: str | None, status: int
 ) -> None:
-    memory = store.bank("mine").retain("Never release on a Friday.")[0]
+    memory = store.bank("mine").retain("Never release on a Friday.", acl=["ines"])[0]
     app = make_app(store)
 
     async def work() -> None:
@@ -118,7 +118,8 @@ def test_a_standing_memory_is_changed_by_the_owners_token_that_allows_admin(
     body: dict[str, str],
 ) -> None:
     bank = store.bank("mine")
-    memory, other = bank.retain(["Never release on a Friday.", "The kettle is red."])
+    kettle = {"text": "The kettle is red.", "acl": ["ines"]}
+    memory, other = bank.retain(["Never release on a Friday.", kettle])
     bank.pin(memory, always=True)
     before = bank.get(memory)
     app = make_app(store)

@@ -99,7 +99,7 @@ def test_a_principal_gets_what_it_may_read(store: Store) -> None:
 
 
 def test_wrong_arguments_are_refused(bank: Bank) -> None:
-    with pytest.raises(InputError, match="query"):
+    with pytest.raises(InputError, match="task"):
         bank.brief(" ")
     with pytest.raises(InputError, match="max_tokens"):
         bank.brief("x", -1)

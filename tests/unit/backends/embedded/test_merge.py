@@ -206,6 +206,7 @@ class Interrupting(FileLayer):
     """Lets another writer act just before the *at*-th call of a method."""
 
     def __init__(self, method: str, at: int, act: Callable[[], Any]) -> None:
+        super().__init__()
         self._method, self._left, self._act = method, at, act
 
     def _may_act(self, method: str) -> None:
@@ -362,6 +363,7 @@ class Failing(FileLayer):
     """Raises at the *at*-th call of any method, once or from then on."""
 
     def __init__(self, at: int, *, for_good: bool = False) -> None:
+        super().__init__()
         self.calls, self.at, self.for_good, self.failed = 0, at, for_good, 0
 
     def _count(self) -> None:
