@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simonides.backends.embedded.digest import content_key
-from simonides.backends.embedded.expiry import ERASE, EXPIRE, expire_due, moments_ended, read_due, roots_due
+from simonides.backends.embedded.expiry import ERASE, EXPIRE, expire_due, moments_ended, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.backends.embedded.forgetting import Selection
 from simonides.backends.embedded.jobs import ENRICH
@@ -71,7 +71,7 @@ from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.diff import Diff, compare
 from simonides.records.exchange import Imported
-from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_text, shown
+from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_switch, clean_text, shown
 from simonides.records.interval import (
     FOREVER,
     HEAD,
@@ -478,8 +478,7 @@ class Bank:
     def _expire_due(self, revived: str = "") -> None:
         """Archive or erase what is due, before anything is compared with it."""
         now = self._now()
-        with self._rows.reading() as reading:
-            due = read_due(reading.connection, now, _EXPIRED_AT_ONCE)
+        due = self._rows.due(now, _EXPIRED_AT_ONCE)
         # Archiving it would be another version than the one that its editor has seen.
         due = [each for each in due if each.task == ERASE or each.memory != revived]
         if due:
@@ -1579,8 +1578,7 @@ class Bank:
             ("count_returned", count_returned),
             ("include_sources", include_sources),
         ):
-            if not isinstance(switch, bool):
-                raise InputError(name, f"expected true or false, got {shown(switch)}")
+            clean_switch(switch, name)
         request, search = self._read_options(query, options)
         plan = plan or self._plan(profile)
         recording, now = Recording(), self._now()
@@ -1930,8 +1928,7 @@ class Bank:
         Raises:
             InputError: an argument is wrong.
         """
-        if not isinstance(refresh, bool):
-            raise InputError("refresh", f"expected true or false, got {shown(refresh)}")
+        clean_switch(refresh, "refresh")
         if newest is not None and not (_is_number(newest) and newest <= MOST_RECORDS):
             raise InputError(
                 "newest", f"expected a whole number from 1 to {MOST_RECORDS:,}, got {shown(newest)}"
@@ -2065,8 +2062,7 @@ class Bank:
             "purge": purge,
             "dry_run": dry_run,
         }.items():
-            if not isinstance(switch, bool):
-                raise InputError(name, f"expected true or false, got {shown(switch)}")
+            clean_switch(switch, name)
         zone = self.zone
         wanted = Selection(
             ids=None if ids is None else tuple(_named_ids(ids)),
@@ -2215,8 +2211,7 @@ class Bank:
             UnavailableError: the bank cannot be written.
         """
         self._owners_only("audit_recalls")
-        if not isinstance(on, bool):
-            raise InputError("on", f"expected true or false, got {shown(on)}")
+        clean_switch(on, "on")
         return self._rows.audit_recalls(self._now(), on=on)
 
     def audit_verify(self, *, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
@@ -2494,8 +2489,7 @@ class Bank:
                 one that others may read.
         """
         for name, switch in (("pinned", pinned), ("always", always)):
-            if not isinstance(switch, bool):
-                raise InputError(name, f"expected true or false, got {shown(switch)}")
+            clean_switch(switch, name)
         if always and not pinned:
             raise InputError("always", "is of a pin; leave it out to unpin")
         held = self.get(memory)
@@ -2566,8 +2560,7 @@ class Bank:
         """
         if max_tokens is None:
             raise InputError("max_tokens", "is None; a brief has a budget, so give a whole number from 0")
-        if not isinstance(standing, bool):
-            raise InputError("standing", f"expected true or false, got {shown(standing)}")
+        clean_switch(standing, "standing")
         clean_query(task, "task")
         found = self.recall(task, max_tokens=max_tokens, profile=profile, project=project, limit=20)
         filters = Filters(principal=self.principal, project=project)

@@ -18,9 +18,9 @@ from simonides.records.hygiene import (
     clean_count,
     clean_label,
     clean_labels,
+    clean_switch,
     clean_text,
     named_entries,
-    shown,
 )
 from simonides.records.interval import BEGINNING, FOREVER, parse_time
 from simonides.records.invisible import shows_nothing
@@ -136,18 +136,12 @@ def read_recall_arguments(
             as_of=_moment(as_of, "as_of", zone),
             known_at=_moment(known_at, "known_at", zone),
             principal=None if principal is None else clean_label(principal, "principal"),
-            archived=_switch(include_archived, "include_archived"),
-            observations=_switch(prefer_observations, "prefer_observations"),
+            archived=clean_switch(include_archived, "include_archived"),
+            observations=clean_switch(prefer_observations, "prefer_observations"),
         ),
         seed=_count(seed, "seed", 0, MAX_SEED),
-        standing=_switch(standing, "standing"),
+        standing=clean_switch(standing, "standing"),
     )
-
-
-def _switch(value: object, field: str) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(field, f"expected true or false, got {shown(value)}")
-    return value
 
 
 def _count(value: object, field: str, lowest: int, highest: int) -> int | None:

@@ -14,6 +14,7 @@ from simonides.records.hygiene import (
     clean_count,
     clean_label,
     clean_labels,
+    clean_switch,
     named_entries,
     shown,
     to_float,
@@ -108,8 +109,7 @@ def read_search_arguments(
         UnknownNameError: a choice that does not exist.
         InputError: anything else that is wrong, by field.
     """
-    if not isinstance(include_chunks, bool):
-        raise InputError("include_chunks", f"expected true or false, got {shown(include_chunks)}")
+    include_chunks = clean_switch(include_chunks, "include_chunks")
     if clean_choice(tier, "tier", TIERS) == "async":
         raise InputError(
             "tier",

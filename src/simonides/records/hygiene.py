@@ -119,6 +119,17 @@ def to_float(value: Real | float) -> float:
         return math.inf
 
 
+def clean_switch(value: object, field: str) -> bool:
+    """*value* as true or false; no other value stands for one.
+
+    Raises:
+        InputError: it is no bool.
+    """
+    if not isinstance(value, bool):
+        raise InputError(field, f"expected true or false, got {shown(value)}")
+    return value
+
+
 def clean_label(value: object, field: str) -> str:
     """Check one label: a text that is not blank, of at most ``MAX_LABEL_CHARACTERS`` characters.
 

@@ -18,7 +18,7 @@ from simonides.backends.embedded.bank import Reading
 from simonides.backends.embedded.expiry import ERASE, roots_due, set_expiry
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.index.view import tagged
-from simonides.records.hygiene import MAX_LABELS, clean_label, clean_text, named_entries, shown
+from simonides.records.hygiene import MAX_LABELS, clean_label, clean_switch, clean_text, named_entries, shown
 from simonides.records.interval import FOREVER, from_micros
 from simonides.records.keyed_record import (
     IN_SOURCE,
@@ -125,8 +125,7 @@ class KeyedRecords:
         Raises:
             InputError: a record is wrong, two have the same path, or there are too many.
         """
-        if not isinstance(append, bool):
-            raise InputError("append", f"expected true or false, got {shown(append)}")
+        clean_switch(append, "append")
         entries = named_entries(records, "records", expected="a list of records")
         if len(entries) > MOST_RECORDS:
             raise InputError("records", f"holds {len(entries):,}, at most {MOST_RECORDS:,} are allowed")

@@ -47,7 +47,7 @@ from simonides.backends.embedded.connection import (
 from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine, open_file
-from simonides.backends.embedded.expiry import ALL, count_expiring
+from simonides.backends.embedded.expiry import ALL, count_expiring, read_due
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
@@ -136,6 +136,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.change_log import Meta
     from simonides.backends.embedded.encryption import Key
+    from simonides.backends.embedded.expiry import Due
     from simonides.index.block import Block
     from simonides.index.part import IndexPart
     from simonides.index.snapshot import IndexSnapshot
@@ -1309,6 +1310,11 @@ class EmbeddedBank:
         """Those of the content keys that some row bears, whatever became of it."""
         with translated(self._connections.path):
             return known(self._connections.get(), "content_key", keys)
+
+    def due(self, now: int, most: int) -> list[Due]:
+        """See ``expiry.read_due``; no index is brought up to date for it."""
+        with translated(self._connections.path):
+            return read_due(self._connections.get(), now, most)
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Body hashes by key, of the keys that are claimed."""

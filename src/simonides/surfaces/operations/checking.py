@@ -14,7 +14,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import clean_switch, shown
 from simonides.surfaces.operations.schemas import NO_NUL, NOT_BLANK
 
 if TYPE_CHECKING:
@@ -140,9 +140,7 @@ def _number(value: object, schema: Schema, place: str) -> float:
 
 
 def _switch(value: object, _: Schema, place: str) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(place, f"expected true or false, got {shown(value)}")
-    return value
+    return clean_switch(value, place)
 
 
 def _null(value: object, _: Schema, place: str) -> None:

@@ -203,11 +203,9 @@ def test_a_step_that_fails_leaves_the_schema_before_it(
     assert schema(path) == before
 
 
-@pytest.mark.fault("W5")
-@pytest.mark.parametrize("stop_at", range(1, 40, 3))
-def test_a_migration_broken_off_anywhere_leaves_the_old_or_the_new_schema(
-    path: Path, two_steps: None, stop_at: int
-) -> None:
+def broken_off(path: Path, stop_at: int) -> tuple[tuple[Any, ...], int]:
+    """The schema after a migration of which no statement from the *stop_at*-th on runs, and how many came."""
+
     class BrokenOff(BaseException):
         pass
 
@@ -226,7 +224,17 @@ def test_a_migration_broken_off_anywhere_leaves_the_old_or_the_new_schema(
     with contextlib.suppress(BrokenOff):
         migrate(connections)
     connections.get().exec_trace = None
-    version, owner, objects = schema(path)
+    found = schema(path)
+    connections.close()
+    return found, calls
+
+
+@pytest.mark.fault("W5")
+@pytest.mark.parametrize("stop_at", range(1, 40, 3))
+def test_a_migration_broken_off_anywhere_leaves_the_old_or_the_new_schema(
+    path: Path, two_steps: None, stop_at: int
+) -> None:
+    (version, owner, objects), _ = broken_off(path, stop_at)
     assert (version, owner) in {(0, 0), (NEWEST, APPLICATION_ID), (NEWEST + 1, APPLICATION_ID)}
     tables = {name for kind, name, _ in objects if kind == "table"}
     assert ("meta" in tables, "changes" in tables, "notes" in tables) == {
@@ -234,7 +242,6 @@ def test_a_migration_broken_off_anywhere_leaves_the_old_or_the_new_schema(
         NEWEST: (True, True, False),
         NEWEST + 1: (True, True, True),
     }[version]
-    connections.close()
     again = Connections(path)
     migrate(again)
     again.close()
@@ -246,9 +253,6 @@ def test_a_migration_broken_off_anywhere_leaves_the_old_or_the_new_schema(
 def test_a_bank_of_an_older_schema_is_at_one_step_or_the_next_wherever_it_is_broken_off(
     path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
-    class BrokenOff(BaseException):
-        pass
-
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:version])
         old = Connections(path)
@@ -257,22 +261,7 @@ def test_a_bank_of_an_older_schema_is_at_one_step_or_the_next_wherever_it_is_bro
     before, found, left = path.read_bytes(), set(), 1
     while left:
         path.write_bytes(before)
-        connections = Connections(path)
-        statements = 0
-
-        def trace(cursor: apsw.Cursor, statement: str, bindings: object, most: int = left) -> bool:
-            nonlocal statements
-            statements += 1
-            if statements >= most:
-                raise BrokenOff
-            return True
-
-        connections.get().exec_trace = trace
-        with contextlib.suppress(BrokenOff):
-            migrate(connections)
-        connections.get().exec_trace = None
-        now, _, objects = schema(path)
-        connections.close()
+        (now, _, objects), statements = broken_off(path, left)
         assert objects == schema_of(now, "SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")
         found.add(now)
         left = left + 1 if statements >= left else 0
