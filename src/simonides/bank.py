@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from simonides.backends.embedded.expiry import expire_due, moments_ended, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
-from simonides.backends.embedded.upkeep import read_evidence, read_moves
 from simonides.errors import (
     ConflictError,
     EmbedderMismatchError,
@@ -122,8 +120,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.bank import EmbeddedBank, Reading
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.index.view import BankView
     from simonides.lifecycle.reembedding import ReembedReport
     from simonides.lifecycle.staleness import DeadReference
@@ -165,6 +161,9 @@ if TYPE_CHECKING:
     from simonides.retain.importing.pieces import Piece
     from simonides.retain.messages import MessageObject
     from simonides.retain.secrets import Policy
+    from simonides.storage.bank import BankStorage
+    from simonides.storage.reader import Reader
+    from simonides.storage.writer import WriteTransaction
 
 _log = logging.getLogger("simonides")
 
@@ -304,7 +303,7 @@ class Bank:
     """
 
     def __init__(
-        self, name: str, rows: EmbeddedBank, principal: str | None, surroundings: Surroundings
+        self, name: str, rows: BankStorage, principal: str | None, surroundings: Surroundings
     ) -> None:
         self.name = name
         self.principal = principal
@@ -484,7 +483,7 @@ class Bank:
         if due:
             # Whoever happens to write does it in the owner's name, who set the time.
             with self._rows.writing(now) as transaction:
-                if any(each.task == ERASE for each in expire_due(transaction, due)):
+                if any(each.task == ERASE for each in transaction.maintenance.end_due(due)):
                     self._rows.drop_reranker()
 
     def _went_over(self, items: Iterable[Prepared]) -> bool:
@@ -745,7 +744,7 @@ class Bank:
             (Screen(self._around.redact).apart(key, "idempotency_key"), masked_apart(key), key)
         )
         kept, *_ = forms
-        claimed = next(filter(None, (transaction.claimed(self._own_key(form)) for form in forms)), None)
+        claimed = next(filter(None, (transaction.keys.read(self._own_key(form)) for form in forms)), None)
         if claimed is not None:
             if claimed[0] != body:
                 raise ConflictError(
@@ -753,13 +752,13 @@ class Bank:
                 )
             return claimed[1]
         ids = self._write(transaction, items)
-        transaction.claim(self._own_key(kept), body, ids)
+        transaction.keys.add(self._own_key(kept), body, ids)
         return ids
 
     def _write(
         self, transaction: WriteTransaction, items: Sequence[Prepared], *, unread: bool = False
     ) -> list[str]:
-        current = transaction.embedder().fingerprint
+        current = transaction.models.embedder().fingerprint
         items = [item.gone_over(current) for item in items]
         self._fit(transaction, *items)
         author = self.principal or ""
@@ -773,10 +772,10 @@ class Bank:
         """Check that the bank's vectors are by the models that made those of *items*."""
         made_by = next((item.model for item in items if item.codes is not None), None)
         if made_by is not None:
-            transaction.use_embedder(made_by)
+            transaction.models.use_embedder(made_by)
         sparse, _ = self._around.sparse()
         if sparse is not None and any(item.sparse for item in items):
-            transaction.use_sparse(sparse)
+            transaction.models.use_sparse_encoder(sparse)
 
     def import_items(self, items: Iterable[Mapping[str, Any]]) -> Imported:
         """Store items of an import that were not stored by an earlier one; otherwise like ``retain``.
@@ -838,12 +837,12 @@ class Bank:
         def store(transaction: WriteTransaction, prepared: Sequence[Prepared]) -> list[str]:
             ready = dict(zip(places, prepared, strict=True))
             # Another process may be importing the same.
-            left = [p for p in fresh if (transaction.claimed(p.key) or (b"",))[0] != p.body]
+            left = [p for p in fresh if (transaction.keys.read(p.key) or (b"",))[0] != p.body]
             there = [place for piece in left for place in piece.positions]
             stored = self._write(transaction, [ready[place] for place in there])
             ids = dict(zip(there, stored, strict=True))
             for piece in left:
-                transaction.claim_anew(piece.key, piece.body, [ids[place] for place in piece.positions])
+                transaction.keys.replace(piece.key, piece.body, [ids[place] for place in piece.positions])
             return stored
 
         return self._prepare_and_store([drafts[place] for place in places], store)
@@ -913,7 +912,7 @@ class Bank:
         with self._rows.reading() as reading, self._names_lock:
             return {each: self._names_of(reading, each) for each in readers}
 
-    def _names_of(self, reading: Reading, readers: tuple[str, ...] | None) -> KnownNames:
+    def _names_of(self, reading: Reader, readers: tuple[str, ...] | None) -> KnownNames:
         """The names that *readers* may know of (``None`` = the owner: all), read on from the last call."""
         changed = reading.names_changed()
         if changed != self._names_changed:
@@ -975,12 +974,12 @@ class Bank:
         wanted = None if ids is None else _ids(ids)
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             if wanted is None:
-                return transaction.queue_unenriched(ENRICH)
+                return transaction.queue.add_unenriched(ENRICH)
             for memory in wanted:
-                ordinal = transaction.current_ordinal(memory)
-                if ordinal is None:
+                held = transaction.versions.current(memory)
+                if held is None:
                     raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; nothing was queued")
-                transaction.queue_again(ENRICH, int(transaction.columns(ordinal, "root")[0]))
+                transaction.queue.restart(ENRICH, held.root)
             return len(wanted)
 
     def enrich(
@@ -1036,16 +1035,16 @@ class Bank:
         current = self.get(memory)
         given = None if at is None else parse_time(at, "at", zone=self.zone).start
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            ordinal = transaction.current_ordinal(memory)
-            if ordinal is None:
+            held = transaction.versions.current(memory)
+            if held is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
-            now = transaction.instant_after(ordinal, transaction.next_instant())
+            now = transaction.versions.instant_after(held.ordinal, transaction.next_instant())
             moment = now if given is None else given
             if moment < current.valid_from_micros:
                 raise InputError(
                     "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
                 )
-            close(transaction, ordinal, moment)
+            close(transaction, held.ordinal, moment)
 
     def update(
         self,
@@ -1129,17 +1128,16 @@ class Bank:
         self, transaction: WriteTransaction, memory: str, changes: Mapping[str, Any], expected: int | None
     ) -> int:
         """Ordinal of the version that is to be changed."""
-        ordinal = transaction.current_ordinal(memory)
-        if ordinal is None:
+        held = transaction.versions.current(memory)
+        if held is None:
             raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
-        version, held, state = transaction.columns(ordinal, "version", "kind", "state")
-        if int(state) & STANDING:
+        if held.state & STANDING:
             self._owners_only("change a standing memory")
-        check_version(memory, int(version), expected)
-        kinds = {changes["kind"], held} if "kind" in changes else set()
+        check_version(memory, held.version, expected)
+        kinds = {changes["kind"], held.kind} if "kind" in changes else set()
         if len(kinds) > 1 and Kind.QUARANTINE in kinds:
             self._owners_only("quarantine or release")
-        return ordinal
+        return held.ordinal
 
     def _reword(self, memory: str, text: str, changes: Mapping[str, Any], expected: int | None) -> bool:
         """Give a memory other words; false = it was changed while they were encoded."""
@@ -1164,12 +1162,12 @@ class Bank:
 
         def store(transaction: WriteTransaction, items: tuple[Prepared, ...]) -> list[str]:
             ordinal = self._checked_version(transaction, memory, changes, expected)
-            if int(transaction.columns(ordinal, "version")[0]) != worded.now.version:
+            if transaction.versions.read(ordinal).version != worded.now.version:
                 return []
             if draft.text == worded.now.text:
                 edit(transaction, ordinal, changes)
                 return [memory]
-            item = items[0].gone_over(transaction.embedder().fingerprint)
+            item = items[0].gone_over(transaction.models.embedder().fingerprint)
             self._fit(transaction, item)
             rewording = Rewording(
                 transaction, worded, item, self._around.analyser, self.principal or "", read
@@ -1273,7 +1271,7 @@ class Bank:
         self._tell("diff", reading, [memory.id for memory in (*before, *after)])
         return compare(before, after)
 
-    def _seen(self, reading: Reading, as_of: int | None, now: int) -> list[Memory]:
+    def _seen(self, reading: Reader, as_of: int | None, now: int) -> list[Memory]:
         filters = Filters(as_of=as_of, principal=self.principal)
         view = self._look(reading, filters, now)
         return _checked(reading, view.memories(np.flatnonzero(view.visible).tolist()))
@@ -1297,7 +1295,7 @@ class Bank:
         Screen(self._around.redact).name(clean_label(name, "name"), "name")
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             self._entity(transaction, entity)
-            transaction.add_alias(entity, name, fold_name(name))
+            transaction.entities.add_alias(entity, name, fold_name(name))
 
     def merge_entities(self, entity: int, into: int) -> int:
         """Let one entity count as another from now on; returns the merge's number, for ``undo_merge``."""
@@ -1305,11 +1303,11 @@ class Bank:
             merged, whole = self._entity(transaction, entity), self._entity(transaction, into)
             if merged.whole == whole.whole:
                 raise InputError("into", f"entity {entity} and entity {into} are merged already")
-            if not all_may_read(transaction.entity(merged.whole).readers, whole.readers):
+            if not all_may_read(transaction.entities.read(merged.whole).readers, whole.readers):
                 raise InputError(
                     "into", f"entity {into} is known to fewer than entity {entity} is; merge it the other way"
                 )
-            return transaction.merge_entities(entity, into)
+            return transaction.entities.merge(entity, into)
 
     def undo_merge(self, merge: int) -> None:
         """End a merge: its two entities are told apart again.
@@ -1318,14 +1316,14 @@ class Bank:
             NotFoundError: there is no such merge, or it was undone.
         """
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            entity = transaction.merged(merge) if _is_number(merge) else None
-            if entity is None or not self._may_know(transaction.entity(entity)):
+            entity = transaction.entities.entity_of_merge(merge) if _is_number(merge) else None
+            if entity is None or not self._may_know(transaction.entities.read(entity)):
                 raise NotFoundError(f"no merge {merge!r} to undo; merge_entities returns the numbers")
-            transaction.undo_merge(merge)
+            transaction.entities.undo_merge(merge)
 
     def _entity(self, transaction: WriteTransaction, number: int) -> Entity:
         try:
-            found = transaction.entity(number) if _is_number(number) else None
+            found = transaction.entities.read(number) if _is_number(number) else None
         except LookupError:
             found = None
         if found is None or not self._may_know(found):
@@ -1734,7 +1732,7 @@ class Bank:
         view: BankView,
         request: RecallRequest,
         options: SearchOptions,
-        reading: Reading,
+        reading: Reader,
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
         if options.min_relevance is not None and not judges_relevance(plan):
@@ -1795,7 +1793,7 @@ class Bank:
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
 
-    def _standing(self, reading: Reading, filters: Filters, now: int) -> list[Memory]:
+    def _standing(self, reading: Reader, filters: Filters, now: int) -> list[Memory]:
         """The standing memories of a scope at its viewpoint, the newest first."""
         wide = replace(filters, kinds=None, project=None, window=None, archived=False, observations=True)
         view = self._look(reading, wide, now)
@@ -1806,18 +1804,18 @@ class Bank:
             if filters.project is None or memory.project in {"", filters.project}
         ]
 
-    def _view(self, plan: Plan, reading: Reading, filters: Filters, now: int) -> tuple[Plan, BankView]:
+    def _view(self, plan: Plan, reading: Reader, filters: Filters, now: int) -> tuple[Plan, BankView]:
         view = self._look(reading, filters, now)
         if not filters.observations:
             return plan, view
-        evidence = read_evidence(reading.connection, view.known_at)
+        evidence = reading.evidence(view.known_at)
         view, stand_ins = prefer_observations(view, evidence, filters)
         return with_stand_ins(plan, stand_ins), view
 
-    def _evidence(self, reading: Reading, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
+    def _evidence(self, reading: Reader, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
         """What stands behind the consolidated observations of an answer, as it was known then."""
         found = {}
-        held = read_evidence(reading.connection, known_at)
+        held = reading.evidence(known_at)
         for memory in (hit.memory for hit in answer.hits if hit.memory.consolidated):
             root = int(reading.snapshot.column("root")[memory.ordinal])
             sources = []
@@ -1832,7 +1830,7 @@ class Bank:
             found[memory.id] = tuple(sources)
         return found
 
-    def _look(self, reading: Reading, filters: Filters, now: int | None = None) -> BankView:
+    def _look(self, reading: Reader, filters: Filters, now: int | None = None) -> BankView:
         """What the filters let see, at their viewpoint."""
         now = self._now() if now is None else now
         past = filters.as_of is not None or filters.known_at is not None
@@ -1841,18 +1839,18 @@ class Bank:
 
         def ended(moment: int) -> Ended:
             return Ended(
-                roots_due(reading.connection, moment, EXPIRE),
-                roots_due(reading.connection, clock, ERASE),
-                moments_ended(reading.connection, moment) if past else (),
+                reading.roots_due(moment, EXPIRE),
+                reading.roots_due(clock, ERASE),
+                reading.moments_ended(moment) if past else (),
             )
 
         return look(reading.snapshot, filters, now, self._reader(reading), ended)
 
-    def _reader(self, reading: Reading) -> RecallRows:
+    def _reader(self, reading: Reader) -> RecallRows:
         readers = None if self.principal is None else (self.principal,)
         return RecallRows(reading, NameLookup(reading, readers))
 
-    def _usable_embedder(self, plan: Plan, reading: Reading) -> tuple[Embedder | None, str]:
+    def _usable_embedder(self, plan: Plan, reading: Reader) -> tuple[Embedder | None, str]:
         """The embedder for this plan and this bank, or why there is none."""
         if not any(step.technique == "embedding" for step in plan.understanders):
             return None, ""
@@ -1862,7 +1860,7 @@ class Bank:
             return None, mismatch(model.name, model.dimension, embedder)
         return embedder, problem
 
-    def _usable_sparse(self, plan: Plan, reading: Reading) -> tuple[SparseEncoder | None, str]:
+    def _usable_sparse(self, plan: Plan, reading: Reader) -> tuple[SparseEncoder | None, str]:
         """The sparse encoder for this plan and this bank, or why there is none."""
         if not any(step.technique == "sparse_terms" for step in plan.understanders):
             return None, ""
@@ -1898,7 +1896,7 @@ class Bank:
             return self._erase(transaction, wanted)
 
     def _erase(self, transaction: WriteTransaction, ids: Sequence[str]) -> int:
-        erased = transaction.erase(ids)
+        erased = transaction.versions.erase(ids)
         if erased:
             self._rows.drop_reranker()
         return erased
@@ -2133,11 +2131,11 @@ class Bank:
         changed = 0
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             for memory in wanted:
-                ordinal = transaction.current_ordinal(memory)
-                if ordinal is None:
+                held = transaction.versions.current(memory)
+                if held is None:
                     raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; nothing was changed")
-                if applies(Kind(transaction.columns(ordinal, "kind")[0])):
-                    transaction.revise(ordinal, kind=kind.value)
+                if applies(Kind(held.kind)):
+                    transaction.versions.revise(held.ordinal, kind=kind)
                     changed += 1
         return changed
 
@@ -2236,7 +2234,7 @@ class Bank:
         return self._rows.audit_entries(most, recalls=recalls)
 
     def _tell(
-        self, verb: str, reading: Reading | None, ids: Iterable[str] = (), query: str = "", recall: str = ""
+        self, verb: str, reading: Reader | None, ids: Iterable[str] = (), query: str = "", recall: str = ""
     ) -> None:
         """Audit what is about to be handed out, where the bank asks for it."""
         if not self._rows.recalls_audited:
@@ -2451,7 +2449,7 @@ class Bank:
         if memory is not None:
             self.get(memory)
         with self._rows.reading() as reading:
-            found = read_moves(reading.connection, memory)
+            found = reading.moves(memory)
             # Reasons may hold words of the memories.
             self._tell("moves", reading, [move.memory for move in found])
             return found
@@ -2467,7 +2465,7 @@ class Bank:
         """
         self._owners_only("undo_move")
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            move = transaction.upkeep.move(number) if _is_number(number) else None
+            move = transaction.maintenance.read_move(number) if _is_number(number) else None
             if move is None or not undo(transaction, move):
                 raise NotFoundError(f"no move {number!r} to undo; moves() lists those that stand")
 
@@ -2498,17 +2496,17 @@ class Bank:
         elif held.acl != (self.principal,):
             self._owners_only("pin or unpin what others may read, which leads their briefs, too")
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            transaction.upkeep.return_archived(memory, "pinned")
-            ordinal = transaction.current_ordinal(memory)
-            if ordinal is None:
+            transaction.maintenance.return_archived(memory, "pinned")
+            held_now = transaction.versions.current(memory)
+            if held_now is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
-            state = int(transaction.columns(ordinal, "state")[0])
+            state = held_now.state
             if state & STANDING:
                 self._owners_only("change a standing memory")
             marks = PINNED | STANDING if always else PINNED if pinned else 0
             wanted = state & ~(PINNED | STANDING) | marks
             if wanted != state:
-                transaction.revise(ordinal, state=wanted)
+                transaction.versions.revise(held_now.ordinal, state=wanted)
 
     def check_references(self, root: str | Path, *, dry_run: bool = False) -> list[DeadReference]:
         """Find paths, commands and packages that current memories name and a folder does not have.
@@ -2633,7 +2631,7 @@ class Bank:
         # ``forget`` deletes the file inside a write transaction, so inside one nothing is forgotten.
         with self._rows.copying(), self._rows.writing(self._now(), self.principal or "") as transaction:
             try:
-                transaction.roots(list(dict.fromkeys(memories)))
+                transaction.versions.roots(list(dict.fromkeys(memories)))
             except NotFoundError as error:
                 raise ConflictError(f"{error}: train the reranker again") from error
             network.save(path)
@@ -2703,7 +2701,7 @@ def _handed_out(answer: Recall) -> Iterator[str]:
     yield from sorted(behind | {memory for chunk in answer.chunks for memory in chunk.memories})
 
 
-def _checked(reading: Reading, memories: list[Memory]) -> list[Memory]:
+def _checked(reading: Reader, memories: list[Memory]) -> list[Memory]:
     """What a view read, compared with its digests before it is handed out."""
     reading.check([memory.ordinal for memory in memories])
     return memories

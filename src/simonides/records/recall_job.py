@@ -44,3 +44,11 @@ class RecallJob:
             "helpers": {name: list(texts) for name, texts in self.helpers.items()},
             "recall": None if self.recall is None else self.recall.to_dict(trace=trace),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJob:
+    """One job: what was asked, and what the helpers gave (JSON); ``None`` = they were not asked yet."""
+
+    request: str
+    texts: str | None

@@ -26,9 +26,9 @@ from simonides.retain.storing import close
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft
     from simonides.retain.importing.pieces import Piece
+    from simonides.storage.writer import WriteTransaction
 
 _FEW = 20
 """Documents in which a paragraph may stand to say which document another one was."""
@@ -76,7 +76,7 @@ class Syncing:
         """
         pieces = [piece for piece in gather(self.drafts, self.author) if self._document(piece)]
         present = {*map(self._document, pieces), *keep}
-        known = {each for name in below for each in self.transaction.documents_below(name, (), _OURS)}
+        known = {each for name in below for each in self.transaction.sources.names_below(name, (), _OURS)}
         gone = sorted(known - present)
         changed = [piece for piece in pieces if not self._is_known(piece)]
         held = {document: list(self._rows(document)) for document in (*gone, *map(self._document, changed))}
@@ -103,25 +103,34 @@ class Syncing:
         for row in ended:
             close(self.transaction, row.ordinal)
         # What a note that left had replaced in another one holds again, and so does a note that comes back.
-        again = self.transaction.superseded_documents({row.id for row in ended}) if ended else []
+        again = self.transaction.sources.documents_ended_by({row.id for row in ended}) if ended else []
         for document in (*gone, *again):
-            self.transaction.claim_anew(document_key(document, self.author), b"", ())
+            self.transaction.keys.replace(document_key(document, self.author), b"", ())
         return Synced(moved, len(ended))
 
     def _document(self, piece: Piece) -> str:
         return self.drafts[piece.positions[0]].document
 
     def _is_known(self, piece: Piece) -> bool:
-        return (self.transaction.claimed(piece.key) or (b"",))[0] == piece.body
+        return (self.transaction.keys.read(piece.key) or (b"",))[0] == piece.body
 
     def _keys(self, piece: Piece) -> set[bytes]:
         return {content_key(self.drafts[position]) for position in piece.positions}
 
     def _rows(self, document: str) -> Iterator[_Row]:
-        for ordinal, memory in self.transaction.document(document, (), _OURS):
-            frame = self.transaction.frame(ordinal)
-            text, key = self.transaction.columns(ordinal, "text", "content_key")
-            yield _Row(ordinal, memory, document, text, frame.context, frame.path, frame.source, bytes(key))
+        for ordinal, memory in self.transaction.sources.rows_of(document, (), _OURS):
+            frame = self.transaction.versions.compared_fields(ordinal)
+            held = self.transaction.versions.read(ordinal)
+            yield _Row(
+                ordinal,
+                memory,
+                document,
+                held.text,
+                frame.context,
+                frame.path,
+                frame.source,
+                held.content_key,
+            )
 
     def _follow(
         self, piece: Piece, own: Sequence[_Row], texts: dict[str, dict[int, _Row]]
@@ -154,7 +163,7 @@ class Syncing:
                 found[place] = row
                 del alike[row.ordinal]
                 sparse = self.sparse(draft) if row.context != draft.context else b""
-                self.transaction.move(row.ordinal, draft, sparse)
+                self.transaction.versions.move(row.ordinal, draft, sparse)
         return found
 
     def _claim(self, piece: Piece, found: dict[int, _Row]) -> bool:
@@ -162,7 +171,7 @@ class Syncing:
         sources = {row.document for row in found.values()}
         if len(sources) != 1:
             return False
-        claim = self.transaction.claimed(document_key(sources.pop(), self.author))
+        claim = self.transaction.keys.read(document_key(sources.pop(), self.author))
         if claim is None or len(claim[1]) != len(piece.positions):
             return False
         for place, memory in zip(piece.positions, claim[1], strict=True):
@@ -170,16 +179,15 @@ class Syncing:
             stays = row.id == memory if row is not None else self._has_ended(place, memory)
             if not stays:
                 return False
-        self.transaction.claim_anew(piece.key, piece.body, claim[1])
+        self.transaction.keys.replace(piece.key, piece.body, claim[1])
         return True
 
     def _has_ended(self, place: int, memory: str) -> bool:
         """Whether a paragraph's memory was forgotten, or ended before."""
-        ordinal = self.transaction.current_ordinal(memory)
-        if ordinal is None:
+        held = self.transaction.versions.current(memory)
+        if held is None:
             return True
-        text, end = self.transaction.columns(ordinal, "text", "valid_to")
-        return bool(text == self.drafts[place].text and end <= self.transaction.next_instant())
+        return held.text == self.drafts[place].text and held.valid_to <= self.transaction.next_instant()
 
 
 def _fits(draft: Draft, row: _Row) -> bool:
