@@ -99,7 +99,7 @@ from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
 from simonides.retain.importing.syncing import Syncing
 from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, read_items
-from simonides.retain.keyed_records import KeyedRecords, inside
+from simonides.retain.keyed_records import KeyedRecords, check_keys, inside
 from simonides.retain.messages import LOST
 from simonides.retain.names import fold_name
 from simonides.retain.pipeline import prepare
@@ -1139,6 +1139,7 @@ class Bank:
         kinds = {changes["kind"], held} if "kind" in changes else set()
         if len(kinds) > 1 and Kind.QUARANTINE in kinds:
             self._owners_only("quarantine or release")
+            check_keys(transaction, [ordinal] if held == Kind.QUARANTINE else [])
         return ordinal
 
     def _reword(self, memory: str, text: str, changes: Mapping[str, Any], expected: int | None) -> bool:
@@ -2121,6 +2122,7 @@ class Bank:
         Raises:
             NotFoundError: there is no such memory; nothing was changed.
             InputError: *kind* is no kind, or quarantine.
+            ConflictError: one holds a value under a key that another value holds by now; nothing was changed.
         """
         wanted = Kind(
             clean_choice(kind, "kind", tuple(one.value for one in Kind if one is not Kind.QUARANTINE))
@@ -2129,17 +2131,18 @@ class Bank:
 
     def _rekind(self, ids: str | Iterable[str], kind: Kind, applies: Callable[[Kind], bool]) -> int:
         self._owners_only("quarantine or release")
-        wanted = _ids(ids)
-        changed = 0
+        changed: list[int] = []
         with self._rows.writing(self._now(), self.principal or "") as transaction:
-            for memory in wanted:
+            for memory in dict.fromkeys(_ids(ids)):
                 ordinal = transaction.current_ordinal(memory)
                 if ordinal is None:
                     raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; nothing was changed")
                 if applies(Kind(transaction.columns(ordinal, "kind")[0])):
-                    transaction.revise(ordinal, kind=kind.value)
-                    changed += 1
-        return changed
+                    changed.append(ordinal)
+            check_keys(transaction, changed if kind is not Kind.QUARANTINE else ())
+            for ordinal in changed:
+                transaction.revise(ordinal, kind=kind.value)
+        return len(changed)
 
     def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
         """Copy all rows to a new file, while others read and write; the owner's only.
