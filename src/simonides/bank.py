@@ -61,7 +61,7 @@ from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.running import JobRunner
 from simonides.recall.helping.widening import widened
 from simonides.recall.impressing import impression_of
-from simonides.recall.observing import observe
+from simonides.recall.observing import observe, traced
 from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
@@ -290,6 +290,7 @@ class Surroundings:
     jobs: JobRunner = field(default_factory=JobRunner)
 
 
+@traced
 @refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
 @quiet(lambda bank: bank._around.redact)  # noqa: SLF001 see above
 @translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 see above
