@@ -86,6 +86,7 @@ from simonides.records.model_identity import ModelIdentity
 from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
+from simonides.records.stamps import coarse_for_principals
 from simonides.records.state import PINNED, STANDING
 from simonides.records.time_to_live import ERASE as FORGET
 from simonides.records.time_to_live import ON_EXPIRY, TimeToLive, read_ttl
@@ -291,6 +292,7 @@ class Surroundings:
 
 
 @traced
+@coarse_for_principals
 @refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
 @quiet(lambda bank: bank._around.redact)  # noqa: SLF001 see above
 @translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 see above
