@@ -179,6 +179,7 @@ class Held:
     Attributes:
         since: when what it states began; a memory that holds again after another began before it.
         bounded: its end was stated with it.
+        keyed: whether it holds a value under a key.
     """
 
     ordinal: int
@@ -196,3 +197,4 @@ class Held:
     tags: frozenset[str]
     since: int
     bounded: bool
+    keyed: bool = False

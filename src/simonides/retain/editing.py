@@ -9,8 +9,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import ConflictError, InputError
-from simonides.records.expiry import EXPIRE
+from simonides.records.expiry import ERASE, EXPIRE
+from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
+from simonides.records.time_to_live import TimeToLive
 from simonides.retain.items import read_items
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ EDITABLE = (
     "path",
     "salience",
     "confidence",
+    "ttl",
 )
 
 
@@ -100,6 +103,36 @@ def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]
     if transaction.maintenance.end_due(ended) and (held := transaction.versions.current(memory)):
         ordinal = held.ordinal
     transaction.versions.revise(ordinal, **changes)
+
+
+def live(transaction: WriteTransaction, memory: str, ttl: int | None) -> None:
+    """Let a memory live so long from now on; one that was archived comes back for it.
+
+    What becomes of it then stays as it was, an archiving where it had no end.
+
+    Args:
+        transaction: open.
+        memory: id.
+        ttl: microseconds; ``FOREVER`` = it never ends, ``None`` = as it was.
+
+    Raises:
+        InputError: it holds a value under a key, or would be erased sooner, which is for ``forget``.
+    """
+    if ttl is None:
+        return
+    transaction.maintenance.return_archived(memory, "given a time to live")
+    held = transaction.versions.current(memory)
+    if held is None:
+        return
+    tags = transaction.versions.compared_fields(held.ordinal).tags
+    space = next(iter(spaces_of(json.loads(held.metadata), tags)), None)
+    if space is not None:
+        raise InputError("ttl", f"is of a value under a key of {space!r}; put the value there with it")
+    task, end = transaction.expiries.read(held.root) or (EXPIRE, FOREVER)
+    due = TimeToLive(ttl).due(transaction.now)
+    if task == ERASE and due < end:
+        raise InputError("ttl", "would erase it sooner than it says; give a longer one, or forget it")
+    transaction.expiries.set(held.root, None if due == FOREVER else (task, due))
 
 
 def _check_key(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:

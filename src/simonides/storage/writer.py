@@ -97,6 +97,13 @@ class Versions(Protocol):
         """
         ...
 
+    def find_edited(self, item: Prepared) -> str | None:
+        """Id of a memory of the document of an item that was in the item's words before it was edited.
+
+        As with ``find_identical``, one that has ended since says it no more.
+        """
+        ...
+
     def known_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those content keys that some row bears, whatever became of it."""
         ...
@@ -164,7 +171,7 @@ class Versions(Protocol):
 
         Args:
             ordinal: of the current version.
-            draft: the same words there, perhaps under another title.
+            draft: the same words there, perhaps under another title; of an edited row those before the edit.
             sparse: learned sparse terms of them; empty = as they were.
         """
         ...
@@ -506,7 +513,10 @@ class Maintenance(Protocol):
         ...
 
     def return_archived(self, memory: str, reason: str) -> bool:
-        """Bring back a memory that is archived, or hidden since its time to live has ended; else false."""
+        """Bring back a memory that was archived, or is hidden since its time to live has ended; else false.
+
+        A value under a key that was stored without words is found by its key alone, and stays so.
+        """
         ...
 
     def continue_after(self, ordinal: int, trust: float, after: str, **changed: Any) -> RowRef:

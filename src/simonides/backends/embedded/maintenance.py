@@ -8,8 +8,10 @@ from simonides.backends.embedded.expiry import copy_expiry, read_expiry, revive,
 from simonides.backends.embedded.moves import MOVE
 from simonides.backends.embedded.relations import copy_relations, copy_statements
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_object
 from simonides.records.expiry import ERASE, EXPIRED
 from simonides.records.interval import FOREVER
+from simonides.records.keyed_record import spaces_of
 from simonides.records.move import Move
 from simonides.records.state import ARCHIVED
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.session import WriteSession
     from simonides.backends.embedded.versions import Versions
     from simonides.records.expiry import Due
-    from simonides.records.versions import RowRef
+    from simonides.records.versions import RowRef, StoredVersion
 
 
 class Maintenance:
@@ -107,11 +109,18 @@ class Maintenance:
         if held is None:
             return False
         hidden = revive(self._session.connection, held.root, self._session.now)
-        if not (hidden or held.state & ARCHIVED):
+        if not hidden and not (held.state & ARCHIVED and self._was_archived(held)):
             return False
         self.add_move(held.root, "return", "archived", "", reason)
         self._versions.revise(held.ordinal, state=held.state & ~ARCHIVED)
         return True
+
+    def _was_archived(self, held: StoredVersion) -> bool:
+        tags = self._versions.compared_fields(held.ordinal).tags
+        if not spaces_of(read_object(held.metadata), tags):
+            return True
+        move = f"SELECT 1 FROM moves WHERE ordinal=? AND action='archive' AND {sound('moves')} LIMIT 1"
+        return self._session.one(move, held.root) is not None
 
     def continue_after(self, ordinal: int, trust: float, after: str, **changed: Any) -> RowRef:
         held = self._versions.read(ordinal)

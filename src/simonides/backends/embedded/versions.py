@@ -25,6 +25,7 @@ from simonides.backends.embedded.reembedding import copy_encodings, write_encodi
 from simonides.backends.embedded.relations import copy_relations, move_statements, write_statements
 from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.sources import SOURCE
 from simonides.backends.embedded.stored import read_names, read_object
 from simonides.errors import NotFoundError
 from simonides.records.draft import content_key
@@ -210,6 +211,22 @@ class Versions:
             item.draft.kind == Kind.QUARANTINE,
         )
         return [str(memory) for _, memory in rows]
+
+    def find_edited(self, item: Prepared) -> str | None:
+        row = self._session.one(
+            "SELECT now.id FROM memories m JOIN memories now ON now.id = m.id AND now.expired_at=?"
+            f" JOIN chunks c ON c.number = now.chunk JOIN episodes e ON e.number = c.episode AND {SOURCE}"
+            " WHERE m.content_key=? AND e.document=? AND now.state & ?=0 AND (now.kind=?)=?"
+            " AND now.valid_to>max(?, now.ingested_at) ORDER BY now.ordinal LIMIT 1",
+            FOREVER,
+            self._content_key(item),
+            item.draft.document,
+            ARCHIVED | CONSOLIDATED,
+            Kind.QUARANTINE.value,
+            item.draft.kind == Kind.QUARANTINE,
+            self._session.next_instant(),
+        )
+        return None if row is None else str(row[0])
 
     def known_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         return known(self._session.connection, "content_key", keys)

@@ -401,7 +401,7 @@ def test_a_memory_that_is_missing_shares_the_source_of_one_that_is_there(
         cursor = connection_of(transaction).execute("SELECT * FROM memories")
         names = [name for name, _ in cursor.get_description()]
         values = dict(zip(names, cursor.fetchone() or (), strict=True))
-        cast("Any", transaction.versions)._insert_row(
+        cast("Any", transaction.versions.ordinals_of)._insert_row(
             values | {"ordinal": 1, "root": 1, "id": "f" * 16}, 0.0, b""
         )
     bank.export(tmp_path / "b")
