@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.errors import (
     ConflictError,
     EmbedderMismatchError,
@@ -110,6 +109,7 @@ from simonides.retain.screening import Screen, secrets_in
 from simonides.retain.secrets import masked_apart
 from simonides.retain.sparse import in_context, sparse_terms
 from simonides.retain.storing import LeftMeanwhileError, Storing, close, settle
+from simonides.storage.export_format import check_file, read_records
 from simonides.text.query_dsl.clauses import read_clauses
 from simonides.text.query_dsl.parser import parse_query
 
