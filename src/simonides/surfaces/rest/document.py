@@ -130,7 +130,7 @@ def _parameter(each: Option, where: str) -> dict[str, Any]:
     schema = _without_null(each.schema)
     if where == "path":
         schema = {**schema, "pattern": IN_PATH}
-    if each.default is not None:
+    if each.default is not None and not each.required:
         schema = {**schema, "default": each.default}
     return {
         "name": each.name,
