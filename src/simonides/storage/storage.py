@@ -24,7 +24,6 @@ class Storage(Protocol):
     @property
     def encrypted(self) -> bool:
         """Whether the banks are encrypted."""
-        ...
 
     def open(self, name: str, analyser: Analyser, *, create: bool) -> BankStorage:
         """Open a bank.
@@ -39,15 +38,12 @@ class Storage(Protocol):
             UnavailableError: the bank is missing and not to be made, or its folder cannot be used.
             EncryptionError: the key is not this bank's.
         """
-        ...
 
     def has(self, name: str) -> bool:
         """Whether there is a bank of this name."""
-        ...
 
     def names(self) -> list[str]:
         """Names of the banks there are, sorted."""
-        ...
 
     def check_removable(self, name: str) -> None:
         """Refuse to delete a bank some of whose bytes would stay: under links, or under other names.
@@ -55,7 +51,6 @@ class Storage(Protocol):
         Raises:
             UnavailableError: the message names the link or the file.
         """
-        ...
 
     def delete(self, name: str) -> None:
         """Delete a bank with everything in its folder; this process has closed it.
@@ -63,7 +58,6 @@ class Storage(Protocol):
         Raises:
             UnavailableError: its folder cannot be taken away, or files of it stay.
         """
-        ...
 
 
 class TokenTable(Protocol):
@@ -74,30 +68,24 @@ class TokenTable(Protocol):
 
     def add(self, row: TokenRow) -> None:
         """Store a token."""
-        ...
 
     def add_first(self, make: Callable[[], TokenRow]) -> bool:
         """Store what *make* gives, which is asked only where there is no token yet; whether it was.
 
         Of many processes that call at once, one stores a token.
         """
-        ...
 
     def rows(self) -> list[TokenRow]:
         """All tokens, oldest first."""
-        ...
 
     def row(self, name: str) -> TokenRow | None:
         """One token by name."""
-        ...
 
     def remove(self, name: str) -> None:
         """Delete a token."""
-        ...
 
     def close(self) -> None:
         """May be called again."""
-        ...
 
 
 def open_storage(folder: Path, *, audit_key: bytes | None, key: Any) -> Storage:
