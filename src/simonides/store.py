@@ -17,7 +17,7 @@ from simonides.backends.embedded.encryption import read_key
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.backends.embedded.left_over import sweep_store
 from simonides.backends.embedded.removal import check_removable, remove_bank
-from simonides.bank import Bank, Surroundings
+from simonides.bank import Bank
 from simonides.errors import (
     InputError,
     NotFoundError,
@@ -46,6 +46,7 @@ from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.quiet_errors import quiet
 from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
+from simonides.services.context import StoreParts
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_stated_times
 
@@ -288,7 +289,7 @@ class Store:
         self._source = EmbedderSource(embedder, progress, dimension)
         self._sparse = SparseSource(sparse, progress)
         self._executor = _ChannelThreads(channel_threads) if channel_threads else None
-        self._around = Surroundings(
+        self._parts = StoreParts(
             clock,
             zone,
             own_zone,
@@ -345,14 +346,14 @@ class Store:
             if fresh:
                 self._banks[name] = EmbeddedBank(
                     folder,
-                    self._around.analyser,
+                    self._parts.analyser,
                     create=self._create,
                     audit_key=self._audit_key,
                     key=self._key,
                 )
             door = (name, principal)
             if door not in self._doors:
-                self._doors[door] = Bank(name, self._banks[name], principal, self._around)
+                self._doors[door] = Bank(name, self._banks[name], principal, self._parts)
             opened = self._doors[door]
         if fresh and self._warm:
             opened.warm()
@@ -421,17 +422,17 @@ class Store:
         # What recalls were asked to count still waits in memory; closing does not fail for it, nor
         # for a clock that gives no aware time (TypeError), which every other call has named already.
         with suppress(SimonidesError, TypeError):
-            rows.flush(parse_time(self._around.clock(), "clock").start)
+            rows.flush(parse_time(self._parts.clock(), "clock").start)
         rows.close()
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as they are counted for budgets."""
-        return self._around.tokens.count(text)
+        return self._parts.tokens.count(text)
 
     @property
     def redact(self) -> Policy:
         """What becomes of secrets in what is written: off, mask or refuse."""
-        return self._around.redact
+        return self._parts.redact
 
     @property
     def encrypted(self) -> bool:
@@ -459,7 +460,7 @@ class Store:
 
     def close(self) -> None:
         """Close every bank; may be called again. Waits for jobs at work; those that wait stay for later."""
-        self._around.jobs.close()
+        self._parts.jobs.close()
         with self._lock:
             self._closed = True
             for rows in self._banks.values():

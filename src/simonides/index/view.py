@@ -325,7 +325,7 @@ class Ended:
     before: Sequence[tuple[int, int]] = ()
 
 
-def look(
+def build_view(
     snapshot: IndexSnapshot,
     filters: Filters,
     now: int,
