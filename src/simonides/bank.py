@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.files import translates_disk_errors
 from simonides.forking import Origin, refused_after_fork
-from simonides.lifecycle.maintaining import MOST_STEPS
+from simonides.lifecycle.step import MOST_STEPS
 from simonides.retain.conversations import WINDOW
 from simonides.retain.quiet_errors import quiet
 from simonides.services.administration import Administration
@@ -35,11 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.auditing import AuditReport, Entry
     from simonides.backends.embedded.bank import EmbeddedBank
-    from simonides.backends.embedded.reading import EntityCount
-    from simonides.backends.embedded.verification import VerifyReport
-    from simonides.lifecycle.briefing import Brief
     from simonides.lifecycle.reembedding import ReembedReport
     from simonides.lifecycle.staleness import DeadReference
     from simonides.lifecycle.step import MaintenanceReport
@@ -49,8 +45,11 @@ if TYPE_CHECKING:
         Enricher,
     )
     from simonides.recall.refining.mlp import Network
+    from simonides.records.audit import AuditReport, Entry, VerifyReport
+    from simonides.records.brief import Brief
     from simonides.records.diff import Diff
     from simonides.records.enrichment import EnrichReport
+    from simonides.records.entity import EntityCount
     from simonides.records.exchange import Counts, Imported, Restored, Synced
     from simonides.records.explanation import WhyNot
     from simonides.records.impression import Samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.verification import VerifyReport
+from simonides.records.audit import VerifyReport
 from simonides.records.hygiene import clean_choice
 from simonides.records.kind import Kind
 from simonides.records.time_to_live import ON_EXPIRY, TimeToLive, read_ttl

@@ -8,7 +8,6 @@ import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.errors import InputError, ModelDamagedError
 from simonides.index.view import LENIENT
 from simonides.profiles.environment import overridden
@@ -19,6 +18,7 @@ from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.refining.mlp import network_at
 from simonides.recall.search_arguments import SearchOptions, heeded, read_search_arguments
 from simonides.records.interval import HEAD
+from simonides.records.model_identity import mismatch, sparse_mismatch
 from simonides.records.query import Query
 from simonides.services.viewing import Viewing
 from simonides.text.query_dsl.clauses import read_clauses
@@ -194,7 +194,7 @@ class Answering:
         encoder, problem = self.context.parts.sparse()
         name, fingerprint = reading.sparse_encoder()
         if encoder is not None and fingerprint not in {"", encoder.fingerprint}:
-            return None, sparse_mismatch(name, encoder)
+            return None, sparse_mismatch(name, encoder.name)
         return encoder, problem
 
     def _learned_reranker(self, plan: Plan, embedder: Embedder | None) -> tuple[Network | None, str]:

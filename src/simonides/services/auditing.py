@@ -10,7 +10,7 @@ from simonides.records.hygiene import clean_count, clean_switch
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simonides.backends.embedded.auditing import AuditReport, Entry
+    from simonides.records.audit import AuditReport, Entry
     from simonides.services.context import BankContext
 
 

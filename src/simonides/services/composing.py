@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from simonides.lifecycle.briefing import Brief
     from simonides.protocols import Answerer
+    from simonides.records.brief import Brief
     from simonides.records.reflection import Reflection
     from simonides.services.context import BankContext
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simonides.backends.embedded.recall_audit import Told
 from simonides.errors import InputError, NotFoundError
 from simonides.recall.helping.running import JobRunner
+from simonides.records.audit import Told
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import parse_time
 from simonides.records.time_to_live import ERASE

@@ -14,8 +14,8 @@ from simonides.retain.readers import all_may_read
 from simonides.services.viewing import Viewing
 
 if TYPE_CHECKING:
-    from simonides.backends.embedded.reading import EntityCount
-    from simonides.backends.embedded.transaction import Entity, WriteTransaction
+    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.records.entity import Entity, EntityCount
     from simonides.services.context import BankContext
 
 

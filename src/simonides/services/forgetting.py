@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.forgetting import Selection
 from simonides.errors import InputError
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_ids, clean_switch, clean_text
 from simonides.records.interval import parse_time
+from simonides.records.receipt import Selection
 from simonides.services.write_path import erase
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.jobs import ENRICH
 from simonides.backends.embedded.upkeep import read_moves
 from simonides.errors import NotFoundError
 from simonides.lifecycle.maintaining import maintain
@@ -16,6 +15,7 @@ from simonides.lifecycle.thresholds import read_thresholds
 from simonides.lifecycle.undoing import note_stale, undo
 from simonides.lifecycle.wording import Writer
 from simonides.profiles.loader import load_lifecycle
+from simonides.records.enrichment import ENRICH
 from simonides.records.hygiene import clean_count, clean_ids, is_row_number
 from simonides.records.query import Filters
 from simonides.retain.enrichment_queue import EnrichmentRun

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.digest import content_key
 from simonides.errors import ConflictError, InputError
+from simonides.records.draft import content_key
 from simonides.records.hygiene import clean_count, clean_label, clean_text
 from simonides.records.interval import parse_time
 from simonides.records.model_identity import ModelIdentity

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.backends.embedded.expiry import ERASE, EXPIRE, moments_ended, roots_due
+from simonides.backends.embedded.expiry import moments_ended, roots_due
 from simonides.backends.embedded.upkeep import read_evidence
 from simonides.index.view import Ended, build_view
 from simonides.lifecycle.briefing import newest_first
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
+from simonides.records.expiry import ERASE, EXPIRE
 from simonides.records.query import Filters
 from simonides.services.view_rows import NameLookup, ViewRows
 

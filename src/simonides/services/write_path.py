@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.expiry import ERASE, expire_due
+from simonides.backends.embedded.expiry import expire_due
 from simonides.errors import EmbedderMismatchError, InputError
+from simonides.records.expiry import ERASE
 from simonides.records.interval import check_recorded
 from simonides.retain.conversations import with_messages
 from simonides.retain.items import read_items

@@ -192,7 +192,7 @@ def view_cost(
     from simonides.evaluation.view_cost import run_view_cost, view_cost_rows
     from simonides.models.catalogue import DEFAULT_EMBEDDER
     from simonides.models.resolve import load_embedder
-    from simonides.profiles.loader import list_profiles
+    from simonides.profiles import list_profiles
 
     with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
         costs = run_view_cost(
