@@ -52,7 +52,6 @@ DYNAMIC = {
     "surfaces/operations/checking.py": "patterns of schemas, which are swept, too",
     "surfaces/demo/demo.py": "a fixed question of the demo",
     "testing/fakes.py": "an escaped name, for tests",
-    "evaluation/scrubbing.py": "escaped names of a benchmark's corpus",
 }
 """Files whose functions make patterns from what is no constant, and why that is bounded."""
 

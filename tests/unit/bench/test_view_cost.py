@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from simonides.evaluation.view_cost import ViewCost, run_view_cost, view_cost_rows
+from bench.view_cost import ViewCost, run_view_cost, view_cost_rows
+
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bench.standing import MODES, load_standing, run_standing, summary
 
 from simonides.errors import InputError
-from simonides.evaluation.standing import MODES, load_standing, run_standing, summary
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Banks for `bench scale`: made the same every time, asked by every sort of query, measured in a process."""
+"""Banks for `bench.scale`: made the same every time, asked by every sort of query, measured in a process."""
 
 from __future__ import annotations
 
@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from bench import scale_measure
+from bench.scale import ScaleRun, budget, run_scale, slopes
+from bench.scale_bank import scale_bank
+from bench.scale_data import (
+    BLOCK,
+    HELD_OUT,
+    TAGS,
+    RealVectors,
+    TextMaker,
+    VectorMaker,
+    exact_nearest,
+    plain_scan_recall,
+)
+from bench.scale_peer import SETTINGS, ask_peer, build_peer
+from bench.scale_queries import SHARES, ReplayedEmbedder, load_queries, make_queries, save_queries
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation import scale_measure
-from simonides.evaluation.replayed import ReplayedEmbedder
-from simonides.evaluation.scale import ScaleRun, budget, run_scale, slopes
-from simonides.evaluation.scale_bank import scale_bank
-from simonides.evaluation.scale_base import RealVectors
-from simonides.evaluation.scale_peer import SETTINGS, ask_peer, build_peer
-from simonides.evaluation.scale_queries import SHARES, load_queries, make_queries, save_queries
-from simonides.evaluation.scale_texts import BLOCK, TAGS, TextMaker
-from simonides.evaluation.scale_vectors import HELD_OUT, VectorMaker, exact_nearest, plain_scan_recall
 from simonides.testing.embedder import StubTokenEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simonides.evaluation.scale_bank import ScaleBank
+    from bench.scale_bank import ScaleBank
 
 ROWS = 1_200
 DIMENSION = 64
@@ -169,6 +175,7 @@ def test_an_embedder_that_replays_knows_no_other_text() -> None:
 # -- measures
 
 
+@pytest.mark.soak
 def test_a_bank_is_measured_whole(
     bank: ScaleBank, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

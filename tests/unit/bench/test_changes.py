@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from datetime import datetime
@@ -12,9 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bench.changes import Case, Outcome, Seen, Statement, load_changes, run_changes, summary
 
 from simonides.errors import InputError
-from simonides.evaluation.changes import Case, Outcome, Seen, Statement, load_changes, run_changes, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -97,8 +98,9 @@ def _counted(part: Iterable[dict[str, Any]], by: Callable[[dict[str, Any]], Any]
     return Counter(by(row) for row in part)
 
 
-def test_no_text_is_of_the_everyday_set(data: Path) -> None:
-    folder = data / "everyday"
+def test_no_text_is_of_the_everyday_set() -> None:
+    repository = Path(__file__).resolve().parents[3]
+    folder = Path(os.environ.get("SIMONIDES_DATA", repository.parent / "shared" / "data")) / "everyday"
     if not folder.is_dir():
         pytest.skip(f"missing: {folder}")
     theirs = {_words(text) for file in folder.glob("*.json") for text in _texts(json.loads(file.read_text()))}
@@ -208,5 +210,5 @@ def test_few_coexisting_facts_are_closed(held: dict[str, Any]) -> None:
 
 
 def test_current_statements_lead(held: dict[str, Any]) -> None:
-    """Without a model; with the default embedder it is 0.93 (`simonides bench changes`, docs/guide/quality.md)."""
+    """Without a model; with the default embedder it is 0.93 (`python -m bench.changes`, docs/guide/quality.md)."""
     assert held["changes"]["all"]["first"] >= 0.6, held["stale"]

@@ -7,20 +7,25 @@ is encoder seconds / retain seconds: 1 means that retaining costs nothing beside
 from __future__ import annotations
 
 import resource
+import time
 from dataclasses import asdict, dataclass
 from datetime import UTC
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from simonides.evaluation.synthetic import synthetic_items
+from bench.changed_datasets import synthetic_items
+from bench.command import bench_parser, encoder, finish, run, say
+
 from simonides.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
+
 
 _SINGLES = 200
 
@@ -169,3 +174,25 @@ def _report(
 
 def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> int:
+    parser = bench_parser(__doc__)
+    parser.add_argument("--n", type=int, default=20_000, help="memories to retain")
+    parser.add_argument("--batch", type=int, default=256, help="memories per retain")
+    given = parser.parse_args()
+    with TemporaryDirectory(prefix="simonides-bench-") as folder:
+        report = run_ingest(
+            given.n,
+            store_path=Path(folder),
+            embedder=encoder(given.embedder),
+            wall=time.perf_counter,
+            cpu=time.process_time,
+            batch=given.batch,
+            progress=say,
+        )
+    return finish(given, f"ingest-{given.n}", report.to_dict())
+
+
+if __name__ == "__main__":
+    run(main)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench.scale_data import BLOCK
 
 from simonides.errors import MissingExtraError
-from simonides.evaluation.scale_texts import BLOCK
 from simonides.files import publish, working_folder_of
 from simonides.index.quantise import quantise_rows
 from simonides.text.word_lists import stopwords
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import apsw
+    from bench.scale_data import TextMaker
     from numpy.typing import NDArray
 
-    from simonides.evaluation.scale_texts import TextMaker
 
 NAME = "fts5-sqlite-vec"
 DEPTH = 100
@@ -148,7 +148,7 @@ def _nearest(connection: apsw.Connection, query: NDArray[np.float32], candidates
     if candidates <= DEPTH:
         return [number - 1 for number in numbers]
     held: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT number, scale, codes FROM codes WHERE number IN ({','.join('?' * len(numbers))})",  # noqa: S608 only marks
+        f"SELECT number, scale, codes FROM codes WHERE number IN ({','.join('?' * len(numbers))})",
         numbers,
     ).fetchall()
     codes = np.frombuffer(b"".join(code for _, _, code in held), np.int8).reshape(len(held), -1)

@@ -20,22 +20,29 @@ import shutil
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import DEPTH, as_mapping, contexts_of
+from simonides.evaluation.catalogue import load_dataset
 from simonides.evaluation.comparing import compare_systems
 from simonides.evaluation.measures import mean_measures
 from simonides.evaluation.report import QuestionResult
 from simonides.evaluation.results_file import Measured
 from simonides.files import SHARED, write_file
+from simonides.lifecycle.lasting import lasting_days
+from simonides.lifecycle.thresholds import read_thresholds
+from simonides.profiles.loader import load_lifecycle
+from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from simonides.bank import Bank
     from simonides.evaluation.asking import Progress
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
     from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
     from simonides.protocols import Embedder
     from simonides.records.recall import Recall
+
 
 TOLD_AGAIN_EVERY = 3
 TELLINGS = 2
@@ -310,3 +318,32 @@ def _numbered(corpus: Corpus, window: int) -> list[tuple[Item, str]]:
     """The turns that are told again; each is in no session then."""
     told = list(zip(corpus.items, contexts_of(corpus, window), strict=True))
     return [(replace(item, session=""), context) for item, context in told[::TOLD_AGAIN_EVERY]]
+
+
+def main() -> int:
+    parser = bench_parser(__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/")
+    parser.add_argument("--limit", type=int, help="only the first LIMIT questions")
+    given = parser.parse_args()
+    dataset = load_dataset("locomo", given.data).first(given.limit)
+    with TemporaryDirectory(prefix="simonides-bench-") as folder:
+        measured = MaintainedRun(
+            dataset, Path(folder), WINDOW, embedder=recall_embedder(given.embedder), progress=say
+        )
+        groups = [group.to_dict() for group in measured.run()]
+    result = {
+        "dataset": dataset.name,
+        "conversations": len(dataset.corpora),
+        "questions": sum(question.answerable for question in dataset.questions),
+        "groups": groups,
+        "age_of_what_is_asked_days": measured.ages(),
+        "lasting_days": {
+            profile: lasting_days(read_thresholds(*load_lifecycle(profile)))
+            for profile in ("default", "engram")
+        },
+    }
+    return finish(given, "lifecycle-locomo", result)
+
+
+if __name__ == "__main__":
+    run(main)

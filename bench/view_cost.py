@@ -8,20 +8,26 @@ speed meets them alike; the ratio to the owner's recall of now is what to look a
 from __future__ import annotations
 
 import statistics
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from simonides.evaluation.synthetic import synthetic_items
+from bench.changed_datasets import synthetic_items
+from bench.command import bench_parser, encoder, finish, run, say
+
+from simonides.profiles.loader import list_profiles
 from simonides.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
+
 
 _BATCH = 500
 _ROUNDS = 3
@@ -121,3 +127,23 @@ def _one_profile(
                 spent[name].append((cpu() - start) * 1000)
     p50 = {name: statistics.median(times) for name, times in spent.items()}
     return ViewCost(p50["owner"], p50["past"] / p50["owner"], p50["principal"] / p50["owner"])
+
+
+def main() -> int:
+    parser = bench_parser(__doc__)
+    parser.add_argument("--n", type=int, default=10_000, help="memories to retain, from 2")
+    given = parser.parse_args()
+    with TemporaryDirectory(prefix="simonides-bench-") as folder:
+        costs = run_view_cost(
+            given.n,
+            store_path=Path(folder),
+            embedder=encoder(given.embedder),
+            profiles=list_profiles(),
+            cpu=time.process_time,
+            progress=say,
+        )
+    return finish(given, f"view-cost-{given.n}", {"n": given.n, "profiles": view_cost_rows(costs)})
+
+
+if __name__ == "__main__":
+    run(main)

@@ -6,12 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from bench.changed_datasets import correct, read_corrections, with_distractors
+from bench.leaks import renamed, scrub_ids, scrub_names
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.corrections import correct, read_corrections
 from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.distractors import with_distractors
-from simonides.evaluation.scrubbing import renamed, scrub_ids, scrub_names
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from bench.lifecycle import PARTS, UNMAINTAINED, MaintainedRun
 
 from simonides.errors import InputError
 from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.maintained import PARTS, UNMAINTAINED, MaintainedRun
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ Their vectors are held-out outputs of the encoder, of which nothing in the bank 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench.scale_data import TAGS
 
-from simonides.evaluation.replayed import ReplayedEmbedder
-from simonides.evaluation.scale_texts import TAGS
+from simonides.errors import InputError
 from simonides.files import SHARED, new_file, write_file
 from simonides.text.dates import MONTHS
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from simonides.evaluation.scale_base import RealVectors
-    from simonides.evaluation.scale_texts import TextMaker
-    from simonides.evaluation.scale_vectors import VectorMaker
+    from bench.scale_data import RealVectors, TextMaker, VectorMaker
+    from numpy.typing import NDArray
+
 
 SHARES: Mapping[str, int] = {"plain": 200, "filtered": 100, "as_of": 75, "multi_hop": 75, "temporal": 50}
 """Queries of each sort."""
@@ -161,3 +161,43 @@ def load_queries(folder: Path) -> ScaleQueries:
         {text: tokens[offsets[i] : offsets[i + 1]] for i, text in enumerate(texts)},
     )
     return ScaleQueries(queries, embedder)
+
+
+@dataclass(frozen=True)
+class ReplayedEmbedder:
+    """Answers with what was made before (``protocols.Embedder``, ``protocols.TokenEmbedder``).
+
+    Attributes:
+        name, fingerprint, dimension: of the embedder that made the vectors.
+        vectors: by text, unit.
+        tokens: by text, unit vectors of its tokens.
+    """
+
+    name: str
+    fingerprint: str
+    dimension: int
+    vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    tokens: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts that are known."""
+        return np.stack([self.encode_query(text) for text in texts])
+
+    def encode_query(self, text: str) -> NDArray[np.float32]:
+        """Vector of a text that is known."""
+        if text not in self.vectors:
+            raise InputError("text", "is none whose vector was kept; open the bank with the embedder itself")
+        return self.vectors[text]
+
+    def encode_both(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], Sequence[NDArray[np.float32]]]:
+        """Vectors of texts and of their tokens."""
+        return self.encode(texts), [self.tokens[text] for text in texts]
+
+    def encode_query_both(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Vectors of a text and of its tokens."""
+        return self.encode_query(text), self.tokens[text]
+
+
+def replayed(real: RealVectors) -> ReplayedEmbedder:
+    """One that stands in for the encoder of *real* where vectors are handed in."""
+    return ReplayedEmbedder(real.name, real.fingerprint, real.vectors.shape[1])

@@ -16,7 +16,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
+
+from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.evaluation.everyday import ORIGIN
 from simonides.evaluation.source_file import read_json, wrong_form
@@ -24,12 +28,12 @@ from simonides.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from simonides.bank import Bank
     from simonides.evaluation.asking import Progress
     from simonides.protocols import Embedder
     from simonides.records.recall import Recall
+
 
 MODES = ("plain", "pinned", "standing")
 _NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -144,3 +148,25 @@ def _rates(answers: Sequence[Shown]) -> dict[str, float]:
 
 def _mean(values: Sequence[float]) -> float:
     return round(sum(values) / len(values), 4) if values else 0.0
+
+
+def main() -> int:
+    parser = bench_parser(__doc__, profile="default")
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds the folder everyday")
+    parser.add_argument("--max-tokens", type=int, default=4096, help="budget of a context")
+    given = parser.parse_args()
+    banks = load_standing(given.data / "everyday")
+    with TemporaryDirectory(prefix="simonides-bench-") as folder:
+        shown = run_standing(
+            banks,
+            store_path=Path(folder),
+            profile=given.profile,
+            max_tokens=given.max_tokens,
+            embedder=recall_embedder(given.embedder),
+            progress=say,
+        )
+    return finish(given, "standing", summary(shown))
+
+
+if __name__ == "__main__":
+    run(main)

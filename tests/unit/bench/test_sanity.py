@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from bench.ablation import oracle, random_order
+
 from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
 from simonides.evaluation.report import QuestionResult
-from simonides.evaluation.sanity import oracle, random_order
 
 ITEMS = tuple(Item(f"k{n}", f"text {n}") for n in range(40))
 QUESTIONS = (Question("q1", "one", ("k1",), "1"), Question("q2", "two", ("k2",), "1"))

@@ -1,43 +1,199 @@
-"""Build a bank of any size for ``bench scale``, or use the one that is there.
+"""Build a bank of any size for ``bench.scale``, or use the one that is there.
 
 ``FOLDER/scale-<count>-<digest>/`` holds the store, ``vectors.npy`` (float32, for the exact twin), which tags
 the rows bear, the queries, and ``about.json``, which says how the intake went and is written last: a folder
 without it is of a run that was cut off, and is refused.
+
+The bank gets the graph that years of use would have given it, written as real rows, because comparing a
+million memories takes hours and it is known here who is near to whom:
+
+    mentions   of every name that stands in a row's text; names follow a power law
+    semantic   to the last two rows that were grown from the same real vector, weight = their cosine
+    temporal   to the row before
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import resource
 import shutil
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from bench.scale_data import BLOCK, TextMaker, VectorMaker
+from bench.scale_queries import make_queries, replayed, save_queries
 
+from simonides.backends.embedded.bank import EmbeddedBank
+from simonides.backends.embedded.folder import folder_name
 from simonides.errors import InputError
-from simonides.evaluation.process_usage import Usage, usage
-from simonides.evaluation.replayed import replayed
-from simonides.evaluation.scale_graph import write_graph
-from simonides.evaluation.scale_queries import make_queries, save_queries
-from simonides.evaluation.scale_texts import BLOCK, TextMaker
-from simonides.evaluation.scale_vectors import VectorMaker
 from simonides.files import SHARED, new_file, write_file
+from simonides.records.interval import to_micros
+from simonides.retain.names import fold_name
 from simonides.store import open_store
+from simonides.text.analyser import TextAnalyser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
+    from bench.scale_data import RealVectors, TextBlock
     from numpy.typing import NDArray
 
-    from simonides.evaluation.scale_base import RealVectors
+    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.bank import Bank
 
     Progress = Callable[[str, int, int | None], None]
+
+
+_NEAR = 2
+_TEMPORAL_WEIGHT = 0.9
+
+
+def write_graph(
+    bank: Bank,
+    store: Path,
+    maker: TextMaker,
+    vectors: NDArray[np.float32],
+    bases: NDArray[np.int64],
+    *,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> dict[str, Any]:
+    """Write mentions and links of every row; returns how many of each.
+
+    Args:
+        bank: loaded, row r being item r.
+        store: folder of its store.
+        maker: of the texts.
+        vectors: of the rows.
+        bases: what each row was grown from.
+        progress: told ("write graph", done, all).
+    """
+    rows = EmbeddedBank(store / folder_name(bank.name), TextAnalyser(), create=False)
+    latest = np.full((int(bases.max()) + 1, _NEAR), -1, np.int64)
+    numbers: dict[int, int] = {}
+    counts = {"mentions": 0, "links": 0}
+    now = to_micros(datetime.now(UTC))
+    try:
+        for place in range(maker.blocks):
+            block = maker.block(place)
+            with rows.loading(now) as transaction:
+                counts["mentions"] += _mention(transaction, maker, block, numbers)
+                counts["links"] += _link(transaction, block, vectors, bases, latest)
+                # One change tells every reader to look for new edges.
+                transaction.linked_later(block.first)
+            if progress:
+                progress("write graph", min(maker.count, (place + 1) * BLOCK), maker.count)
+        rows.merge_if_due(force=True)
+    finally:
+        rows.close()
+    return counts
+
+
+def _mention(
+    transaction: WriteTransaction, maker: TextMaker, block: TextBlock, numbers: dict[int, int]
+) -> int:
+    written = 0
+    for row, names in enumerate(block.names.tolist()):
+        for name in dict.fromkeys(name for name in names if name >= 0):
+            if name not in numbers:
+                spelled = maker.people[name]
+                numbers[name] = transaction.add_entity(spelled, fold_name(spelled), "person", (), "")
+            transaction.mention(block.first + row, numbers[name])
+            written += 1
+    return written
+
+
+def _link(
+    transaction: WriteTransaction,
+    block: TextBlock,
+    vectors: NDArray[np.float32],
+    bases: NDArray[np.int64],
+    latest: NDArray[np.int64],
+) -> int:
+    written = 0
+    for row in range(block.first, block.first + len(block.items)):
+        for other in latest[bases[row]].tolist():
+            if other >= 0:
+                cosine = float(vectors[row] @ vectors[other])
+                transaction.link(row, other, "semantic", min(1.0, max(0.0, round(cosine, 4))))
+                written += 1
+        latest[bases[row]] = (row, latest[bases[row], 0])
+        if row:
+            transaction.link(row, row - 1, "temporal", _TEMPORAL_WEIGHT)
+            written += 1
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Totals since the process began.
+
+    Attributes:
+        wall: seconds on a clock that never goes back.
+        own_cpu: seconds of CPU of this process, all threads.
+        cpu: the same with children that have ended.
+        written: bytes handed to the system by write calls.
+        peak_mb: largest resident memory.
+        load: average number of runnable processes over the last minute.
+    """
+
+    wall: float
+    own_cpu: float
+    cpu: float
+    written: int
+    peak_mb: float
+    load: float
+
+
+def usage() -> Usage:
+    """What was used up to now."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = time.process_time()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return Usage(
+        wall=time.perf_counter(),
+        own_cpu=own,
+        cpu=own + children.ru_utime + children.ru_stime,
+        written=_status("/proc/self/io").get("wchar", 0),
+        # Kilobytes, but on macOS bytes.
+        peak_mb=peak / (1 << 20 if sys.platform == "darwin" else 1 << 10),
+        load=load_average(),
+    )
+
+
+def load_average() -> float:
+    """Runnable processes over the last minute; 0 where the system does not tell."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def resident_mb() -> tuple[float, float]:
+    """Resident memory in MB: all of it, and what is private to the process (no file behind it)."""
+    found = _status("/proc/self/status")
+    if "VmRSS" in found:
+        return found["VmRSS"] / 1024, found.get("RssAnon", 0) / 1024
+    peak = usage().peak_mb
+    return peak, peak
+
+
+def _status(path: str) -> dict[str, int]:
+    """Numbers by name from a file of the kernel; empty where there is none."""
+    try:
+        lines = Path(path).read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split(":", 1) for line in lines if ":" in line)
+    return {
+        name: int(value.split()[0]) for name, value in pairs if value.split() and value.split()[0].isdigit()
+    }
+
 
 BANK = "scale"
 ABOUT, STORE, VECTORS, TAGGED = "about.json", "store", "vectors.npy", "tagged.npy"

@@ -20,7 +20,11 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
+
+from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.errors import InputError
 from simonides.evaluation.source_file import wrong_form
@@ -28,13 +32,13 @@ from simonides.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from simonides.bank import Bank
     from simonides.evaluation.asking import Progress
     from simonides.protocols import Embedder
     from simonides.records.recall import Recall
     from simonides.store import Store
+
 
 _START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 _DAY, _LATER = timedelta(days=1), timedelta(days=30)
@@ -248,3 +252,24 @@ def _pair_rates(pairs: Sequence[Outcome]) -> dict[str, float]:
 
 def _share(right: Sequence[bool]) -> float:
     return round(sum(right) / len(right), 4) if right else 0.0
+
+
+def main() -> int:
+    parser = bench_parser(__doc__, profile="default")
+    parser.add_argument("--data", type=Path, required=True, help="folder of changes_HALF.jsonl and the like")
+    parser.add_argument("--half", action="append", help="development (default) or held; may be repeated")
+    given = parser.parse_args()
+    cases = load_changes(given.data, given.half or ("development",))
+    with TemporaryDirectory(prefix="simonides-bench-") as folder:
+        outcomes = run_changes(
+            cases,
+            store_path=Path(folder),
+            profile=given.profile,
+            embedder=recall_embedder(given.embedder),
+            progress=say,
+        )
+    return finish(given, "changes", summary(outcomes))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from types import ModuleType
 
-SCRIPT = Path(__file__).parents[2] / "bench" / "run_quality.py"
+SCRIPT = Path(__file__).parents[3] / "bench" / "run_quality.py"
 
 
 @pytest.fixture
@@ -72,8 +72,8 @@ def test_each_measurement_gets_a_file_with_its_circumstances(
     run = page["run"]
     assert run["date"] == "2026-03-01"
     assert run["command"] == (
-        "simonides bench quality --dataset locomo --profile lexical --data DATA --keep-banks FOLDER/banks"
-        " --limit 3 --runs FOLDER/runs"
+        "simonides bench quality --dataset locomo --profile lexical --json --data DATA"
+        " --keep-banks FOLDER/banks --limit 3 --runs FOLDER/runs"
     )
     assert run["machine"]["cpus"] >= 1
     assert set(run["libraries"]) >= {"simonides", "numpy", "onnxruntime"}
@@ -111,20 +111,6 @@ def test_without_data_it_says_what_to_do(
     assert "DATA=" in capsys.readouterr().err
 
 
-def test_intake_is_measured_alone_when_asked(
-    run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(run_quality, "_answer", lambda arguments: {"n": int(arguments[3])})
-    arguments = ["--ingest", "7", "--date", "2026-03-01", "--results", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["run_quality", *arguments])
-
-    assert run_quality.main() == 0
-
-    page = json.loads((tmp_path / "ingest-7.json").read_text("utf-8"))
-    assert page["result"] == {"n": 7}
-    assert page["run"]["command"] == "simonides bench ingest --n 7 --json"
-
-
 def test_relevance_gets_a_file_with_vectors_and_one_by_words(
     run_quality: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -139,7 +125,7 @@ def test_relevance_gets_a_file_with_vectors_and_one_by_words(
     options = ["--relevance", "--data", str(tmp_path), "--date", "2026-03-01", "--results", str(results)]
     monkeypatch.setattr(sys, "argv", ["run_quality", *options])
     assert run_quality.main() == 0
-    command = ["bench", "relevance", "--json", "--embedder"]
+    command = ["simonides", "bench", "relevance", "--json", "--embedder"]
     assert asked == [[*command, how, "--data", str(tmp_path)] for how in ("auto", "none")]
     for name, how in (("relevance", "auto"), ("relevance-words", "none")):
         page = json.loads((results / f"{name}.json").read_text("utf-8"))

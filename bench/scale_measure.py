@@ -1,6 +1,6 @@
-"""Ask a bank of ``bench scale`` its queries and measure; runs in a process of its own.
+"""Ask a bank of ``bench.scale`` its queries and measure; runs in a process of its own.
 
-    python -m simonides.evaluation.scale_measure FOLDER PROFILE [PEER]
+    python -m bench.scale_measure FOLDER PROFILE [PEER]
 
 A fresh process knows what opening and the first recall cost, and its memory is that of recall alone. A
 stage's CPU is its thread's; what no stage accounts for (the view's masks, the digests of what is returned) is
@@ -13,12 +13,8 @@ import json
 import os
 import sys
 import time
-
-if __name__ == "__main__":
-    # Before numpy is imported: threads of its algebra would count as no stage's.
-    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
-
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,19 +22,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench.scale_bank import ABOUT, BANK, STORE, TAGGED, VECTORS, load_average, resident_mb
+from bench.scale_data import BLOCK, TAGS, TextMaker, exact_nearest, plain_scan_recall
+from bench.scale_peer import NAME as PEER
+from bench.scale_peer import SETTINGS, ask_peer
+from bench.scale_queries import load_queries
 
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.folder import folder_name
 from simonides.errors import ModelError
-from simonides.evaluation.process_usage import load_average, resident_mb
-from simonides.evaluation.scale_bank import ABOUT, BANK, STORE, TAGGED, VECTORS
-from simonides.evaluation.scale_peer import NAME as PEER
-from simonides.evaluation.scale_peer import SETTINGS, ask_peer
-from simonides.evaluation.scale_queries import load_queries
-from simonides.evaluation.scale_sizes import disk_sizes
-from simonides.evaluation.scale_texts import BLOCK, TAGS, TextMaker
-from simonides.evaluation.scale_vectors import exact_nearest, plain_scan_recall
 from simonides.files import SHARED, write_file
+from simonides.index.block import block_arrays
+from simonides.index.files import FileLayer
+from simonides.index.generation import read_generation
+from simonides.index.graph import graph_arrays
 from simonides.models.resolve import load_embedder
 from simonides.profiles.loader import load_profile
 from simonides.records.interval import to_micros
@@ -52,13 +49,65 @@ from simonides.text.times.expressions import find_stated_times
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from bench.scale_queries import ScaleQueries, ScaleQuery
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.evaluation.scale_queries import ScaleQueries, ScaleQuery
     from simonides.recall.pipeline import Plan
     from simonides.records.extraction import Extraction
     from simonides.records.recall import Recall
+
+
+HELIX = frozenset({"column", "vector", "text", "expansion", "graph"})
+"""Families of arrays that a recall by ``helix`` reads."""
+
+
+def disk_sizes(store: Path, name: str, rows: int) -> dict[str, Any]:
+    """Bytes per row on disk: all, the database, and the derived arrays by family.
+
+    Args:
+        store: folder of the store.
+        name: of the bank.
+        rows: that the bank holds, from 1.
+    """
+    folder = store / folder_name(name)
+    families = _families(folder)
+    everything = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    mapped = sum(families.values())
+    return {
+        "mapped_mb": round(mapped / (1 << 20), 1),
+        "disk_bytes_per_memory": round(everything / rows, 1),
+        "derived_bytes_per_memory": {
+            "helix": round(sum(size for name, size in families.items() if name in HELIX) / rows, 1),
+            "all": round(mapped / rows, 1),
+            **{name: round(size / rows, 1) for name, size in sorted(families.items())},
+        },
+    }
+
+
+def _families(folder: Path) -> Mapping[str, int]:
+    bank = EmbeddedBank(folder, TextAnalyser(), create=False)
+    try:
+        with bank.reading() as reading:
+            number = reading.meta.generation
+    finally:
+        bank.close()
+    sizes: Counter[str] = Counter()
+    if not number:
+        return sizes
+    generation = read_generation(FileLayer(), folder / "index", number)
+    for block in generation.blocks:
+        for name, array in block_arrays(block).items():
+            sizes[name.split(".")[0]] += array.nbytes
+    for array in graph_arrays(generation.graph).values():
+        sizes["graph"] += array.nbytes
+    return sizes
+
+
+if __name__ == "__main__":
+    # Before numpy is imported: threads of its algebra would count as no stage's.
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
 
 DEPTH = 100
 _SANITY_QUERIES = 100

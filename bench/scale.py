@@ -1,7 +1,11 @@
 """Recall on banks of any size: what it costs by stage, how far it agrees with the exact twin, how it grows.
 
+    python -m bench.scale --n 100000 --profile helix --data DATA --keep BANKS --against fts5-sqlite-vec
+
 Each bank is measured in a process of its own (``scale_measure``), which starts with nothing in memory. Over
 several sizes the growth is the slope of a line through (log n, log value): 1 = in proportion to the size.
+Banks are kept under ``--keep``, because a million memories take minutes to load. With ``--date`` each size
+and profile is written to a file of its own; ``docs/plot_scale.py`` draws them.
 """
 
 from __future__ import annotations
@@ -12,29 +16,31 @@ import resource
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench.command import ROOT, bench_parser, encoder, run, say, write_result
+from bench.scale_bank import BANK, STORE, VECTORS, scale_bank
+from bench.scale_data import TextMaker, real_vectors
+from bench.scale_measure import PEER_FILE
+from bench.scale_peer import NAME as PEER
+from bench.scale_peer import build_peer
+from bench.scale_queries import load_queries
 
 from simonides.errors import InputError, StoreError, UnknownNameError
-from simonides.evaluation.scale_bank import BANK, STORE, VECTORS, scale_bank
-from simonides.evaluation.scale_base import real_vectors
-from simonides.evaluation.scale_measure import PEER_FILE
-from simonides.evaluation.scale_peer import NAME as PEER
-from simonides.evaluation.scale_peer import build_peer
-from simonides.evaluation.scale_queries import load_queries
-from simonides.evaluation.scale_texts import TextMaker
 from simonides.profiles.loader import load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from simonides.protocols import Embedder
 
     Progress = Callable[[str, int, int | None], None]
+
 
 BUDGETS: Mapping[int, float] = {10_000: 9.0, 100_000: 18.0, 1_000_000: 40.0}
 """CPU milliseconds at the 95th percentile that a recall by ``helix`` may cost, less the encoder, by size."""
@@ -127,9 +133,13 @@ def budget(profile: str, count: int) -> float | None:
 
 
 def _measured(folder: Path, run: ScaleRun, count: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "simonides.evaluation.scale_measure", str(folder), run.profile]
-    answer = subprocess.run(  # noqa: S603 our own module
-        [*command, run.against] if run.against else command, capture_output=True, text=True, check=False
+    command = [sys.executable, "-m", "bench.scale_measure", str(folder.resolve()), run.profile]
+    answer = subprocess.run(
+        [*command, run.against] if run.against else command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
     )
     if answer.returncode:
         last = answer.stderr.strip().splitlines()[-1:] or ["it was killed"]
@@ -163,7 +173,7 @@ def _cold_command(folder: Path, run: ScaleRun) -> dict[str, float]:
 def _timed(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[float, float]:
     """Seconds of wall time and of CPU that a command takes."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    answer = subprocess.run(  # noqa: S603 our own program
+    answer = subprocess.run(
         [sys.executable, "-m", "simonides", *arguments], capture_output=True, check=False, env=environment
     )
     passed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -171,3 +181,39 @@ def _timed(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[fl
     if answer.returncode > 1:
         raise StoreError(f"a cold recall failed: {answer.stderr.decode(errors='replace').strip()}")
     return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> int:
+    parser = bench_parser(__doc__)
+    parser.add_argument("--n", type=int, action="append", help="memories (10000); may be repeated")
+    parser.add_argument("--profile", action="append", help="name or path (helix); may be repeated")
+    parser.add_argument("--data", type=Path, help="folder of the datasets, whose sentences give real vectors")
+    parser.add_argument("--keep", type=Path, help="keep the banks there, and use those that are there")
+    parser.add_argument("--against", default="", help=f"also ask {PEER} the same")
+    parser.add_argument("--workers", type=int, default=1, help="processes that prepare what is loaded")
+    parser.add_argument("--seed", type=int, default=1, help="of everything")
+    given = parser.parse_args()
+    place = TemporaryDirectory(prefix="simonides-bench-") if given.keep is None else nullcontext(given.keep)
+    found = {}
+    with place as folder:
+        for profile in given.profile or ["helix"]:
+            scale_run = ScaleRun(
+                Path(folder),
+                given.data,
+                encoder(given.embedder),
+                profile,
+                given.against,
+                given.workers,
+                given.seed,
+            )
+            answer = run_scale(scale_run, given.n or [10_000], progress=say)
+            found[profile] = answer
+            for one in answer.get("sizes", [answer]) if given.date else ():
+                file = f"scale-{profile}-{one['n']}"
+                write_result(given.results, file, sys.argv[1:], given.date, one)
+    print(json.dumps(found if len(found) > 1 else answer, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)
