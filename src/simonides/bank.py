@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.files import translates_disk_errors
-from simonides.forking import Origin, refused_after_fork
+from simonides.forking import Origin
 from simonides.lifecycle.step import MOST_STEPS
 from simonides.retain.conversations import WINDOW
-from simonides.retain.quiet_errors import quiet
 from simonides.services.administration import Administration
 from simonides.services.auditing import Auditing
 from simonides.services.composing import Composing
@@ -18,6 +16,7 @@ from simonides.services.entities import Entities
 from simonides.services.explaining import Explaining
 from simonides.services.exporting import Exporting
 from simonides.services.forgetting import Forgetting
+from simonides.services.guarding import guarded
 from simonides.services.importing import Importing
 from simonides.services.keyed_records import KeyedStorage
 from simonides.services.learning import Learning
@@ -66,9 +65,11 @@ if TYPE_CHECKING:
     from simonides.services.context import StoreParts
 
 
-@refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
-@quiet(lambda bank: bank._context.parts.redact)  # noqa: SLF001 see above
-@translates_disk_errors(lambda bank: bank._context.rows.folder.parent)  # noqa: SLF001 see above
+@guarded(
+    origin=lambda bank: bank._origin,  # noqa: SLF001 the decorator is of this class
+    folder=lambda bank: bank._context.rows.folder.parent,  # noqa: SLF001 see above
+    policy=lambda bank: bank._context.parts.redact,  # noqa: SLF001 see above
+)
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 

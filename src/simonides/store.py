@@ -26,8 +26,8 @@ from simonides.errors import (
     StoreError,
     UnavailableError,
 )
-from simonides.files import disk_errors, make_folder, translates_disk_errors
-from simonides.forking import Origin, refused_after_fork
+from simonides.files import disk_errors, make_folder
+from simonides.forking import Origin
 from simonides.models.on_demand import (
     EmbedderSource,
     RerankerSource,
@@ -43,10 +43,10 @@ from simonides.records.interval import parse_time
 from simonides.records.zone import default_zone, read_zone
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
-from simonides.retain.quiet_errors import quiet
 from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
 from simonides.services.context import StoreParts
+from simonides.services.guarding import guarded
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_stated_times
 
@@ -249,9 +249,12 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-@refused_after_fork(lambda store: store._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
-@quiet(lambda store: store.redact)
-@translates_disk_errors(lambda store: store.folder)
+@guarded(
+    origin=lambda store: store._origin,  # noqa: SLF001 the decorator is of this class
+    folder=lambda store: store.folder,
+    policy=lambda store: store._parts.redact,  # noqa: SLF001 see above
+    silent=("close",),
+)
 class Store:
     """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
 

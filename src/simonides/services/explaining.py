@@ -37,7 +37,9 @@ class Explaining:
         request, search = answering.read_options(query, {**RECALL_DEFAULTS, **options})
         plan, recording = answering.plan(profile), Recording()
         with context.reading() as reading:
-            plan, view = Viewing(context).for_plan(plan, reading, request.filters, context.now())
+            viewing = Viewing(context)
+            view = viewing.view(reading, request.filters, context.now())
+            plan, view = viewing.with_observations(plan, view, reading, request.filters)
             answer, tools = answering.answer(plan, view, request, search, reading, recording)
             context.record_read("why_not", reading, [memory], query)
             return find_why_not(versions, Recalled(plan, view, tools, request.filters, answer, recording))

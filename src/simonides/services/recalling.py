@@ -103,7 +103,9 @@ class Recalling:
         plan = plan or answering.plan(profile)
         recording, now = Recording(), context.now()
         with context.reading() as reading:
-            plan, view = Viewing(context).for_plan(plan, reading, request.filters, now)
+            viewing = Viewing(context)
+            view = viewing.view(reading, request.filters, now)
+            plan, view = viewing.with_observations(plan, view, reading, request.filters)
             answer, _ = answering.answer(plan, view, request, search, reading, recording)
             reading.check([hit.memory.ordinal for hit in (*answer.standing, *answer)])
             trace = answer.trace
@@ -239,7 +241,9 @@ class Recalling:
         request, search = answering.read_options(_WARMING, RECALL_DEFAULTS)
         with self.context.reading() as reading:
             touch(reading.snapshot)
-            plan, view = Viewing(self.context).for_plan(plan, reading, request.filters, self.context.now())
+            viewing = Viewing(self.context)
+            view = viewing.view(reading, request.filters, self.context.now())
+            plan, view = viewing.with_observations(plan, view, reading, request.filters)
             try:
                 answering.answer(plan, view, request, search, reading, None)
             except ModelError as error:

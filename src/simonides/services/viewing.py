@@ -58,9 +58,10 @@ class Viewing:
         principal = self.context.principal
         return ViewRows(reading, NameLookup(reading, None if principal is None else (principal,)))
 
-    def for_plan(self, plan: Plan, reading: Reading, filters: Filters, now: int) -> tuple[Plan, BankView]:
-        """A view, and the plan that stands observations in for their sources where the caller prefers it."""
-        view = self.view(reading, filters, now)
+    def with_observations(
+        self, plan: Plan, view: BankView, reading: Reading, filters: Filters
+    ) -> tuple[Plan, BankView]:
+        """A plan and a view in which observations stand in for their sources, if *filters* prefer them."""
         if not filters.observations:
             return plan, view
         evidence = read_evidence(reading.connection, view.known_at)
