@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.forking import Origin
 from simonides.lifecycle.step import MOST_STEPS
+from simonides.recall.observing import operation
 from simonides.retain.conversations import WINDOW
 from simonides.services.administration import Administration
 from simonides.services.auditing import Auditing
@@ -16,7 +17,7 @@ from simonides.services.entities import Entities
 from simonides.services.explaining import Explaining
 from simonides.services.exporting import Exporting
 from simonides.services.forgetting import Forgetting
-from simonides.services.guarding import guarded
+from simonides.services.guarding import Guard
 from simonides.services.importing import Importing
 from simonides.services.keyed_records import KeyedStorage
 from simonides.services.learning import Learning
@@ -65,10 +66,12 @@ if TYPE_CHECKING:
     from simonides.services.context import StoreParts
 
 
-@guarded(
+@Guard(
     origin=lambda bank: bank._origin,  # noqa: SLF001 the decorator is of this class
     folder=lambda bank: bank._context.rows.folder.parent,  # noqa: SLF001 see above
     policy=lambda bank: bank._context.parts.redact,  # noqa: SLF001 see above
+    span=lambda bank, verb: operation(bank.name, verb),
+    finish=lambda bank, answer: bank._context.as_told(answer),  # noqa: SLF001 see above
 )
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
@@ -612,6 +615,7 @@ class Bank:
         path: str | None = None,
         salience: float | None = None,
         confidence: float | None = None,
+        ttl: float | timedelta | str | None = None,
         expected_version: int | None = None,
     ) -> Memory:
         """Change what a memory says, or what is noted about it, as a new version of it.
@@ -634,6 +638,9 @@ class Bank:
             path: the same.
             salience: the same.
             confidence: the same.
+            ttl: how long it lives from now on, as for ``retain``; ``"never"`` = it has no end. It is of the
+                memory, not of a version, and makes none. One that was archived comes back; what becomes of it
+                at its end stays, and one that is to be erased then is not erased sooner.
             expected_version: the version that the caller has seen (``Memory.version``), from 1; ``None`` =
                 whichever there is.
 
@@ -704,6 +711,7 @@ class Bank:
         Raises:
             NotFoundError: there is no such memory; nothing was changed.
             InputError: *kind* is no kind, or quarantine.
+            ConflictError: one holds a value under a key that another value holds by now; nothing was changed.
         """
         return Editing(self._context).release(ids, kind=kind)
 

@@ -46,7 +46,7 @@ from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
 from simonides.services.context import StoreParts
-from simonides.services.guarding import guarded
+from simonides.services.guarding import Guard
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_stated_times
 
@@ -249,7 +249,7 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-@guarded(
+@Guard(
     origin=lambda store: store._origin,  # noqa: SLF001 the decorator is of this class
     folder=lambda store: store.folder,
     policy=lambda store: store._parts.redact,  # noqa: SLF001 see above

@@ -36,6 +36,7 @@ from simonides.records.interval import (
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
+from simonides.records.stamps import end_of_millisecond
 from simonides.records.state import ARCHIVED, CONSOLIDATED, STANDING
 
 if TYPE_CHECKING:
@@ -351,6 +352,10 @@ def build_view(
     known_at = filters.known_at
     if known_at is None:
         known_at = HEAD if filters.as_of is None else as_of
+    if filters.principal is not None:
+        # A principal knows stamps to the millisecond, and asks by them.
+        as_of = as_of if as_of == now else end_of_millisecond(as_of)
+        known_at = end_of_millisecond(known_at)
     conditions = [
         at_most("ingested_at", known_at),
     ]
@@ -484,25 +489,28 @@ def _compared(snapshot: IndexSnapshot, readers: Sequence[bool], now: int) -> NDA
 
 
 def tagged(
-    snapshot: IndexSnapshot, tag: str, principal: str | None, ended: Sequence[int] = ()
+    snapshot: IndexSnapshot,
+    tag: str,
+    principal: str | None,
+    ended: Sequence[int] = (),
+    *,
+    quarantined: bool = False,
 ) -> NDArray[np.int64]:
     """Ordinals of the current versions with *tag* that *principal* may read, in the order of storing.
 
-    Also those that are archived or whose validity has ended; what is in quarantine and consolidated
-    observations are left out.
+    Also those that are archived or whose validity has ended; consolidated observations are left out.
 
     Args:
         snapshot: the bank.
         tag: of the versions.
         principal: who asks; ``None`` = the owner.
         ended: first versions of memories that are not there any more.
+        quarantined: also what is in quarantine.
     """
     named = np.array([tag in held for held in snapshot.label_sets], np.bool_)
-    conditions = [
-        listed("tags", named),
-        listed("kind", _ALL_BUT_QUARANTINE),
-        without("state", CONSOLIDATED),
-    ]
+    conditions = [listed("tags", named), without("state", CONSOLIDATED)]
+    if not quarantined:
+        conditions.append(listed("kind", _ALL_BUT_QUARANTINE))
     mask = _allowed(snapshot, principal).copy()
     narrow(mask, snapshot.blocks, conditions)
     _drop_expired(mask, snapshot, HEAD)

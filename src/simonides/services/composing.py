@@ -10,6 +10,7 @@ from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out,
 from simonides.recall.answering.reflecting import Asking, reflect
 from simonides.recall.arguments import clean_query
 from simonides.recall.helping.asking import read_helpers
+from simonides.recall.observing import operation
 from simonides.recall.search_arguments import ASYNC_ELSEWHERE
 from simonides.records.hygiene import clean_count, clean_switch
 from simonides.records.query import Filters
@@ -55,7 +56,9 @@ class Composing:
         if read_helpers(options.get("tier", "default"), None) is not None:
             raise InputError("tier", ASYNC_ELSEWHERE)
         options = {"standing": True, **options}
-        recall = Recalling(self.context).recall(query, max_tokens=max_tokens, **options)
+        with operation(self.context.name, "recall") as note:
+            recall = Recalling(self.context).recall(query, max_tokens=max_tokens, **options)
+            note(recall)
         parts = self.context.parts
         asking = Asking(
             parts.answerer if answerer is None else answerer,
@@ -74,9 +77,11 @@ class Composing:
         clean_switch(standing, "standing")
         clean_query(task, "task")
         context, viewing = self.context, Viewing(self.context)
-        found = Recalling(context).recall(
-            task, max_tokens=max_tokens, profile=profile, project=project, limit=_RELEVANT
-        )
+        with operation(context.name, "recall") as note:
+            found = Recalling(context).recall(
+                task, max_tokens=max_tokens, profile=profile, project=project, limit=_RELEVANT
+            )
+            note(found)
         filters = Filters(principal=context.principal, project=project)
         with context.reading() as reading:
             view = viewing.view(reading, filters)

@@ -13,6 +13,7 @@ from simonides.recall.helping.running import JobRunner
 from simonides.records.audit import Told
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import parse_time
+from simonides.records.stamps import coarsened
 from simonides.records.time_to_live import ERASE
 from simonides.records.zone import read_zone
 from simonides.retain.echo import RecentAnswers
@@ -233,7 +234,15 @@ class BankContext:
         if not versions:
             raise NotFoundError(f"no memory {memory!r} in bank {self.name!r}; recall shows the ids there are")
         self.record_read("read", reading, [memory])
-        return versions
+        told: list[Memory] = self.as_told(versions)
+        return told
+
+    def as_told(self, answer: Any) -> Any:
+        """An answer with its times as fine as who acts may know them.
+
+        Stamps rise by a microsecond a row, so finer times would tell a principal how many rows others wrote.
+        """
+        return answer if self.principal is None else coarsened(answer)
 
     def current_ordinal(self, transaction: WriteTransaction, memory: str) -> int:
         """Ordinal of the current version.

@@ -10,7 +10,8 @@ from simonides.records.hygiene import clean_choice, clean_count, clean_ids, clea
 from simonides.records.interval import parse_time
 from simonides.records.kind import Kind
 from simonides.records.state import PINNED, STANDING
-from simonides.retain.editing import check_rewordable, check_version, edit, read_changes
+from simonides.retain.editing import check_rewordable, check_version, edit, live, read_changes
+from simonides.retain.keyed_records import check_keys
 from simonides.retain.rewording import Rewording, reworded
 from simonides.retain.storing import close
 from simonides.services.reading import MemoryReading
@@ -37,13 +38,14 @@ class Editing:
         expected = None if expected_version is None else clean_count(expected_version, "expected_version", 1)
         screen = self.context.screen()
         changes = screen.changes(changes)
-        text = changes.pop("text", None)
+        text, ttl = changes.pop("text", None), changes.pop("ttl", None)
         self._get(memory)
         if text is None:
             with self.context.writing() as transaction:
                 edit(transaction, self._version_to_change(transaction, memory, changes, expected), changes)
+                live(transaction, memory, ttl)
         else:
-            while not self._reword(memory, text, changes, expected):
+            while not self._reword(memory, text, changes, ttl, expected):
                 # Another writer changed the memory meanwhile. One of the two gets through each time.
                 pass
         log_masked(screen.found)
@@ -64,9 +66,12 @@ class Editing:
         kinds = {changes["kind"], held} if "kind" in changes else set()
         if len(kinds) > 1 and Kind.QUARANTINE in kinds:
             self.context.require_owner("quarantine or release")
+            check_keys(transaction, [ordinal] if held == Kind.QUARANTINE else [])
         return ordinal
 
-    def _reword(self, memory: str, text: str, changes: Mapping[str, Any], expected: int | None) -> bool:
+    def _reword(
+        self, memory: str, text: str, changes: Mapping[str, Any], ttl: int | None, expected: int | None
+    ) -> bool:
         """Give a memory other words; false = another writer changed it while they were encoded."""
         path, parts = WritePath(self.context), self.context.parts
         with self.context.reading() as reading:
@@ -92,11 +97,14 @@ class Editing:
                 return []
             if draft.text == worded.now.text:
                 edit(transaction, ordinal, changes)
+                live(transaction, memory, ttl)
                 return [memory]
             item = items[0].gone_over(transaction.embedder().fingerprint)
             path.ensure_same_models(transaction, item)
             rewording = Rewording(transaction, worded, item, parts.analyser, self.context.author, read)
-            return [rewording.write().id]
+            written = rewording.write().id
+            live(transaction, written, ttl)
+            return [written]
 
         done = path.prepare_and_store([draft], store, memory)
         if done:
@@ -150,7 +158,7 @@ class Editing:
         """Give another kind to those memories whose kind *applies*; returns how many."""
         self.context.require_owner("quarantine or release")
         wanted = clean_ids(ids)
-        changed = 0
+        changed: list[int] = []
         with self.context.writing() as transaction:
             for memory in wanted:
                 ordinal = transaction.current_ordinal(memory)
@@ -159,6 +167,8 @@ class Editing:
                         f"no memory {memory!r} in bank {self.context.name!r}; nothing was changed"
                     )
                 if applies(Kind(transaction.columns(ordinal, "kind")[0])):
-                    transaction.revise(ordinal, kind=kind.value)
-                    changed += 1
-        return changed
+                    changed.append(ordinal)
+            check_keys(transaction, () if kind is Kind.QUARANTINE else changed)
+            for ordinal in changed:
+                transaction.revise(ordinal, kind=kind.value)
+        return len(changed)

@@ -1,6 +1,7 @@
 """What each public method of a store and of a bank does beside its work.
 
-It refuses to run in a forked child, says which file failed and what to do, and masks secrets in messages.
+It refuses to run in a forked child, says which file failed and what to do, and masks secrets in messages. A
+method of a bank is also a span, and gives times to principals no finer than a millisecond.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,68 +19,75 @@ from simonides.retain.quiet_errors import hush
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from simonides.forking import Origin
     from simonides.retain.secrets import Policy
 
 C = TypeVar("C", bound=type)
 
+_NO_SPAN: AbstractContextManager[Callable[[object], None]] = nullcontext(lambda _: None)
 
-def guarded(
-    *,
-    origin: Callable[[Any], Origin],
-    folder: Callable[[Any], Path],
-    policy: Callable[[Any], Policy],
-    silent: tuple[str, ...] = (),
-) -> Callable[[C], C]:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
     """A decorator of a class that guards its public methods and properties.
 
-    Args:
+    Attributes:
         origin: gives the process that made an object of the class.
         folder: gives the folder below which errors about files are translated. Errors of an embedder or
             another part of the caller about files elsewhere are left as they are.
         policy: gives what happens to secrets.
         silent: methods that do nothing in a forked child, such as ``close``.
+        span: makes what surrounds the call of a method, from the object and the method's name; on entry it
+            gives a function that is told the answer.
+        finish: makes what the caller gets, from the object and the answer.
     """
 
-    def decorate(decorated: C) -> C:
+    origin: Callable[[Any], Origin]
+    folder: Callable[[Any], Path]
+    policy: Callable[[Any], Policy]
+    silent: tuple[str, ...] = ()
+    span: Callable[[Any, str], AbstractContextManager[Callable[[object], None]]] = lambda _, __: _NO_SPAN
+    finish: Callable[[Any, Any], Any] = lambda _, answer: answer
+
+    def __call__(self, decorated: C) -> C:
         for name, member in list(vars(decorated).items()):
             if name.startswith("_"):
                 continue
             if inspect.isfunction(member):
-                setattr(decorated, name, _guard(member, origin, folder, policy, silent=name in silent))
+                setattr(decorated, name, self._around(member, self.span))
             elif isinstance(member, property) and member.fget is not None:
-                setattr(decorated, name, property(_guard(member.fget, origin, folder, policy, silent=False)))
+                setattr(decorated, name, property(self._around(member.fget, lambda _, __: _NO_SPAN)))
         return decorated
 
-    return decorate
+    def _around(
+        self,
+        method: Callable[..., Any],
+        span: Callable[[Any, str], AbstractContextManager[Callable[[object], None]]],
+    ) -> Callable[..., Any]:
+        verb, silent = method.__name__, method.__name__ in self.silent
 
+        @functools.wraps(method)
+        def guarded(this: Any, *values: Any, **named: Any) -> Any:
+            with span(this, verb) as note:
+                made = self.origin(this)
+                if silent and not made.here:
+                    return None
+                made.check()
+                try:
+                    answer = self.finish(this, method(this, *values, **named))
+                except Exception as error:
+                    told = _translated(error, self.folder(this))
+                    if self.policy(this) != "off":
+                        hush(told, values, named)
+                    if told is error:
+                        raise
+                    raise told from error
+                note(answer)
+                return answer
 
-def _guard(
-    method: Callable[..., Any],
-    origin: Callable[[Any], Origin],
-    folder: Callable[[Any], Path],
-    policy: Callable[[Any], Policy],
-    *,
-    silent: bool,
-) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def guarded_method(self: Any, *values: Any, **named: Any) -> Any:
-        made = origin(self)
-        if silent and not made.here:
-            return None
-        made.check()
-        try:
-            return method(self, *values, **named)
-        except Exception as error:
-            told = _translated(error, folder(self))
-            if policy(self) != "off":
-                hush(told, values, named)
-            if told is error:
-                raise
-            raise told from error
-
-    return guarded_method
+        return guarded
 
 
 def _translated(error: Exception, folder: Path) -> Exception:

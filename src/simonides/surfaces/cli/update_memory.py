@@ -54,6 +54,15 @@ def update_memory(
     confidence: Annotated[
         float | None, typer.Option("--confidence", metavar="SHARE", help="Confidence, 0 to 1.")
     ] = None,
+    ttl: Annotated[
+        str | None,
+        typer.Option(
+            "--ttl",
+            metavar="TIME",
+            help="How long it lives from now on, such as 45m, 12h, 30d or 2w, or never.",
+            show_default=False,
+        ),
+    ] = None,
     expected_version: Annotated[
         int | None,
         typer.Option(
@@ -88,6 +97,7 @@ def update_memory(
                 path=path,
                 salience=salience,
                 confidence=confidence,
+                ttl=ttl,
                 expected_version=expected_version,
             )
         except NotFoundError as error:

@@ -309,6 +309,9 @@ class UpdateMemory:
     path: str | None = parameter(s.PATH, "Document path.", None)
     salience: float | None = parameter(s.SHARE, "How much it matters.", None)
     confidence: float | None = parameter(s.SHARE, "How sure it is.", None)
+    ttl: float | str | None = parameter(
+        s.TTL, "How long it lives from now on, as for retain; never = it has no end.", None
+    )
     expected_version: int | None = parameter(
         s.VERSION, "The version that you have seen; another one is a conflict, and nothing changes.", None
     )
