@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.bank import EmbeddedBank
     from simonides.lifecycle.reembedding import ReembedReport
     from simonides.lifecycle.staleness import DeadReference
     from simonides.lifecycle.step import MaintenanceReport
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from simonides.records.time_to_live import TtlDefaults
     from simonides.retain.messages import MessageObject
     from simonides.services.context import StoreParts
+    from simonides.storage.bank import BankStorage
 
 
 @Guard(
@@ -83,7 +83,7 @@ class Bank:
         parts: what the store provides.
     """
 
-    def __init__(self, name: str, rows: EmbeddedBank, principal: str | None, parts: StoreParts) -> None:
+    def __init__(self, name: str, rows: BankStorage, principal: str | None, parts: StoreParts) -> None:
         self.name = name
         self.principal = principal
         self._origin = Origin(f"bank {name!r}")
@@ -94,7 +94,7 @@ class Bank:
         return f"Bank({self.name!r}{acting})"
 
     @property
-    def _rows(self) -> EmbeddedBank:
+    def _rows(self) -> BankStorage:
         return self._context.rows
 
     def retain(

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.backends.embedded.left_over import left_overs
@@ -305,7 +306,7 @@ class Load:
 
     @property
     def _rows(self) -> EmbeddedBank:
-        return self._owner._rows
+        return embedded(self._owner._rows)
 
     def _bank(self) -> Bank:
         return self._opened.bank(principal=self.random.choice(PRINCIPALS))

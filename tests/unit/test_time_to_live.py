@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import InputError, NotFoundError
@@ -179,7 +180,7 @@ def test_what_is_to_be_erased_is_gone_for_every_viewpoint(bank: Bank, clock: Fro
 
 def _rows(bank: Bank) -> list[bytes]:
     with bank._rows.reading() as reading:
-        return [str(text).encode() for (text,) in reading.connection.execute("SELECT text FROM episodes")]
+        return [str(text).encode() for (text,) in connection_of(reading).execute("SELECT text FROM episodes")]
 
 
 def test_a_dry_run_says_what_is_due_and_does_nothing(bank: Bank, clock: FrozenClock) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from simonides.backends.embedded.change_log import Meta
+    from simonides.storage.reader import Meta
 
 _BATCH = 500
 

@@ -23,7 +23,6 @@ from simonides.backends.embedded.change_log import (
     EXPIRE,
     LINK,
     NAME,
-    Meta,
     log_change,
     read_meta,
     write_counters,
@@ -67,8 +66,8 @@ from simonides.backends.embedded.reembedding import (
     read_model,
     read_run,
 )
+from simonides.backends.embedded.relations import write_statements
 from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stated import write_statements
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.exchange import Counts, Restored
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.auditing import Auditor
     from simonides.backends.embedded.connection import Connections
     from simonides.protocols import Analyser
+    from simonides.storage.reader import Meta
 
 LARGEST_BATCH = 2_000
 """Lines per transaction; more only where one memory needs them."""

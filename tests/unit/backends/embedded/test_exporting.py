@@ -7,10 +7,11 @@ import json
 import os
 import stat
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded import restoring
@@ -153,11 +154,11 @@ DIGESTS = {"digest", "text_digest", "end_digest"}
 def test_the_schema_holds_nothing_that_an_export_leaves_out(bank: Bank) -> None:
     """A new table or column must be carried, or be named here with its reason."""
     with bank._rows.reading() as reading:
-        tables = [str(name) for (name,) in reading.connection.execute(
+        tables = [str(name) for (name,) in connection_of(reading).execute(
             "SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite_%'"
         )]  # fmt: skip
         columns = {
-            table: {str(row[1]) for row in reading.connection.execute(f"PRAGMA table_info({table})")}
+            table: {str(row[1]) for row in connection_of(reading).execute(f"PRAGMA table_info({table})")}
             - DIGESTS
             for table in tables
         }
@@ -397,10 +398,12 @@ def test_a_memory_that_is_missing_shares_the_source_of_one_that_is_there(
     copy.import_bank(tmp_path / "a")
     # Later a model reads more out of the same chunk: here by hand.
     with bank._rows.writing(0) as transaction:
-        cursor = transaction.connection.execute("SELECT * FROM memories")
+        cursor = connection_of(transaction).execute("SELECT * FROM memories")
         names = [name for name, _ in cursor.get_description()]
         values = dict(zip(names, cursor.fetchone() or (), strict=True))
-        transaction._insert_row(values | {"ordinal": 1, "root": 1, "id": "f" * 16}, 0.0, b"")
+        cast("Any", transaction.versions.ordinals_of)._insert_row(
+            values | {"ordinal": 1, "root": 1, "id": "f" * 16}, 0.0, b""
+        )
     bank.export(tmp_path / "b")
 
     added = copy.import_bank(tmp_path / "b").added
@@ -621,7 +624,7 @@ def test_an_export_is_one_moment_while_others_write(store: Store, bank: Bank, tm
     from simonides.backends.embedded.exporting import export_lines  # noqa: PLC0415
 
     with bank._rows.reading() as reading:
-        lines = export_lines(reading.connection, reading.meta)
+        lines = export_lines(connection_of(reading), reading.meta)
         first = next(lines)
         other = apsw.Connection(str(bank._rows.folder / "memory.db"))
         other.set_busy_timeout(5_000)
