@@ -1,4 +1,4 @@
-"""Checks a value against the part of JSON Schema that ``schemas`` uses, with errors that name the place.
+"""The part of JSON Schema (2020-12) that options and answers are described by, and the check of a value.
 
 Supported: type, enum, anyOf, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format (date,
 date-time), items, minItems, maxItems, properties, required, additionalProperties, propertyNames,
@@ -15,14 +15,98 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import clean_switch, shown
-from simonides.surfaces.operations.schemas import NO_NUL, NOT_BLANK
 
 if TYPE_CHECKING:
-    from simonides.surfaces.operations.schemas import Schema
+    from collections.abc import Iterable
+
+Schema = dict[str, Any]
+
+# Blanks and what is seen share no character, so every dialect reads these patterns in linear time.
+_BLANK = r"\s\u001c-\u001f\u0085"
+NOT_BLANK = rf"^[{_BLANK}]*[^{_BLANK}\u0000][^\u0000]*$"
+"""Some character that is seen, and no NUL anywhere; what counts as blank in every dialect of patterns."""
+NO_NUL = r"^[^\u0000]*$"
+IN_PATH = rf"^[{_BLANK}]*[^{_BLANK}\u0000/][^\u0000/]*$"
+"""The same for a part of a path, which a slash would end."""
+_YEAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
+_YEAR_OR_MONTH = rf"^{_YEAR}(-(0[1-9]|1[0-2]))?$"
+
+
+def text(*, longest: int, blank: bool = False) -> Schema:
+    """A string of at most *longest* characters, not blank unless *blank*."""
+    return {
+        "type": "string",
+        "maxLength": longest,
+        **({} if blank else {"minLength": 1}),
+        "pattern": NO_NUL if blank else NOT_BLANK,
+    }
+
+
+def choice(names: Iterable[str]) -> Schema:
+    """One word of a closed vocabulary."""
+    return {"type": "string", "enum": [str(name) for name in names]}
+
+
+def whole(lowest: int, highest: int) -> Schema:
+    """A whole number, both ends included."""
+    return {"type": "integer", "minimum": lowest, "maximum": highest}
+
+
+def listed(entry: Schema, *, most: int, least: int = 0) -> Schema:
+    """A list of *least* to *most* entries."""
+    return {"type": "array", "items": entry, "maxItems": most, **({"minItems": least} if least else {})}
+
+
+def mapped(properties: dict[str, Schema], *, required: Iterable[str] = ()) -> Schema:
+    """An object that has these keys and no other."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def either(*schemas: Schema) -> Schema:
+    """Any one of several."""
+    return {"anyOf": list(schemas)}
+
+
+def optional(schema: Schema) -> Schema:
+    """The same, or ``null`` for "not given"."""
+    return either(schema, {"type": "null"})
+
+
+SWITCH: Schema = {"type": "boolean"}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+TIME: Schema = {
+    "anyOf": [
+        {"type": "string", "pattern": _YEAR_OR_MONTH},
+        {"type": "string", "format": "date"},
+        {"type": "string", "format": "date-time"},
+    ],
+    "description": "2026, 2026-03, 2026-03-10 or 2026-03-10T10:00:00Z",
+}
+
+
+def may_be_empty(schema: Schema) -> bool:
+    """Whether a schema of a parameter allows an empty list."""
+    if schema.get("type") == "array":
+        return not schema.get("minItems")
+    return any(map(may_be_empty, schema.get("anyOf", ())))
+
+
+def types_of(schema: Schema) -> set[str]:
+    """The JSON types that a schema of a parameter allows."""
+    named = {schema["type"]} if "type" in schema else {"string"} if "enum" in schema else set()
+    return named.union(*(types_of(inner) for inner in schema.get("anyOf", ())))
+
 
 _DATE_TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?"
 )
+
+_NO_TIME = "is not a valid date or time; write it like '2026', '2026-03', '2026-03-10' or '2026-03-10T10:00Z'"
 
 
 def checked(value: object, schema: Schema, place: str) -> Any:
@@ -90,14 +174,9 @@ def _string(value: object, schema: Schema, place: str) -> str:
             raise InputError(place, f"holds a NUL at character {value.find(chr(0))}; remove it")
         if not value.strip():
             raise InputError(place, "is blank; leave it out or fill it")
-        raise InputError(
-            place, f"{shown(value)} is not valid; write it like '2026', '2026-03' or '2026-03-10'"
-        )
+        raise InputError(place, f"{shown(value)} {_NO_TIME}")
     if "format" in schema and not _is_time(value, schema["format"]):
-        raise InputError(
-            place,
-            f"{shown(value)} is not a valid date or time; write it like '2026-03-10' or '2026-03-10T10:00Z'",
-        )
+        raise InputError(place, f"{shown(value)} {_NO_TIME}")
     return value
 
 
