@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
