@@ -216,7 +216,7 @@ class WritePath:
             self.context.author,
             self.context.answers.source,
             unread=unread,
-            ttl_defaults=self.context.rows.ttl_defaults,
+            ttl_defaults=self.context.rows.settings.ttl_defaults,
         ).store()
 
     def ensure_same_models(self, transaction: WriteTransaction, *items: Prepared) -> None:

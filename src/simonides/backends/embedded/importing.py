@@ -91,7 +91,7 @@ _EPISODE = ", ".join(EPISODE_COLUMNS)
 _MARKS = ", ".join("?" * len(EPISODE_COLUMNS))
 
 
-def restore(
+def import_rows(
     connections: Connections,
     path: Path,
     analyser: Analyser,
