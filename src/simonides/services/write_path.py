@@ -153,9 +153,10 @@ class WritePath:
         parts = self.context.parts
         with self.context.reading() as reading:
             embedder, _ = parts.embedder(reading.embedder())
-            target = reading.following()
+            migration = reading.migration()
             names = {each: self.context.names.names(reading, each) for each in {d.acl for d in drafts}}
-        following = None if target is None or embedder is None else parts.embedder.cached(target)
+        target = None if migration is None or embedder is None else migration.model
+        following = None if target is None else parts.embedder.cached(target)
         now = self.context.now()
 
         def extract(draft: Draft) -> Extraction:

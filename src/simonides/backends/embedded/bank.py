@@ -333,7 +333,7 @@ class EmbeddedBank:
                 ).fetchone()
                 or (0,) * 7
             )
-            model, following = reading.embedder(), reading.following()
+            model, migration = reading.embedder(), reading.migration()
             return {
                 "memories": counts[0],
                 "versions": counts[1],
@@ -347,7 +347,7 @@ class EmbeddedBank:
                 "enrichment": described_jobs(reading.connection),
                 "embedder": model.name,
                 "dimension": model.dimension,
-                "following_embedder": following.name if following else "",
+                "following_embedder": migration.model.name if migration else "",
                 "sparse_encoder": reading.sparse_encoder()[0],
                 "sequence": reading.meta.sequence,
                 "generation": reading.meta.generation,
