@@ -475,10 +475,10 @@ class Bank:
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             return store(transaction, ready)
 
-    def _expire_due(self, revived: str = "") -> None:
+    def _expire_due(self, revived: str = "", most: int | None = _EXPIRED_AT_ONCE) -> None:
         """Archive or erase what is due, before anything is compared with it."""
         now = self._now()
-        due = self._rows.due(now, _EXPIRED_AT_ONCE)
+        due = self._rows.due(now, most)
         # Archiving it would be another version than the one that its editor has seen.
         due = [each for each in due if each.task == ERASE or each.memory != revived]
         if due:
@@ -1886,7 +1886,8 @@ class Bank:
         """Erase memories with every version and all that was derived from them.
 
         Returns:
-            how many were there; ids that name nothing the principal may read are passed over.
+            how many were there; ids that name nothing the principal may read are passed over. What was to be
+            erased by now, which no other call finds, counts.
 
         Raises:
             InputError: *ids* is not an id or an iterable of ids.
@@ -1894,7 +1895,7 @@ class Bank:
         wanted = _ids(ids)
         if self.principal is not None:
             with self._rows.reading() as reading:
-                wanted = [i for i in wanted if all(self._may_read(found) for found in reading.versions(i))]
+                wanted = [i for i in wanted if all(self._is_reader(found) for found in reading.versions(i))]
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             return self._erase(transaction, wanted)
 
@@ -2080,6 +2081,8 @@ class Bank:
                 if wanted.is_everything
                 else "cannot be joined with a condition; leave one of them out",
             )
+        if purge and not dry_run:
+            self._expire_due(most=None)
         receipt = self._rows.forget(wanted, self._now(), purge=purge, dry_run=dry_run)
         if (receipt.memories or purge) and not dry_run:
             self._forget_in_memory()
@@ -2098,6 +2101,7 @@ class Bank:
             ``complete``, or what it waits for, as in a receipt.
         """
         self._owners_only("purge")
+        self._expire_due(most=None)
         receipt = self._rows.forget(Selection(ids=()), self._now(), purge=True)
         self._forget_in_memory()
         return receipt.status
@@ -2682,6 +2686,9 @@ class Bank:
         """Whether it is there for who asks; what is to be erased by now is not, whether it was or not."""
         if memory.on_expiry == FORGET and memory.expires_micros <= self._now():
             return False
+        return self._is_reader(memory)
+
+    def _is_reader(self, memory: Memory) -> bool:
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def _now(self) -> int:
