@@ -86,7 +86,7 @@ def claude_ai(draw: random.Random, said: list[str]) -> tuple[str, str]:
 
 def claude_code(draw: random.Random, said: list[str]) -> tuple[str, str]:
     def line(content: Any, **changes: Any) -> str:
-        made = {"type": "user", "sessionId": "s", "uuid": f"u{draw.random()}"}
+        made: dict[str, Any] = {"type": "user", "sessionId": "s", "uuid": f"u{draw.random()}"}
         made |= {"timestamp": "2026-03-01T09:00:00Z", "message": {"role": "user", "content": content}}
         return json.dumps(made | changes)
 
