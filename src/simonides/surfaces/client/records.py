@@ -9,12 +9,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.auditing import AuditReport, Entry, read_head
-from simonides.backends.embedded.reading import EntityCount
-from simonides.backends.embedded.verification import VerifyReport
-from simonides.lifecycle.briefing import Brief
 from simonides.lifecycle.step import MaintenanceReport, Step
+from simonides.records.audit import AuditReport, Entry, VerifyReport, read_head
+from simonides.records.brief import Brief
 from simonides.records.diff import Change, Diff
+from simonides.records.entity import EntityCount
 from simonides.records.exchange import Counts, Restored
 from simonides.records.explanation import Explanation, StageVerdict, WhyNot
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros
@@ -98,7 +97,7 @@ def job_of(answer: Answer) -> RecallJob:
     """A recall that is answered later; the traces of its answer must be in it."""
     recall = None if answer["recall"] is None else recall_of(answer["recall"])
     helpers = {name: tuple(texts) for name, texts in answer["helpers"].items()}
-    return RecallJob(answer["id"], answer["status"], recall, helpers)
+    return RecallJob(answer["id"], answer["status"], recall, helpers, answer.get("max_tokens"))
 
 
 def _hit_of(answer: Answer) -> Hit:
