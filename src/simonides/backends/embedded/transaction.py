@@ -37,7 +37,7 @@ from simonides.backends.embedded.change_log import (
     write_counters,
 )
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
-from simonides.backends.embedded.expiry import copy_expiry
+from simonides.backends.embedded.expiry import IS_KEPT, copy_expiry
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.reanalysis import analysed
@@ -722,9 +722,10 @@ class WriteTransaction:
             )
 
     def current_ordinal(self, memory: str) -> int | None:
-        """Ordinal of the version of *memory* that the bank holds now."""
+        """Ordinal of the version of *memory* that the bank holds; ``None`` = none, or it is to be erased."""
         row = self._connection.execute(
-            "SELECT ordinal FROM memories WHERE id=? AND expired_at=?", (memory, FOREVER)
+            f"SELECT m.ordinal FROM memories m WHERE m.id=? AND m.expired_at=? AND {IS_KEPT}",
+            (memory, FOREVER, self.now),
         ).fetchone()
         return None if row is None else int(row[0])
 
