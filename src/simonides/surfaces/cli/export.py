@@ -1,6 +1,5 @@
 """`simonides export`: write a whole bank into one file."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 from simonides.errors import InputError
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
-from simonides.surfaces.cli.output import print_json, print_text
+from simonides.surfaces.cli.output import binary_output, print_json, print_text
 
 
 def export(
@@ -26,7 +25,7 @@ def export(
         if as_json:
             raise InputError("--json", "would stand among the lines of the export; give a file instead of -")
         with open_for_reading(store, bank) as opened:
-            opened.export(sys.stdout.buffer)
+            opened.export(binary_output())
         return
     if not file.strip() or "\0" in file:
         raise InputError("FILE", f"{file!r} is not a file's path")
