@@ -2597,7 +2597,7 @@ class Bank:
         Raises:
             InputError: the bank is opened for a principal.
         """
-        self._check_owner("samples")
+        self._owners_only("read samples")
         return self._rows.samples()
 
     def used_by_recall(self) -> Mapping[str, tuple[str, ...]]:
@@ -2608,7 +2608,7 @@ class Bank:
         Raises:
             InputError: the bank is opened for a principal.
         """
-        self._check_owner("used_by_recall")
+        self._owners_only("read what was of use")
         return self._rows.used_by_recall()
 
     def last_write(self) -> datetime | None:
@@ -2617,7 +2617,7 @@ class Bank:
         Raises:
             InputError: the bank is opened for a principal.
         """
-        self._check_owner("last_write")
+        self._owners_only("read the last write")
         with self._rows.reading() as reading:
             last = latest_recorded(self._now(), reading.snapshot.last_ingested)
             return from_micros(min(last, reading.snapshot.last_ingested)) if reading.snapshot.rows else None
@@ -2635,7 +2635,7 @@ class Bank:
             UnavailableError: the bank is encrypted and keeps no such file, or it cannot be written; what was
                 there before is still there.
         """
-        self._check_owner("adopt_reranker")
+        self._owners_only("adopt a reranker")
         if self._rows.encrypted:
             raise UnavailableError(
                 f"bank {self.name!r} is encrypted: a trained reranker would lie beside it in a plain file; "
@@ -2652,10 +2652,6 @@ class Bank:
                 raise ConflictError(f"{error}: train the reranker again") from error
             network.save(path)
         return path
-
-    def _check_owner(self, operation: str) -> None:
-        if self.principal is not None:
-            raise InputError(operation, "is for the owner only; open the bank without a principal")
 
     def _learned(self, plan: Plan, embedder: Embedder | None) -> tuple[Network | None, str]:
         """The bank's learned reranker when the plan asks for it, or why it is not used."""
