@@ -90,11 +90,13 @@ mutation: $(READY) ## break the code on purpose and count what no test notices; 
 	$(BIN)/python bench/run_mutation.py --date "$$(date -u +%Y-%m-%d)" --resume
 
 bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibility costs, into bench/results/
-	$(BIN)/python bench/run_quality.py --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
-	$(BIN)/python bench/run_quality.py --relevance --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
-	$(BIN)/python bench/run_quality.py --ingest 20000 --date "$$(date -u +%Y-%m-%d)"
-	$(BIN)/python bench/run_quality.py --view-cost 10000 --date "$$(date -u +%Y-%m-%d)"
-	PYTHONPATH=. $(BIN)/python -m bench.run_scale --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python -m bench.run_quality --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python -m bench.run_quality --relevance --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python -m bench.ingest --n 20000 --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python -m bench.view_cost --n 10000 --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python -m bench.scale --n 10000 --n 100000 --n 1000000 --profile helix --profile default --data '$(DATA)' \
+	  --keep "$${XDG_CACHE_HOME:-$$HOME/.cache}/simonides/scale" --against fts5-sqlite-vec --workers 2 \
+	  --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python docs/plot_scale.py
 	$(BIN)/python docs/plot_relevance.py
 	$(BIN)/pytest bench/stages --benchmark-only --benchmark-timer=time.process_time
@@ -102,7 +104,7 @@ bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibi
 	$(BIN)/python bench/run_schemathesis.py --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/soak/load.py --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python bench/soak/abuse.py --date "$$(date -u +%Y-%m-%d)"
-	PYTHONPATH=. $(BIN)/python -m bench.run_lifecycle --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
+	$(BIN)/python -m bench.lifecycle --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	PYTHONPATH=. $(BIN)/python -m bench.soak.year --date "$$(date -u +%Y-%m-%d)"
 
 bench-peers: $(READY) ## ask other engines the same questions of DATA; installs each in the cache folder, once

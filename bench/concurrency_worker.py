@@ -24,18 +24,18 @@ if __name__ == "__main__":
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
+from bench.scale_bank import BANK, VECTORS
+from bench.scale_queries import ReplayedEmbedder, load_queries
 
-from simonides.evaluation.replayed import ReplayedEmbedder
-from simonides.evaluation.scale_bank import BANK, VECTORS
-from simonides.evaluation.scale_queries import load_queries
 from simonides.models.resolve import load_embedder
 from simonides.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bench.scale_queries import ScaleQuery
+
     from simonides.bank import Bank
-    from simonides.evaluation.scale_queries import ScaleQuery
 
 WARMING = 24
 """Queries that are asked before anything is measured."""

@@ -18,23 +18,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench.run_quality import ROOT, describe_run
+from bench.command import ROOT, describe_run
+from bench.scale_bank import GrownTokens
+from bench.scale_data import TextMaker, VectorMaker, real_vectors
 
 import simonides
 from simonides.evaluation.asking import SteadyClock, retain_as_lived
 from simonides.evaluation.everyday import load_facts
-from simonides.evaluation.scale_bank import GrownTokens
-from simonides.evaluation.scale_base import real_vectors
-from simonides.evaluation.scale_texts import TextMaker
-from simonides.evaluation.scale_vectors import VectorMaker
 from simonides.models.cache import models_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bench.scale_data import RealVectors
+
     from simonides.bank import Bank
     from simonides.evaluation.dataset import Question
-    from simonides.evaluation.scale_base import RealVectors
 
 FACTS = 40
 SIZES = (0, 1_000, 100_000)

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench.codes import BLOCK, Kind, Rows, kinds
-from bench.run_quality import ROOT, describe_run
+from bench.command import ROOT, describe_run
+from bench.scale_data import VectorMaker, exact_nearest
 
-from simonides.evaluation.scale_vectors import VectorMaker, exact_nearest
 from simonides.index.quantise import exact_dot, quantise_rows, split_query
 from simonides.index.vectors import FULL_SIZE, BlockVectors, VectorBlock, survivors
 

@@ -32,10 +32,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench.run_quality import ROOT, describe_run
+from bench.command import ROOT, describe_run
+from bench.scale_bank import STORE, scale_bank
+from bench.scale_data import real_vectors
 
-from simonides.evaluation.scale_bank import STORE, scale_bank
-from simonides.evaluation.scale_base import real_vectors
 from simonides.models.cache import models_folder
 from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.models.resolve import load_embedder
@@ -43,7 +43,7 @@ from simonides.models.resolve import load_embedder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-WORKER = Path(__file__).with_name("concurrency_worker.py")
+WORKER = "bench.concurrency_worker"
 RESULT = "concurrency.json"
 TOKENS = {"default"}
 """Profiles that want codes of tokens."""
@@ -80,8 +80,10 @@ class Process:
     def __init__(
         self, store: Path, folder: Path, plan: Plan, *, encoder: str = "kept", first: int = 0
     ) -> None:
-        command = [sys.executable, str(WORKER), str(store), str(folder), plan.profile, encoder, str(first)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-m", WORKER, str(store), str(folder), plan.profile, encoder, str(first)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        )
         self.answer()
 
     def order(self, do: str, **arguments: float) -> None:

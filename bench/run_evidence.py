@@ -26,11 +26,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from bench.command import ROOT, describe_run
 from bench.peers.catalogue import SYSTEMS, Ours, OwnProcess
 from bench.peers.environments import PeerUnavailableError, pinned_version
 from bench.peers.opening import SharedEncoder
 from bench.peers.run import answerable, ask_peer
-from bench.run_quality import ROOT, describe_run
 
 from simonides.errors import SimonidesError
 from simonides.evaluation.kept_banks import keep_banks

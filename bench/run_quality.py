@@ -5,7 +5,7 @@ stage left out (``ablation-DATASET.json``); among 10,000 distractors, beside wor
 (``distractors-DATASET.json``); and with the learned sparse channel, where its weights are there
 (``sparse-DATASET.json``).
 A file holds ``run`` (what was measured where: command, version, commit, date, machine, libraries) and
-``result`` (the JSON of ``simonides bench quality``). Run it by ``make bench``, which hands in the date.
+``result`` (the JSON that the command printed). Run it by ``make bench``, which hands in the date.
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from bench.command import ROOT, describe_run
 
 from simonides.models.catalogue import DEFAULT_SPARSE
 from simonides.models.resolve import verify_model
 
-ROOT = Path(__file__).parents[1]
 DATASETS = ("locomo", "musique")
 PROFILES = ("default", "lexical", "engram", "memoria", "jeffs_brain", "hindsight", "helix")
 SPARSE_PROFILE = ROOT / "bench" / "profiles" / "default-sparse.toml"
 PARTS = ("profiles", "variants")
-LIBRARIES = ("simonides", "numpy", "onnxruntime", "apsw", "ir-measures")
 
 
 def main() -> int:
@@ -43,17 +41,11 @@ def main() -> int:
     parser.add_argument("--dataset", choices=DATASETS, help="only this one")
     parser.add_argument("--part", choices=PARTS, help="only the profiles and stages, or only the variants")
     parser.add_argument("--distractors", type=int, default=10_000, help="memories that answer nothing")
-    parser.add_argument("--ingest", type=int, help="only measure how fast INGEST memories are taken in")
-    parser.add_argument("--view-cost", type=int, help="only measure what views cost with VIEW_COST memories")
     parser.add_argument(
         "--relevance", action="store_true", help="only measure how well probabilities hold on DATA"
     )
     given = parser.parse_args()
 
-    if given.ingest:
-        return measure_cost("ingest", given.ingest, given.date, given.results)
-    if given.view_cost:
-        return measure_cost("view-cost", given.view_cost, given.date, given.results)
     if given.data is None or not given.data.is_dir():
         print(f"nothing to measure: there is no folder {given.data}; name one by DATA=…", file=sys.stderr)
         return 1
@@ -96,30 +88,30 @@ class Bench:
         )
 
     def _profiles(self, dataset: str) -> bool:
-        answers = [self.scratch / "runs" / f"{dataset}-{profile}.json" for profile in PROFILES]
+        answers = [str(self.scratch / "runs" / f"{dataset}-{profile}.json") for profile in PROFILES]
         return (
             all(self._quality(dataset, profile) for profile in PROFILES)
-            and self._write("compare", dataset, ["bench", "compare", *map(str, answers)])
-            and self._write("ablation", dataset, self._command("ablation", dataset))
+            and self._write("compare", dataset, ["simonides", "bench", "compare", *answers, "--json"])
+            and self._write("ablation", dataset, ["bench.ablation", "--dataset", dataset, *self._options()])
         )
 
     def _variants(self, dataset: str) -> bool:
-        more = ("--distractors", f"{self.distractors}")
+        more = ["bench.changed_datasets", "--dataset", dataset, "--distractors", f"{self.distractors}"]
         return self._beside(dataset, "distractors", ["lexical", "default"], more) and self._sparse(dataset)
 
     def _quality(self, dataset: str, profile: str) -> bool:
+        command = ["simonides", "bench", "quality", "--dataset", dataset, "--profile", profile, "--json"]
         kept = ["--runs", str(self.scratch / "runs")]
-        return self._write("quality", dataset, [*self._command("quality", dataset, profile), *kept], profile)
+        return self._write("quality", dataset, [*command, *self._options(), *kept], profile)
 
-    def _beside(self, dataset: str, name: str, profiles: list[str], options: tuple[str, ...]) -> bool:
-        """Several profiles under the same *options*, in one file."""
+    def _beside(self, dataset: str, name: str, profiles: list[str], command: list[str]) -> bool:
+        """Several profiles by the same *command*, in one file."""
         answers = {
-            profile: _answer([*self._command("quality", dataset, profile), *options, "--json"], self.scratch)
+            profile: _answer([*command, *self._options(), "--profile", profile], self.scratch)
             for profile in profiles
         }
         if None in answers.values():
             return False
-        command = ["simonides", "bench", "quality", "--dataset", dataset, *options]
         self._page(f"{name}-{dataset}", command, answers)
         return True
 
@@ -130,24 +122,24 @@ class Bench:
             return True
         os.environ["SIMONIDES_SPARSE"] = DEFAULT_SPARSE
         try:
-            return self._beside(dataset, "sparse", [str(SPARSE_PROFILE)], ())
+            command = ["simonides", "bench", "quality", "--dataset", dataset, "--json"]
+            return self._beside(dataset, "sparse", [str(SPARSE_PROFILE)], command)
         finally:
             del os.environ["SIMONIDES_SPARSE"]
 
-    def _command(self, name: str, dataset: str, profile: str = "default") -> list[str]:
-        command = ["bench", name, "--dataset", dataset, "--profile", profile, "--data", str(self.data)]
-        command += ["--keep-banks", str(self.scratch / "banks")]
-        return [*command, "--limit", str(self.limit)] if self.limit else command
+    def _options(self) -> list[str]:
+        options = ["--data", str(self.data), "--keep-banks", str(self.scratch / "banks")]
+        return [*options, "--limit", str(self.limit)] if self.limit else options
 
     def _write(self, name: str, dataset: str, command: list[str], profile: str = "") -> bool:
-        result = _answer([*command, "--json"], self.scratch)
+        result = _answer(command, self.scratch)
         if result is None:
             return False
         print("  ", json.dumps(result.get("metrics")), file=sys.stderr)
         shown = [
             part.replace(str(self.data), "DATA").replace(str(self.scratch), "FOLDER") for part in command
         ]
-        self._page("-".join(filter(None, (name, dataset, profile))), ["simonides", *shown], result)
+        self._page("-".join(filter(None, (name, dataset, profile))), shown, result)
         return True
 
     def _page(self, name: str, command: list[str], result: Any) -> None:
@@ -159,68 +151,34 @@ class Bench:
         (self.results / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
-def measure_cost(name: str, count: int, date: str, results: Path) -> int:
-    """Write what ``bench NAME`` measures with *count* invented memories; 1 when it cannot be measured."""
-    command = ["bench", name, "--n", str(count), "--json"]
-    result = _answer(command)
-    if result is None:
-        return 1
-    results.mkdir(parents=True, exist_ok=True)
-    page = json.dumps({"run": describe_run(["simonides", *command], date), "result": result}, indent=2)
-    (results / f"{name}-{count}.json").write_text(f"{page}\n", encoding="utf-8")
-    return 0
-
-
 def measure_relevance(data: Path, date: str, results: Path) -> int:
     """Write what ``bench relevance`` measures with vectors and by words; 1 when it cannot be measured."""
     for embedder, name in (("auto", "relevance"), ("none", "relevance-words")):
-        command = ["bench", "relevance", "--json", "--embedder", embedder]
+        command = ["simonides", "bench", "relevance", "--json", "--embedder", embedder]
         result = _answer([*command, "--data", str(data)])
         if result is None:
             return 1
-        run = describe_run(["simonides", *command, "--data", "DATA"], date)
-        page = json.dumps({"run": run, "result": result}, indent=2)
+        page = json.dumps(
+            {"run": describe_run([*command, "--data", "DATA"], date), "result": result}, indent=2
+        )
         (results / f"{name}.json").write_text(f"{page}\n", encoding="utf-8")
     return 0
 
 
-def _answer(arguments: list[str], scratch: Path | None = None) -> dict[str, Any] | None:
-    """What the command prints, or ``None`` when it fails (it has said why on stderr)."""
-    print("simonides", *arguments, file=sys.stderr)
-    program = [sys.executable, "-m", "simonides"]
-    answer = subprocess.run([*program, *arguments], stdout=subprocess.PIPE, cwd=scratch, check=False)
+def _answer(command: list[str], scratch: Path | None = None) -> dict[str, Any] | None:
+    """The JSON that a module prints, named first; ``None`` when it fails (it has said why on stderr)."""
+    print(*command, file=sys.stderr)
+    answer = subprocess.run(
+        [sys.executable, "-m", *command],
+        stdout=subprocess.PIPE,
+        cwd=scratch,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
     if answer.returncode:
         return None
     result: dict[str, Any] = json.loads(answer.stdout)
     return result
-
-
-def describe_run(command: list[str], date: str) -> dict[str, Any]:
-    """What a reader needs to judge or repeat the numbers."""
-    return {
-        "command": " ".join(command),
-        "date": date,
-        "commit": commit(),
-        "machine": {"cpus": os.cpu_count(), "platform": platform.platform(), "arch": platform.machine()},
-        "python": platform.python_version(),
-        "libraries": {name: version(name) for name in LIBRARIES},
-    }
-
-
-def commit() -> str:
-    """The commit that is measured, with ``+changes`` when the working tree differs from it.
-
-    In a copy without a repository it is what ``SIMONIDES_COMMIT`` says.
-    """
-
-    def git(*arguments: str) -> str:
-        answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-        return answer.stdout.strip()
-
-    head = git("rev-parse", "HEAD") or os.environ.get("SIMONIDES_COMMIT", "unknown")
-    # Results of this very run are written beside the code and do not change what is measured.
-    changed = git("status", "--porcelain", "--", "src", "bench/run_quality.py", "pyproject.toml")
-    return f"{head}+changes" if changed else head
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from bench.run_quality import describe_run
+from bench.command import describe_run
 
 import simonides
 from simonides.lifecycle import maintaining

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from bench.scale_bank import write_graph
+from bench.scale_data import TextMaker, VectorMaker
+from bench.scale_queries import ReplayedEmbedder
 
-from simonides.evaluation.replayed import ReplayedEmbedder
-from simonides.evaluation.scale_graph import write_graph
-from simonides.evaluation.scale_texts import TextMaker
-from simonides.evaluation.scale_vectors import VectorMaker
 from simonides.records.query import Filters
 from simonides.store import open_store
 from simonides.testing.fakes import fake_query, fake_tools

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -82,49 +83,6 @@ def test_bad_input(cli: Cli, data: Path, options: list[str], field: str) -> None
     assert field in result.stderr
 
 
-def test_changes_are_reported_by_kind_and_in_total(cli: Cli, cli_json: CliJson, tmp_path: Path) -> None:
-    def row(key: str, *texts: str, outdated: list[int]) -> str:
-        statements = [
-            {"text": text, "event_time": f"2025-0{n}-01T09:00:00Z"} for n, text in enumerate(texts, 1)
-        ]
-        current = [place for place in range(len(texts)) if place not in outdated]
-        queries = ["Where is the kiln?", "kiln"]
-        about = {"id": key, "kind": "place", "current": current, "outdated": outdated, "queries": queries}
-        return json.dumps({**about, "statements": statements, "others": ["The cat sleeps."]}) + "\n"
-
-    chain = row("changes-001", "The kiln is in hall 4.", "The kiln is in the yard.", outdated=[0])
-    pair = row("coexisting-001", "The kiln is hot.", "The kiln is in hall 4.", outdated=[])
-    (tmp_path / "changes_held.jsonl").write_text(chain, encoding="utf-8")
-    (tmp_path / "coexisting_held.jsonl").write_text(pair, encoding="utf-8")
-    command = ("bench", "changes", "--data", str(tmp_path), "--half", "held", "--embedder", "none")
-    answer = cli_json(*command)
-    assert answer["changes"]["all"]["cases"] == answer["coexisting"]["place"]["cases"] == 1
-    assert answer["wrong"] == []
-    shown = cli(*command)
-    assert shown.exit_code == 0, shown.stderr
-    for word in ("unmarked", "both told", "wrongly closed or marked: none"):
-        assert word in shown.stdout
-    missing = cli("bench", "changes", "--data", str(tmp_path))
-    assert missing.exit_code == 2
-    assert "changes_development.jsonl: No such file" in missing.stderr
-
-
-def test_standing_facts_are_reported_by_mode(cli: Cli, cli_json: CliJson, tmp_path: Path) -> None:
-    bank = {
-        "id": "cook",
-        "standing": [{"id": "s1", "kind": "preference", "text": "I am allergic to shellfish."}],
-        "facts": [{"id": "f1", "text": "The kiln is red."}],
-        "queries": [{"id": "q1", "query": "Which kiln?", "standing": ["s1"], "gold": ["f1"]}],
-    }
-    (tmp_path / "everyday").mkdir()
-    (tmp_path / "everyday" / "always.json").write_text(json.dumps({"banks": [bank]}), encoding="utf-8")
-    command = ("bench", "standing", "--data", str(tmp_path), "--embedder", "none", "--profile", "lexical")
-    answer = cli_json(*command)
-    assert [answer[mode]["present"] for mode in ("plain", "pinned", "standing")] == [0.0, 0.0, 1.0]
-    assert "100.0 %" in cli(*command).stdout
-    assert cli("bench", "standing", "--data", str(tmp_path / "elsewhere")).exit_code == 2
-
-
 def test_relevance_reports_calibration_and_what_is_given(cli: Cli, cli_json: CliJson, data: Path) -> None:
     short = {
         "banks": {"b": [{"id": "f1", "text": "Deploys run at noon.", "context": "release"}]},
@@ -159,6 +117,16 @@ def test_the_former_command_says_what_it_became(cli: Cli, data: Path) -> None:
     assert "abstention" not in cli("bench", "--help").stdout
 
 
+@pytest.mark.parametrize("name", ["ablation", "changes", "ingest", "leaks", "scale", "standing", "view-cost"])
+def test_benches_of_developers_say_where_they_are_now(cli: Cli, name: str) -> None:
+    said = cli("bench", name, "--n", "5", "--json")
+    assert (said.exit_code, said.stdout) == (2, "")
+    module = name.replace("-", "_")
+    assert f"python -m bench.{module}" in said.stderr
+    assert importlib.util.find_spec(f"bench.{module}")
+    assert name not in cli("bench", "--help").stdout
+
+
 def test_runs_are_kept_and_compared(cli: Cli, cli_json: CliJson, data: Path, tmp_path: Path) -> None:
     runs, banks = tmp_path / "runs", tmp_path / "banks"
     common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none", "--keep-banks", str(banks))
@@ -191,13 +159,10 @@ def test_banks_of_a_run_that_was_cut_off_are_refused(cli: Cli, data: Path, tmp_p
     assert "cut off" in refused.stderr
 
 
-def test_variants_gold_and_distractors(cli: Cli, cli_json: CliJson, data: Path, tmp_path: Path) -> None:
-    gold = tmp_path / "gold.json"
-    gold.write_text(json.dumps({"conv-1-q1": {"drop": True}}), encoding="utf-8")
+def test_a_profile_is_varied_by_options(cli: Cli, cli_json: CliJson, data: Path) -> None:
     common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
-    options = ("--without", "graph_rank", "--set", "score_sum.weights.lexical=0.9", "--distractors", "30")
-    answer = cli_json("bench", "quality", *common, *options, "--gold", str(gold))
-    assert answer["questions"] == 1
+    options = ("--without", "graph_rank", "--set", "score_sum.weights.lexical=0.9")
+    answer = cli_json("bench", "quality", *common, *options)
     assert answer["profile"] == "default -graph_rank score_sum.weights.lexical=0.9"
     for wrong, named in (
         ("--without=fusion", "fusion"),
@@ -209,27 +174,3 @@ def test_variants_gold_and_distractors(cli: Cli, cli_json: CliJson, data: Path, 
     ):
         refused = cli("bench", "quality", *common, wrong)
         assert (refused.exit_code, named in refused.stderr) == (2, True), refused.stderr
-
-
-def test_every_stage_is_left_out_once(cli: Cli, cli_json: CliJson, data: Path) -> None:
-    common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
-    answer = cli_json("bench", "ablation", *common)
-    rows = set(answer["rows"]) | set(answer["refused"])
-    assert {"random", "bm25", "oracle@100", "default", "without lexical", "without relevance"} <= rows
-    assert not {"without score_sum", "without token_budget"} & rows
-    assert answer["rows"]["oracle@100"]["recall@10"] >= answer["rows"]["default"]["recall@10"]
-    # The one channel and the fuser stay.
-    assert "without lexical" not in cli_json("bench", "ablation", *common, "--profile", "lexical")["rows"]
-    shown = cli("bench", "ablation", *common, "--stage", "graph_rank")
-    assert shown.exit_code == 0, shown.stderr
-    assert "without graph_rank" in shown.stdout
-
-
-def test_ids_lead_nowhere(cli: Cli, cli_json: CliJson, data: Path) -> None:
-    common = ("--dataset", "locomo", "--data", str(data), "--embedder", "none")
-    answer = cli_json("bench", "leaks", *common)
-    assert (answer["questions"], answer["ids_changed"]) == (3, [])
-    assert set(answer["names"]["conv-1"]) == {"Odile"}
-    shown = cli("bench", "leaks", *common)
-    assert shown.exit_code == 0, shown.stderr
-    assert "0 of 3 rankings changed" in shown.stdout

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.surfaces.conftest import Cli, CliJson
 
 # They answer over a protocol of their own, or have nothing to say.
-_WITHOUT_JSON = {"serve", "mcp", "hook", "bench abstention"}
+_WITHOUT_JSON = {"serve", "mcp", "hook"}
 
 
 def _every(commands: Any, place: str = "") -> Iterator[tuple[str, Any]]:
@@ -32,7 +32,11 @@ def _every(commands: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_every_command_prints_json_when_asked() -> None:
-    commands = dict(_every(typer.main.get_command(app).commands))  # type: ignore[attr-defined]
+    commands = {
+        name: command
+        for name, command in _every(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+        if not command.hidden
+    }
     without = {
         name for name, command in commands.items() if all(each.name != "as_json" for each in command.params)
     }

@@ -101,7 +101,7 @@ def survivors(rescore: int, rows: int) -> int:
     """How many of *rows* are rescored: all up to *rescore*, and beyond in proportion to ∛rows up to 10⁶.
 
     What is lost of the 100 nearest depends on how many others lie between them, which grows far more slowly
-    than the rows; ``bench scale`` reports recall@100 against float32 at each size.
+    than the rows; ``bench/scale.py`` reports recall@100 against float32 at each size.
     """
     if rescore >= rows:
         return rows

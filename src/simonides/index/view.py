@@ -485,25 +485,28 @@ def _compared(snapshot: IndexSnapshot, readers: Sequence[bool], now: int) -> NDA
 
 
 def tagged(
-    snapshot: IndexSnapshot, tag: str, principal: str | None, ended: Sequence[int] = ()
+    snapshot: IndexSnapshot,
+    tag: str,
+    principal: str | None,
+    ended: Sequence[int] = (),
+    *,
+    quarantined: bool = False,
 ) -> NDArray[np.int64]:
     """Ordinals of the current versions with *tag* that *principal* may read, in the order of storing.
 
-    Also those that are archived or whose validity has ended; what is in quarantine and consolidated
-    observations are left out.
+    Also those that are archived or whose validity has ended; consolidated observations are left out.
 
     Args:
         snapshot: the bank.
         tag: of the versions.
         principal: who asks; ``None`` = the owner.
         ended: first versions of memories that are not there any more.
+        quarantined: also what is in quarantine.
     """
     named = np.array([tag in held for held in snapshot.label_sets], np.bool_)
-    conditions = [
-        listed("tags", named),
-        listed("kind", _ALL_BUT_QUARANTINE),
-        without("state", CONSOLIDATED),
-    ]
+    conditions = [listed("tags", named), without("state", CONSOLIDATED)]
+    if not quarantined:
+        conditions.append(listed("kind", _ALL_BUT_QUARANTINE))
     mask = _allowed(snapshot, principal).copy()
     narrow(mask, snapshot.blocks, conditions)
     _drop_expired(mask, snapshot, HEAD)

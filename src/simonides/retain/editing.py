@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.expiry import ERASE, EXPIRE, expire_due, read_due, read_expiry, set_expiry
+from simonides.backends.embedded.expiry import expire_due, read_due, read_expiry, set_expiry
 from simonides.errors import ConflictError, InputError
+from simonides.records.expiry import ERASE, EXPIRE
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
 from simonides.records.time_to_live import TimeToLive

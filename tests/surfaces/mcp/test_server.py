@@ -16,7 +16,7 @@ from simonides.models.llm import LanguageModel
 from simonides.surfaces.mcp.server import PROMPT
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
 from simonides.surfaces.operations import calls
-from simonides.surfaces.operations.table import OPERATIONS, Operation, Verb
+from simonides.surfaces.operations.table import Operation, Verb
 from simonides.surfaces.serving.grants import Grant
 from simonides.testing.chat_server import ChatServer, spoken
 
@@ -315,14 +315,11 @@ def test_long_work_tells_of_itself(session: Session, monkeypatch: pytest.MonkeyP
     heard: list[tuple[float, str | None]] = []
     enough = threading.Event()
 
-    def slow(*_: object) -> dict[str, Any]:
+    def slow(*_: object, **__: object) -> dict[str, Any]:
         assert enough.wait(30)
         return {"ids": []}
 
-    operation = OPERATIONS["retain"]
-    changed = Operation(**{name: getattr(operation, name) for name in Operation.__slots__} | {"call": slow})
-    monkeypatch.setattr("simonides.surfaces.mcp.tools.TOOLS", TOOLS)
-    monkeypatch.setitem(TOOLS, "retain", _with(TOOLS["retain"], changed))
+    monkeypatch.setattr(calls, "retain", slow)
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, message))
@@ -367,10 +364,6 @@ def test_only_the_owner_sets_a_time_to_live(session: Session) -> None:
     assert answer.is_error
 
 
-def _with(tool: Any, operation: Operation) -> Any:
-    return type(tool)(tool.name, operation, tool.title, tool.guidance)
-
-
 @pytest.mark.spec("JB-12")
 @pytest.mark.allow_hosts(["127.0.0.1"])
 @pytest.mark.usefixtures("plain_http")
@@ -391,15 +384,11 @@ def test_an_answer_is_told_as_it_comes(
         model = LanguageModel("a-model", server.url, max_retries=0)
         answering = calls.reflect
 
-        def reflect(bank: Any, request: Any, on_text: Any = None) -> Any:
+        def reflect(bank: Any, on_text: Any = None, **options: Any) -> Any:
             monkeypatch.setattr(bank, "_around", _answered(bank._around, model))
-            return answering(bank, request, on_text)
+            return answering(bank, on_text, **options)
 
-        operation = OPERATIONS["reflect"]
-        changed = Operation(
-            **{name: getattr(operation, name) for name in Operation.__slots__} | {"call": reflect}
-        )
-        monkeypatch.setitem(TOOLS, "reflect", _with(TOOLS["reflect"], changed))
+        monkeypatch.setattr(calls, "reflect", reflect)
         answer = session(talk, beat_seconds=0.01)
     assert answer.structured_content["answer"] == "In Norrhav [1]."
     assert answer.structured_content["citations"] == [{"number": 1, "id": memory}]

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from bench import run_concurrency
 from bench.run_concurrency import Plan, measure
-
-from simonides.evaluation.scale_bank import scale_bank
-from simonides.evaluation.scale_base import RealVectors
-from simonides.evaluation.scale_vectors import HELD_OUT
+from bench.scale_bank import scale_bank
+from bench.scale_data import HELD_OUT, RealVectors
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
 """`simonides bench`: measure on a public dataset."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,27 +11,18 @@ import typer
 
 from simonides.errors import InputError
 from simonides.surfaces.cli.bench_answer import answer
-from simonides.surfaces.cli.bench_changes import changes
 from simonides.surfaces.cli.bench_compare import compare
 from simonides.surfaces.cli.bench_inputs import (
     DataOption,
     DatasetOption,
-    DistractorsOption,
     EmbedderOption,
-    GoldOption,
     KeepBanksOption,
     LimitOption,
-    ModelOption,
-    SeedOption,
     SetOption,
     WithoutOption,
     measured_embedder,
-    prepared,
 )
 from simonides.surfaces.cli.bench_relevance import relevance
-from simonides.surfaces.cli.bench_scale import scale
-from simonides.surfaces.cli.bench_stages import ablation, leaks
-from simonides.surfaces.cli.bench_standing import standing
 from simonides.surfaces.cli.opening import embedder_choice, environment_embedder, environment_sparse
 from simonides.surfaces.cli.options import JsonOption, ProfileOption
 from simonides.surfaces.cli.output import print_json, print_table, print_text, say, table
@@ -89,20 +80,18 @@ def quality(
     ] = None,
     without: WithoutOption = None,
     setting: SetOption = None,
-    gold: GoldOption = "original",
-    distractors: DistractorsOption = 0,
-    seed: SeedOption = 0,
     keep_banks: KeepBanksOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how much of the known evidence a profile recalls."""
+    from simonides.evaluation.catalogue import load_dataset
     from simonides.evaluation.quality import run_kept, run_quality
     from simonides.evaluation.results_file import Measured, save_runs
     from simonides.evaluation.variant import write_variant
     from simonides.retain.conversations import WINDOW
 
     chosen = environment_embedder() if embedder is None else embedder_choice(embedder)
-    loaded = prepared(dataset, data, gold=gold, distractors=distractors, seed=seed)
+    loaded = load_dataset(dataset, data)
     label = " ".join([profile, *(f"-{stage}" for stage in without or ()), *(setting or ())])
     with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
         asked = write_variant(
@@ -141,77 +130,31 @@ def quality(
             print_text("CPU per recall: {p50:.1f} ms (p95 {p95:.1f})".format(**answer["recall_cpu_ms"]))
 
 
-@bench.command()
-def ingest(
-    *,
-    n: Annotated[int, typer.Option("--n", metavar="N", min=1, help="Memories to retain.")] = 20_000,
-    batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Memories per retain.")] = 256,
-    embedder: ModelOption = "auto",
-    as_json: JsonOption = False,
-) -> None:
-    """Measure how fast memories are taken in, beside the encoder alone."""
-    from simonides.evaluation.ingest import run_ingest
-    from simonides.models.catalogue import DEFAULT_EMBEDDER
-    from simonides.models.resolve import load_embedder
-
-    with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
-        name = DEFAULT_EMBEDDER if embedder == "auto" else embedder
-        report = run_ingest(
-            n,
-            store_path=Path(folder),
-            embedder=load_embedder(name, progress=progress),
-            wall=time.perf_counter,
-            cpu=time.process_time,
-            batch=batch,
-            progress=progress,
-        )
-    answer = report.to_dict()
-    if as_json:
-        print_json(answer)
-    else:
-        rows = table("measure", "value")
-        for name, value in answer.items():
-            rows.add_row(name, f"{value:,}" if isinstance(value, int | float) else value)
-        print_table(rows)
-
-
 @bench.command("abstention", hidden=True, context_settings=_ANYTHING)
 def abstention() -> None:
     """Became `bench relevance`."""
     raise InputError("command", "`bench abstention` became `bench relevance`; run that")
 
 
-@bench.command("view-cost")
-def view_cost(
-    *,
-    n: Annotated[int, typer.Option("--n", metavar="N", min=2, help="Memories to retain.")] = 10_000,
-    embedder: ModelOption = "auto",
-    as_json: JsonOption = False,
-) -> None:
-    """Measure what views cost: recall in the past and by a principal, beside the owner's of now."""
-    from simonides.evaluation.view_cost import run_view_cost, view_cost_rows
-    from simonides.models.catalogue import DEFAULT_EMBEDDER
-    from simonides.models.resolve import load_embedder
-    from simonides.profiles.loader import list_profiles
+def _left(module: str) -> Callable[[], None]:
+    """A command that names the module of the repository which measures in its place."""
 
-    with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
-        costs = run_view_cost(
-            n,
-            store_path=Path(folder),
-            embedder=load_embedder(DEFAULT_EMBEDDER if embedder == "auto" else embedder, progress=progress),
-            profiles=list_profiles(),
-            cpu=time.process_time,
-            progress=progress,
+    def refuse() -> None:
+        raise InputError(
+            "command",
+            f"this bench left the package; in a checkout of the repository run `python -m bench.{module}`",
         )
-    answer = view_cost_rows(costs)
-    if as_json:
-        print_json({"n": n, "profiles": answer})
-    else:
-        names = ("owner_cpu_ms", "past_ratio", "principal_ratio")
-        rows = table("profile", *names, numbers=names)
-        for profile, row in answer.items():
-            rows.add_row(profile, *(f"{row[name]:.3f}" for name in names))
-        print_table(rows)
+
+    return refuse
+
+
+for _module in ("ablation", "changes", "ingest", "leaks", "scale", "standing", "view_cost"):
+    bench.command(
+        _module.replace("_", "-"),
+        help=f"Became `python -m bench.{_module}` in a checkout of the repository.",
+        hidden=True,
+        context_settings=_ANYTHING,
+    )(_left(_module))
 
 
 def _measures(answer: Mapping[str, Any]) -> "Table":
@@ -224,10 +167,5 @@ def _measures(answer: Mapping[str, Any]) -> "Table":
 
 
 bench.command()(compare)
-bench.command()(ablation)
-bench.command()(leaks)
-bench.command()(scale)
 bench.command()(relevance)
-bench.command()(changes)
 bench.command()(answer)
-bench.command()(standing)

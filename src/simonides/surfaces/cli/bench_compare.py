@@ -8,14 +8,11 @@ import typer
 
 from simonides.errors import InputError
 from simonides.surfaces.cli.bench_inputs import (
-    DistractorsOption,
     EmbedderOption,
-    GoldOption,
     KeepBanksOption,
     LimitOption,
     SeedOption,
     chosen_embedder,
-    prepared,
 )
 from simonides.surfaces.cli.options import JsonOption
 from simonides.surfaces.cli.output import print_json, print_table, print_text, table
@@ -49,13 +46,12 @@ def compare(
     ] = None,
     limit: LimitOption = None,
     embedder: EmbedderOption = None,
-    gold: GoldOption = "original",
-    distractors: DistractorsOption = 0,
     seed: SeedOption = 0,
     keep_banks: KeepBanksOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare systems with the first: difference, 95 % interval, and p adjusted by Holm."""
+    from simonides.evaluation.catalogue import load_dataset
     from simonides.evaluation.comparing import compare_systems
     from simonides.evaluation.kept_banks import keep_banks as kept
     from simonides.evaluation.quality import checked
@@ -73,8 +69,7 @@ def compare(
                 f"{profiles[0]!r} is taken for a profile, which needs --dataset and --data; a result file "
                 f"ends in one of {', '.join(_FILES)}",
             )
-        loaded = prepared(dataset, data, gold=gold, distractors=distractors, seed=seed)
-        asked = checked(loaded, limit, WINDOW)
+        asked = checked(load_dataset(dataset, data), limit, WINDOW)
         with TemporaryDirectory(prefix="simonides-bench-") as folder, bars() as progress:
             model = chosen_embedder(embedder, progress)
             banks = kept(asked, keep_banks or Path(folder), window=WINDOW, embedder=model, progress=progress)

@@ -1,4 +1,4 @@
-"""What the commands that measure recall take alike: a data set and how it is changed, banks that are kept."""
+"""What the commands that measure recall take alike: a data set, banks that are kept."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +11,6 @@ from simonides.surfaces.cli.opening import embedder_choice, environment_embedder
 from simonides.surfaces.cli.progress import Report
 
 if TYPE_CHECKING:
-    from simonides.evaluation.dataset import Dataset
     from simonides.protocols import Embedder
 
 DatasetOption = Annotated[str, typer.Option("--dataset", metavar="NAME", help="locomo or musique.")]
@@ -25,7 +24,6 @@ EmbedderOption = Annotated[
     str | None,
     typer.Option("--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"),
 ]
-ModelOption = Annotated[str, typer.Option("--embedder", metavar="NAME", help="A model's name, or auto.")]
 WithoutOption = Annotated[
     list[str] | None,
     typer.Option("--without", metavar="STAGE", help="Leave a stage of the profile out; may be repeated."),
@@ -36,12 +34,6 @@ SetOption = Annotated[
         "--set", metavar="STAGE.OPTION=VALUE", help="Change an option of the profile; may be repeated."
     ),
 ]
-GoldOption = Annotated[
-    str, typer.Option("--gold", metavar="FILE", help="JSON file of corrected gold keys by question id.")
-]
-DistractorsOption = Annotated[
-    int, typer.Option("--distractors", metavar="N", help="Memories that answer nothing, added to each bank.")
-]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of all that is drawn.")]
 KeepBanksOption = Annotated[
     Path | None,
@@ -49,25 +41,6 @@ KeepBanksOption = Annotated[
         "--keep-banks", metavar="DIR", help="Keep the retained banks there, and use those that are there."
     ),
 ]
-
-
-def prepared(
-    dataset: str, data: Path, *, gold: str = "original", distractors: int = 0, seed: int = 0
-) -> "Dataset":
-    """The data set as the options want it.
-
-    Raises:
-        UnknownNameError: no such data set, or a correction of what it does not hold.
-        InputError: a file is missing or of another form, or a number is out of range.
-    """
-    from simonides.evaluation.catalogue import load_dataset
-    from simonides.evaluation.corrections import correct, read_corrections
-    from simonides.evaluation.distractors import with_distractors
-
-    loaded = load_dataset(dataset, data)
-    if gold != "original":
-        loaded = correct(loaded, read_corrections(Path(gold)))
-    return with_distractors(loaded, distractors, seed)
 
 
 def chosen_embedder(name: str | None, progress: Report | None) -> "Embedder | Literal['auto'] | None":

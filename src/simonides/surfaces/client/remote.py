@@ -47,12 +47,11 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from simonides.backends.embedded.auditing import AuditReport, Entry
-    from simonides.backends.embedded.reading import EntityCount
-    from simonides.backends.embedded.verification import VerifyReport
-    from simonides.lifecycle.briefing import Brief
     from simonides.lifecycle.step import MaintenanceReport
+    from simonides.records.audit import AuditReport, Entry, VerifyReport
+    from simonides.records.brief import Brief
     from simonides.records.diff import Diff
+    from simonides.records.entity import EntityCount
     from simonides.records.exchange import Restored
     from simonides.records.explanation import WhyNot
     from simonides.records.memory import Memory
@@ -415,7 +414,7 @@ class RemoteBank:
     def import_bank(self, path: str | os.PathLike[str]) -> Restored:
         """See ``Bank.import_bank``."""
         with disk_errors(path, "read"), Path(path).open("rb") as file:
-            return records.restored_of(self._wire.upload("import", self.name, file))
+            return records.restored_of(self._wire.upload("import_bank", self.name, file))
 
 
 def _listed(ids: str | Iterable[str]) -> list[str]:

@@ -16,16 +16,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.json_schema import optional
 from simonides.recall.packing.as_data import fenced, first_of, harmless, trust_word, visible
 from simonides.records.recall import not_in_memory
 from simonides.records.reflection import NOT_IN_MEMORY
 from simonides.surfaces.operations import results
-from simonides.surfaces.operations.schemas import optional
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simonides.surfaces.operations.schemas import Schema
+    from simonides.json_schema import Schema
     from simonides.surfaces.operations.table import Operation
 
 _TEXT: Schema = {"type": "string"}

@@ -181,7 +181,7 @@ class _Door:
             return structured, text
 
         bind = partial(tool.operation.bind, values)
-        work = self._dispatcher.do_and(finish, grant, tool.operation, bank, bind, *extra)
+        work = self._dispatcher.do(finish, grant, tool.operation, bank, bind, *extra)
         return await self._with_progress(context, tool, said, work)
 
     def _quiet(self, text: str) -> str:

@@ -110,31 +110,19 @@ class Dispatcher:
             BusyError, TooSlowError, GoneError: see there.
             SimonidesError: whatever the operation raises.
         """
-        return await self.do(grant, operation, bank, lambda: operation.bind(values), *extra, left=left)
+        return await self.do(dict, grant, operation, bank, lambda: operation.bind(values), *extra, left=left)
 
     async def do(
-        self,
-        grant: Grant,
-        operation: Operation,
-        bank: str | None,
-        bind: Callable[[], object],
-        *extra: object,
-        left: Callable[[], Awaitable[object]] | None = None,
-    ) -> Mapping[str, Any]:
-        """The same with a request that *bind* makes, in the worker's thread, since checking may take long."""
-        return await self.do_and(dict, grant, operation, bank, bind, *extra, left=left)
-
-    async def do_and(
         self,
         finish: Callable[[Mapping[str, Any]], T],
         grant: Grant,
         operation: Operation,
         bank: str | None,
-        bind: Callable[[], object],
+        bind: Callable[[], Mapping[str, Any]],
         *extra: object,
         left: Callable[[], Awaitable[object]] | None = None,
     ) -> T:
-        """What *finish* makes of the answer, in the worker's thread: the loop writes no large ones."""
+        """What *finish* makes of the answer to what *bind* makes; both may be long, and run in the worker."""
         grant.check(operation, bank)
 
         def job() -> T:
@@ -146,18 +134,23 @@ class Dispatcher:
 
         return await self.work(grant, job, left=left)
 
-    def _check_bank_of(self, grant: Grant, request: object) -> None:
+    def _check_bank_of(self, grant: Grant, request: Mapping[str, Any]) -> None:
         """A bank that a request to the store names must be in the scope, too."""
-        name = getattr(request, "name", None)
+        name = request.get("name")
         if name is not None and not grant.covers(name):
             raise ForbiddenError(OTHER_BANKS)
 
     def _call(
-        self, grant: Grant, operation: Operation, bank: str | None, request: object, extra: tuple[object, ...]
+        self,
+        grant: Grant,
+        operation: Operation,
+        bank: str | None,
+        request: Mapping[str, Any],
+        extra: tuple[object, ...],
     ) -> Mapping[str, Any]:
         if operation.scope is Scope.STORE:
             answer = operation.call(self.store, request)
-            made = getattr(request, "name", None)
+            made = request.get("name")
             if made is not None and operation.destructive:
                 self.banks.drop(made)
             elif made is not None:

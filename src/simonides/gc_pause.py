@@ -1,0 +1,25 @@
+"""Pause the cyclic garbage collector while very many records are made that all stay.
+
+It would look at each of them many times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def gc_paused() -> Iterator[None]:
+    """Let Python's collector of cycles rest inside the block; afterwards it is as it was."""
+    collecting = gc.isenabled()
+    try:
+        gc.disable()
+        yield
+    finally:
+        if collecting:
+            gc.enable()
