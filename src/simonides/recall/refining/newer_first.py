@@ -7,10 +7,9 @@
           changed or other numbers stand in the two
     a row says that something changed, about what an older row tells   (``words_of_change``)
         ⇒ the same, but nothing is marked: what changed is not sure
-    a row shares a third of the words of the shorter one with an older row, and says that something changed or
-    shares as many words with the query; or it shares a fifth of them, says that something changed, began or
-    ended, and shares a word with the query if the older row does; and in both cases it is valid from a minute
-    later or more and has a score that is not far below
+    a row shares a third of the words of the shorter one with an older row, says that something changed or
+    shares as many words with the query, is valid from a minute later or more, and has a score that is not
+    far below
         ⇒ the same: both answer alike, and the newer one is the better guess
 
 The last rule, and hints that a value changed, are for statements that are kept one by one. Turns of a
@@ -77,13 +76,11 @@ class NewerFirst:
     Attributes:
         most: so many of the first rows are compared, from 2.
         alike: share of the words of the shorter of two texts from which they tell of the same, above 0 to 1.
-        alike_changed: the same where the newer text says that something changed, at most ``alike``.
         score_share: share of the older one's score that the newer one must have for that, 0 to 1.
     """
 
     most: int
     alike: float
-    alike_changed: float
     score_share: float
 
     def __post_init__(self) -> None:
@@ -91,11 +88,6 @@ class NewerFirst:
             raise InputError("most", f"{self.most} is below 2; to drop the stage, leave it out")
         if not 0 < self.alike <= 1:
             raise InputError("alike", f"{self.alike} is not above 0 and at most 1; 0.34 is usual")
-        if not 0 < self.alike_changed <= self.alike:
-            raise InputError(
-                "alike_changed",
-                f"{self.alike_changed} is not above 0 and at most alike ({self.alike}); 0.2 is usual",
-            )
         if not 0 <= self.score_share <= 1:
             raise InputError("score_share", f"{self.score_share} is not from 0 to 1; 0.3 is usual")
 
@@ -141,16 +133,14 @@ class NewerFirst:
         return found
 
     def _tell_alike(self, old: _Row, new: _Row, asked: frozenset[str]) -> bool:
-        if old.turn or new.turn or new.words.unreal or new.words.assistant:
-            return False
-        if new.moment[0] - old.moment[0] < _MINUTE or not 0 < old.score * self.score_share <= new.score:
-            return False
-        share = shares_of_shorter(old.words, new.words)
-        asked_of_old, asked_of_new = old.words.words & asked, new.words.words & asked
-        if share >= self.alike and (new.words.says_so or len(asked_of_old) <= len(asked_of_new)):
-            return True
-        changed = new.words.says_so or new.words.begins_or_ends
-        return changed and share >= self.alike_changed and bool(asked_of_new or not asked_of_old)
+        return (
+            not (old.turn or new.turn)
+            and new.moment[0] - old.moment[0] >= _MINUTE
+            and 0 < old.score * self.score_share <= new.score
+            and (new.words.says_so or len(old.words.words & asked) <= len(new.words.words & asked))
+            and not (new.words.unreal or new.words.assistant)
+            and shares_of_shorter(old.words, new.words) >= self.alike
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,6 @@ _SAYS_SO = re.compile(
     r"|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
     re.IGNORECASE,
 )
-# In conversations these words tell of far more than changes.
-_BEGINS_OR_ENDS = re.compile(
-    r"\b(?:gone (?:over|into|to)|finally|any longer|took over|started|became|become|left|quit"
-    r"|over for (?:me|us|him|her|them|good)|since \w+ closed)\b",
-    re.IGNORECASE,
-)
 _WHEN = re.compile(
     r"\b(?:\d\d?[:.]\d\d|\d{4}-\d\d-\d\d|noon|o'clock|today|tomorrow"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -69,7 +63,6 @@ class ChangeWords:
         words: its terms but for stop-words, days and times.
         names: in it, those of days and months left out.
         values: names, words with a digit, days and times, folded.
-        begins_or_ends: whether it says that something began or ended.
         says_so, says_when: whether it says that something changed, and a day or a time.
         shifts: whether it says that a day or a time may have changed.
         short: whether it is short enough to be about one thing.
@@ -82,7 +75,6 @@ class ChangeWords:
     words: frozenset[str]
     names: frozenset[str]
     values: frozenset[str]
-    begins_or_ends: bool
     says_so: bool
     says_when: bool
     shifts: bool
@@ -107,7 +99,6 @@ def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant:
         words=words,
         names=names,
         values=frozenset(name.casefold() for name in names) | numbers | when,
-        begins_or_ends=bool(_BEGINS_OR_ENDS.search(text)),
         says_so=bool(_SAYS_SO.search(text)),
         says_when=bool(when),
         shifts=bool(_SHIFTS.search(text)),
