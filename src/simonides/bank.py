@@ -719,7 +719,8 @@ class Bank:
         """Erase memories with every version and all that was derived from them.
 
         Returns:
-            how many were there; ids that name nothing the principal may read are passed over.
+            how many were there; ids that name nothing the principal may read are passed over. What was to be
+            erased by now, which no other call finds, counts.
 
         Raises:
             InputError: *ids* is not an id or an iterable of ids.
