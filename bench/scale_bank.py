@@ -33,11 +33,11 @@ from bench.scale_data import BLOCK, TextMaker, VectorMaker
 from bench.scale_queries import make_queries, replayed, save_queries
 
 from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.backends.embedded.folder import folder_name
 from simonides.errors import InputError
 from simonides.files import SHARED, new_file, write_file
 from simonides.records.interval import to_micros
 from simonides.retain.names import fold_name
+from simonides.storage.folder import folder_name
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser
 

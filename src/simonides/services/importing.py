@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.errors import InputError
 from simonides.records.exchange import Imported
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
@@ -17,6 +16,7 @@ from simonides.retain.items import MAX_PATH_BYTES
 from simonides.retain.screening import secrets_in
 from simonides.retain.sparse import in_context, sparse_terms
 from simonides.services.write_path import WritePath
+from simonides.storage.export_format import check_file, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -39,15 +39,12 @@ class MigrationWriter(Protocol):
     @property
     def snapshot(self) -> IndexSnapshot:
         """The bank by the vectors of the target, caught up inside the transaction."""
-        ...
 
     def add_links(self, found: Iterable[tuple[int, int, float]], linked: int) -> int:
         """Store semantic links (source, target, cosine) and that all rows below *linked* have theirs."""
-        ...
 
     def switch(self, generation: int, now: int) -> None:
         """Make the target the embedder of the bank; *generation* is its index, 0 = it is made later."""
-        ...
 
 
 class RecallJobs(Protocol):
@@ -59,15 +56,12 @@ class RecallJobs(Protocol):
         Raises:
             UnavailableError: the file cannot be written.
         """
-        ...
 
     def find(self, job: str, principal: str) -> KeptJob | None:
         """A job of this principal; ``None`` where there is none."""
-        ...
 
     def keep_texts(self, job: str, texts: str) -> str:
         """Keep what the helpers gave, unless another process has kept its own; returns what is kept."""
-        ...
 
 
 class BankStorage(Protocol):
@@ -92,7 +86,6 @@ class BankStorage(Protocol):
             InputError: there is no such zone.
             UnavailableError: the folder cannot be written.
         """
-        ...
 
     def set_ttl_defaults(self, defaults: TtlDefaults) -> None:
         """Keep the times to live of what states none.
@@ -100,7 +93,6 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError: the folder cannot be written.
         """
-        ...
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Open a read transaction and a snapshot at exactly its change.
@@ -108,7 +100,6 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError, DamagedError: the rows cannot be read.
         """
-        ...
 
     def writing(
         self, now: int, actor: str = "", parts: Sequence[IndexPart] = ()
@@ -125,7 +116,6 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError: the bank cannot be written; nothing was stored.
         """
-        ...
 
     def loading(
         self, now: int, actor: str = "", parts: Sequence[IndexPart] = ()
@@ -135,22 +125,18 @@ class BankStorage(Protocol):
         New rows lie anywhere in the indexes of ids and contents, so the pages of these stay in memory: with
         SQLite's usual 2 MB each of them would be written many times over in one transaction.
         """
-        ...
 
     def impress(self, impression: Impression) -> None:
         """Keep in memory what a recall returned; nothing is written."""
-        ...
 
     def used(self, ids: Sequence[str], recall: str | None, principal: str, now: int) -> int:
         """Write what was used and its recall's impression in one transaction; see ``bank.Bank.used``.
 
         Impressions that count what they returned go with it; all others go on waiting.
         """
-        ...
 
     def flush(self, now: int) -> None:
         """Write the waiting impressions that count what they returned."""
-        ...
 
     def maintaining(self) -> AbstractContextManager[None]:
         """Hold the bank's turn of maintenance; whoever dies with it leaves it free.
@@ -158,7 +144,6 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError: another process or thread has it.
         """
-        ...
 
     def copying(self) -> AbstractContextManager[None]:
         """Keep purges out while a copy of rows, or what was learned of them, is written beside the bank.
@@ -166,12 +151,10 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError: a purge is under way.
         """
-        ...
 
     @property
     def reranker_path(self) -> Path:
         """Where the learned reranker of the bank is kept, once there is one."""
-        ...
 
     def drop_reranker(self) -> None:
         """Delete the trained reranker: it may have been trained on what is forgotten in this transaction.
@@ -182,15 +165,12 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError: it cannot be deleted.
         """
-        ...
 
     def samples(self) -> Samples:
         """What the learned reranker may be trained on."""
-        ...
 
     def used_by_recall(self) -> dict[str, tuple[str, ...]]:
         """By recall, the memories of it that were used."""
-        ...
 
     def merge_if_due(self, *, force: bool = False, alone: bool = False) -> bool:
         """Seal the tail when it is large; returns whether a generation was published.
@@ -202,20 +182,16 @@ class BankStorage(Protocol):
             force: also when it is not large.
             alone: the caller keeps out all who write copies (see ``copies``).
         """
-        ...
 
     @property
     def encrypted(self) -> bool:
         """Whether the rows are encrypted and nothing derived from them may be written."""
-        ...
 
     def problems(self) -> list[str]:
         """What is wrong with the index right now; recall works all the same."""
-        ...
 
     def stats(self) -> Mapping[str, Any]:
         """Counts and sizes; see ``bank.Bank.stats``."""
-        ...
 
     def verify(self, now: int | None = None) -> VerifyReport:
         """Check rows, change log, audit log, index files and arrays; changes nothing.
@@ -223,11 +199,9 @@ class BankStorage(Protocol):
         Args:
             now: the clock, microseconds UTC; notes name what was recorded after it. ``None`` = no such notes.
         """
-        ...
 
     def repair(self, now: int) -> VerifyReport:
         """Make everything derived anew from the rows, then verify; rows are not touched."""
-        ...
 
     def going_over(self, given_up: Collection[int]) -> AbstractContextManager[MigrationWriter | None]:
         """Open a write transaction with a snapshot by the vectors of the following embedder.
@@ -237,19 +211,15 @@ class BankStorage(Protocol):
         Args:
             given_up: ordinals of rows that the following embedder cannot encode.
         """
-        ...
 
     def write_following(self, given_up: Collection[int]) -> int:
         """Write the index of the following embedder ahead of the switch; its generation, 0 = none was."""
-        ...
 
     def is_current(self, going: MigrationWriter, generation: int) -> bool:
         """Whether an index that was written ahead can still become the bank's."""
-        ...
 
     def sweep_index(self) -> None:
         """Delete generations that the bank's own does not use, after it went over to another embedder."""
-        ...
 
     def forget(
         self, wanted: Selection, now: int, *, purge: bool = False, dry_run: bool = False, actor: str = ""
@@ -263,7 +233,6 @@ class BankStorage(Protocol):
             dry_run: undo it before the commit; the receipt says what would have gone.
             actor: for the audit log.
         """
-        ...
 
     def purge(self) -> tuple[str, tuple[str, ...]]:
         """Leave nothing of erased rows in any file.
@@ -272,15 +241,12 @@ class BankStorage(Protocol):
             ``complete``, or the first thing it still waits for; and the files that stay and may hold some of
             it, by their paths below the store's folder.
         """
-        ...
 
     def backup(self, target: Path | IO[bytes]) -> Saved:
         """Copy the rows to a new file, or into an open one, while the bank is in use; see ``backup``."""
-        ...
 
     def put_back(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
-        ...
 
     def start_audit(self, now: int) -> Path | None:
         """Audit every change from now on, by the key that was handed in, or else one beside the bank.
@@ -292,7 +258,6 @@ class BankStorage(Protocol):
             NotFoundError: the log was begun, and its key is not here.
             UnavailableError: it was begun with another key.
         """
-        ...
 
     def audit_recalls(self, now: int, *, on: bool) -> bool:
         """Begin or end the log of recalls; false when it was so before.
@@ -300,12 +265,10 @@ class BankStorage(Protocol):
         Raises:
             NotFoundError: there is no key.
         """
-        ...
 
     @property
     def recalls_audited(self) -> bool:
         """Whether what is handed out is to be told first."""
-        ...
 
     def tell(self, told: Told) -> None:
         """Audit what is about to be handed out.
@@ -313,7 +276,6 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError: that cannot be written, or not by this key; nothing may be handed out.
         """
-        ...
 
     def audit_verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
         """Check both audit logs; see ``auditing`` and ``recall_audit``.
@@ -321,15 +283,12 @@ class BankStorage(Protocol):
         Raises:
             NotFoundError: there is no key.
         """
-        ...
 
     def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
         """Rows of the log of changes, or of that of recalls, newest first."""
-        ...
 
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """Write everything in the bank at one moment; see ``exporting``."""
-        ...
 
     def restore(
         self, path: Path, analyser: Analyser, now: int, *, progress: Callable[[int, int], None] | None = None
@@ -342,30 +301,23 @@ class BankStorage(Protocol):
             now: the clock, microseconds UTC.
             progress: told (lines done, lines) after each batch.
         """
-        ...
 
     def known_contents(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those of the content keys that some row bears, whatever became of it."""
-        ...
 
     def due(self, now: int, most: int) -> list[Due]:
         """See ``expiry.read_due``; no index is brought up to date for it."""
-        ...
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Body hashes by key, of the keys that are claimed."""
-        ...
 
     @property
     def replaced(self) -> bool:
         """Whether the rows' file was moved away or replaced since it was opened."""
-        ...
 
     @property
     def log_in_the_way(self) -> bool:
         """Whether the file in its place cannot be opened: the log of the old one lies beside it."""
-        ...
 
     def close(self) -> None:
         """Close every connection; the bank cannot be used afterwards."""
-        ...

@@ -46,7 +46,7 @@ from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine, open_file
 from simonides.backends.embedded.expiry import ALL, count_expiring, read_due
-from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
+from simonides.backends.embedded.exporting import count_rows, export_lines
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
     blot_out_names,
@@ -59,7 +59,7 @@ from simonides.backends.embedded.forgetting import (
 )
 from simonides.backends.embedded.job_queue import described_jobs
 from simonides.backends.embedded.keys import claimed_bodies
-from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, TTL, ZONE, left_overs, sweep_store
+from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, TTL, ZONE, left_overs
 from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
 from simonides.backends.embedded.migrating import MigrationTransaction
 from simonides.backends.embedded.migrations import migrate
@@ -108,6 +108,8 @@ from simonides.records.receipt import (
 )
 from simonides.records.time_to_live import TtlDefaults
 from simonides.records.zone import read_zone
+from simonides.storage.export_format import write_export
+from simonides.storage.folder import sweep_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -15,7 +15,9 @@ from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded import restoring
-from simonides.backends.embedded.export_format import (
+from simonides.errors import EmbedderMismatchError, InputError, UnavailableError
+from simonides.retain.documents import document_items
+from simonides.storage.export_format import (
     EPISODE_COLUMNS,
     FORMAT,
     MEMORY_COLUMNS,
@@ -23,8 +25,6 @@ from simonides.backends.embedded.export_format import (
     decode_line,
     encode_line,
 )
-from simonides.errors import EmbedderMismatchError, InputError, UnavailableError
-from simonides.retain.documents import document_items
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
@@ -401,7 +401,7 @@ def test_a_memory_that_is_missing_shares_the_source_of_one_that_is_there(
         cursor = connection_of(transaction).execute("SELECT * FROM memories")
         names = [name for name, _ in cursor.get_description()]
         values = dict(zip(names, cursor.fetchone() or (), strict=True))
-        cast("Any", transaction.versions.ordinals_of)._insert_row(
+        cast("Any", transaction.versions)._insert_row(
             values | {"ordinal": 1, "root": 1, "id": "f" * 16}, 0.0, b""
         )
     bank.export(tmp_path / "b")
