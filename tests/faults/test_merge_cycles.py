@@ -162,7 +162,7 @@ def test_a_stored_cycle_is_found_and_harms_nothing_else(store: Store, tmp_path: 
     report = bank.verify()
     assert [problem for problem in report.problems if "cycle" in problem] == list(report.problems)
     assert all(repr(name) in report.problems[0] for name in NAMES[:length])
-    assert f"simonides unmerge {length}" in report.problems[0]
+    assert f"simonides undo-merge {length}" in report.problems[0]
 
     # The smallest number stands for all, at each of these.
     assert merged(bank) == sorted([NAMES[0], *NAMES[length:]])

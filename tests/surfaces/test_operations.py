@@ -68,7 +68,7 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "set_ttl": ("set_ttl", set(), set()),
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
     "moves": ("moves", set(), set()),
-    "undo": ("undo_move", set(), set()),
+    "undo_move": ("undo_move", set(), set()),
     "quarantine": ("quarantine", set(), set()),
     "release": ("release", set(), set()),
     "audit_entries": ("audit_entries", set(), set()),
@@ -285,7 +285,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("list_records", space="notes", refresh=True)["records"][0]["ttl"] == 60
     clock.advance(days=2)
     assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
-    do("undo", number=do("moves")["moves"][0]["number"])
+    do("undo_move", number=do("moves")["moves"][0]["number"])
     do("quarantine", ids=ids[:1])
     assert do("release", ids=ids[:1]) == {"released": 1}
     bank.start_audit()

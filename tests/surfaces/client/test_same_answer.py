@@ -357,7 +357,7 @@ def test_explanations_carry_the_judgement(band: str, world: World) -> None:
     assert [(each["id"], each["relevance"]) for each in told["explanations"]] == relevance
     explained = world.remote.recall(QUERY, explain=True).explanations
     assert [(each.id, each.relevance) for each in explained] == relevance
-    told = world.tool("explain_recall", query=QUERY).structured_content
+    told = world.tool("explain", query=QUERY).structured_content
     assert (told["band"], told["confidence"]) == (band, expected.confidence)
     assert [(each["id"], each["relevance"]) for each in told["explanations"]] == relevance
 

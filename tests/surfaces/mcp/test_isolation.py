@@ -125,8 +125,8 @@ def test_a_verb_that_is_not_granted_is_refused(session: Session, store: Store, n
     assert store.bank("mine").get(memory).version == 1
 
 
-# explain_recall and reflect take what recall takes.
-@pytest.mark.parametrize("name", [name for name in TOOLS if name not in {"explain_recall", "reflect"}])
+# explain and reflect take what recall takes.
+@pytest.mark.parametrize("name", [name for name in TOOLS if name not in {"explain", "reflect"}])
 def test_whatever_a_schema_allows_is_answered(session: Session, name: str) -> None:
     """The values may not fit each other, or name nothing that is there; that is a result, never a fault."""
     assert _answered(session, None, name, examples=5) >= _fewest(name, 5)

@@ -59,7 +59,7 @@ def test_there_are_few_tools_and_every_text_has_a_budget(session: Session) -> No
     tools = {tool.name: tool for tool in session(talk)}
     assert list(tools) == [
         "retain", "recall", "get_job", "get_memory", "list_memories", "update_memory", "invalidate", "forget",
-        "list_banks", "explain_recall", "brief", "reflect",
+        "list_banks", "explain", "brief", "reflect",
     ]  # fmt: skip
     for name in ("recall", "get_memory", "list_memories", "update_memory", "reflect"):
         assert tools[name].input_schema["properties"]["max_tokens"]["default"] == MAX_TOKENS
@@ -81,7 +81,7 @@ def test_a_memory_is_stored_found_shown_changed_and_erased(session: Session, sto
         assert changed.structured_content["memory"]["tags"] == ["home"]
         listed = await client.call_tool("list_memories", {"limit": 5})
         assert [each["id"] for each in listed.structured_content["memories"]] == [memory]
-        explained = await client.call_tool("explain_recall", {"query": QUERY})
+        explained = await client.call_tool("explain", {"query": QUERY})
         assert explained.structured_content["explanations"][0]["id"] == memory
         assert (await client.call_tool("list_banks", {})).structured_content == {"banks": ["mine", "theirs"]}
         gone = await client.call_tool("forget", {"ids": [memory]})
@@ -399,7 +399,7 @@ def test_schemas_are_json_schema_and_answers_fit_them(session: Session) -> None:
         for name, arguments in (
             ("retain", {"items": [FACT, {"text": "Figs need water.", "kind": "procedural"}]}),
             ("recall", {"query": QUERY, "explain": True, "trace": True, "include_chunks": True}),
-            ("explain_recall", {"query": QUERY}),
+            ("explain", {"query": QUERY}),
             ("reflect", {"query": QUERY}),
         ):
             # The client checks structured content against the tool's schema.

@@ -30,7 +30,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "recall": {"query": "quartz review", "profile": "lexical"},
     "recall as json": {"query": "quartz review", "profile": "lexical", "form": "json"},
     "recall with chunks": {"query": "quartz review", "profile": "lexical", "include_chunks": True},
-    "explain_recall": {"query": "quartz review", "profile": "lexical"},
+    "explain": {"query": "quartz review", "profile": "lexical"},
     "brief": {"task": "quartz review", "profile": "lexical"},
     "get_memory": {},
     "update_memory": {"tags": ["home"]},
@@ -66,7 +66,7 @@ def test_no_tool_shows_what_is_unseen_or_looks_like_a_mark(session: Session, sto
     about = {"memory": memory} if not {"query", "task"} & TOOLS[name].keys() and "list" not in name else {}
     answer = _ask(session, name, **about)
     written = answer.content[0].text
-    assert "quartz review" in written or name == "explain_recall"
+    assert "quartz review" in written or name == "explain"
     lines = written.splitlines()
     inside = written
     if lines[0].startswith("<<memories "):

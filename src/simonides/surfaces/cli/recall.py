@@ -73,7 +73,7 @@ def recall(
 ) -> None:
     """Search the memories for an answer; exit code 1 when nothing matches.
 
-    With --tier async the command names a job and waits for its answer; `simonides jobs get` shows it again.
+    With --tier async the command names a job and waits for its answer; `simonides get-job` shows it again.
     """
     with (
         _trace_speaks(),
@@ -206,10 +206,6 @@ def _chunks(answer: "Recall") -> "Iterator[str]":
         yield f"\nsource of {told}{f' ({names})' if names else ''}:\n{chunk.text}"
 
 
-jobs = typer.Typer(help="Show the answers of recalls of the async tier.", no_args_is_help=True)
-
-
-@jobs.command("get")
 def get_job(
     job_id: Annotated[str, typer.Argument(metavar="ID", help="The job, as recall --tier async names it.")],
     *,

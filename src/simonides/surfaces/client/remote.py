@@ -359,7 +359,7 @@ class RemoteBank:
 
     def undo_move(self, number: int) -> None:
         """See ``Bank.undo_move``."""
-        self._call("undo", number=number)
+        self._call("undo_move", number=number)
 
     def quarantine(self, ids: str | Iterable[str]) -> int:
         """See ``Bank.quarantine``."""

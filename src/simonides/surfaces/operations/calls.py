@@ -268,7 +268,7 @@ def moves(bank: Bank, *, memory: str | None) -> Answer:
     return {"moves": [move.to_dict() for move in bank.moves(memory)]}
 
 
-def undo(bank: Bank, *, number: int) -> Answer:
+def undo_move(bank: Bank, *, number: int) -> Answer:
     bank.undo_move(number)
     return {"undone": number}
 
