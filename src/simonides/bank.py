@@ -56,7 +56,7 @@ from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.running import JobRunner
 from simonides.recall.helping.widening import widened
 from simonides.recall.impressing import impression_of
-from simonides.recall.observing import observe
+from simonides.recall.observing import observe, traced
 from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.recording import Recording
 from simonides.recall.refining.mlp import network_at
@@ -86,6 +86,7 @@ from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
 from simonides.records.receipt import Selection
+from simonides.records.stamps import coarse_for_principals
 from simonides.records.state import PINNED, STANDING
 from simonides.records.time_to_live import ERASE as FORGET
 from simonides.records.time_to_live import ON_EXPIRY, TimeToLive, read_ttl
@@ -93,7 +94,7 @@ from simonides.records.zone import read_zone
 from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
-from simonides.retain.editing import check_rewordable, check_version, edit, read_changes
+from simonides.retain.editing import check_rewordable, check_version, edit, live, read_changes
 from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.importing.pieces import gather
@@ -290,6 +291,8 @@ class Surroundings:
     jobs: JobRunner = field(default_factory=JobRunner)
 
 
+@traced
+@coarse_for_principals
 @refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
 @quiet(lambda bank: bank._around.redact)  # noqa: SLF001 see above
 @translates_disk_errors(lambda bank: bank._rows.folder.parent)  # noqa: SLF001 see above
@@ -1061,6 +1064,7 @@ class Bank:
         path: str | None = None,
         salience: float | None = None,
         confidence: float | None = None,
+        ttl: float | timedelta | str | None = None,
         expected_version: int | None = None,
     ) -> Memory:
         """Change what a memory says, or what is noted about it, as a new version of it.
@@ -1083,6 +1087,9 @@ class Bank:
             path: the same.
             salience: the same.
             confidence: the same.
+            ttl: how long it lives from now on, as for ``retain``; ``"never"`` = it has no end. It is of the
+                memory, not of a version, and makes none. One that was archived comes back; what becomes of it
+                at its end stays, and one that is to be erased then is not erased sooner.
             expected_version: the version that the caller has seen (``Memory.version``), from 1; ``None`` =
                 whichever there is.
 
@@ -1109,19 +1116,21 @@ class Bank:
                 "path": path,
                 "salience": salience,
                 "confidence": confidence,
+                "ttl": ttl,
             }
         )
         expected = None if expected_version is None else clean_count(expected_version, "expected_version", 1)
         screen = Screen(self._around.redact)
         changes = screen.changes(changes)
-        words = changes.pop("text", None)
+        words, lives = changes.pop("text", None), changes.pop("ttl", None)
         self.get(memory)
-        while words is not None and not self._reword(memory, words, changes, expected):
+        while words is not None and not self._reword(memory, words, changes, lives, expected):
             # Each time another change came through, so this ends.
             pass
         if words is None:
             with self._rows.writing(self._now(), self.principal or "") as transaction:
                 edit(transaction, self._checked_version(transaction, memory, changes, expected), changes)
+                live(transaction, memory, lives)
         self._warn_of_secrets(screen.found)
         return self.get(memory)
 
@@ -1142,7 +1151,9 @@ class Bank:
             check_keys(transaction, [ordinal] if held == Kind.QUARANTINE else [])
         return ordinal
 
-    def _reword(self, memory: str, text: str, changes: Mapping[str, Any], expected: int | None) -> bool:
+    def _reword(
+        self, memory: str, text: str, changes: Mapping[str, Any], lives: int | None, expected: int | None
+    ) -> bool:
         """Give a memory other words; false = it was changed while they were encoded."""
         with self._rows.reading() as reading:
             worded = reading.worded(memory)
@@ -1169,13 +1180,16 @@ class Bank:
                 return []
             if draft.text == worded.now.text:
                 edit(transaction, ordinal, changes)
+                live(transaction, memory, lives)
                 return [memory]
             item = items[0].gone_over(transaction.embedder().fingerprint)
             self._fit(transaction, item)
             rewording = Rewording(
                 transaction, worded, item, self._around.analyser, self.principal or "", read
             )
-            return [rewording.write().id]
+            written = rewording.write().id
+            live(transaction, written, lives)
+            return [written]
 
         done = self._prepare_and_store([draft], store, memory)
         if done:

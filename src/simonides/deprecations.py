@@ -1,7 +1,7 @@
 """The one list of names that were replaced, and what to write now; the old ones still answer.
 
-Python raises a ``DeprecationWarning``, the command line writes a line to standard error, HTTP sends the header
-``Deprecation``. An old name goes with a minor version, not before the one that the guide on versions promises.
+Python raises a ``DeprecationWarning``, the command line writes a line to standard error, HTTP sends the
+header ``Deprecation``. The guide on versions says how long an old name stays.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def answers_old_names(names: Mapping[str, str]) -> Any:
             return getattr(self, new)
 
         # Asked only for what is not there; set here, so that a type checker refuses the old names.
-        cls.__getattr__ = find
+        cls.__getattr__ = find  # type: ignore[attr-defined]
         return cls
 
     return decorate

@@ -429,11 +429,12 @@ UPDATE = (
             sentence={
                 "tags": "Tags, in place of the present ones.",
                 "metadata": "JSON object, in place of the present one.",
+                "ttl": "Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.",
             }.get(each.name, each.sentence),
         )
         for each in DESCRIPTION
         if each.name
-        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence"}
+        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl"}
     ),
     Option(
         "expected_version",

@@ -36,6 +36,7 @@ from simonides.records.interval import (
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 from simonides.records.ranking import Ranking
+from simonides.records.stamps import end_of_millisecond
 from simonides.records.state import ARCHIVED, CONSOLIDATED, STANDING
 
 if TYPE_CHECKING:
@@ -350,6 +351,10 @@ def look(
     known_at = filters.known_at
     if known_at is None:
         known_at = HEAD if filters.as_of is None else as_of
+    if filters.principal is not None:
+        # A principal knows stamps to the millisecond, and asks by them.
+        as_of = as_of if as_of == now else end_of_millisecond(as_of)
+        known_at = end_of_millisecond(known_at)
     conditions = [
         at_most("ingested_at", known_at),
     ]

@@ -33,6 +33,7 @@ from simonides.records.keyed_record import (
     value_is_in_source,
 )
 from simonides.records.source import Origin
+from simonides.records.stamps import start_of_millisecond
 from simonides.records.state import ARCHIVED
 from simonides.records.time_to_live import ERASE as FORGET
 from simonides.records.time_to_live import NEVER, TimeToLive, read_ttl
@@ -169,7 +170,9 @@ class KeyedRecords:
         reading = inside(transaction)
         if append:
             return write(transaction, self._numbered(reading, items, wanted))
-        now = from_micros(transaction.next_instant())
+        # The next stamp of the bank counts the rows of others.
+        mine = self.principal is not None
+        now = from_micros(start_of_millisecond(self.now) if mine else transaction.next_instant())
         assert now is not None
         ready, before = [], []
         for item, each in zip(items, wanted, strict=True):

@@ -59,7 +59,7 @@ def test_there_are_few_tools_and_every_text_has_a_budget(session: Session) -> No
     tools = {tool.name: tool for tool in session(talk)}
     assert list(tools) == [
         "retain", "recall", "get_job", "get_memory", "list_memories", "update_memory", "invalidate", "forget",
-        "list_banks", "explain", "brief", "reflect",
+        "list_banks", "explain", "pin", "unpin", "set_ttl", "brief", "reflect",
     ]  # fmt: skip
     for name in ("recall", "get_memory", "list_memories", "update_memory", "reflect"):
         assert tools[name].input_schema["properties"]["max_tokens"]["default"] == MAX_TOKENS
@@ -333,6 +333,35 @@ def test_long_work_tells_of_itself(session: Session, monkeypatch: pytest.MonkeyP
     assert len(heard) >= 5
     assert [progress for progress, _ in heard] == sorted(progress for progress, _ in heard)
     assert (heard[0][1], heard[-1][1]) == ("retain: at work", "retain: done")
+
+
+def test_a_memory_is_pinned_and_lives_its_time(session: Session, store: Store) -> None:
+    memory = store.bank("mine").retain(FACT)[0]
+
+    async def talk(client: Any) -> list[Any]:
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("pin", {"memory": memory, "always": True}),
+            ("unpin", {"memory": memory}),
+            ("pin", {"memory": memory}),
+            ("set_ttl", {"ttl": "30d", "kind": "episodic", "on_expiry": "erase"}),
+            ("update_memory", {"memory": memory, "ttl": "1w"}),
+        ]
+        return [(await client.call_tool(name, given)).structured_content for name, given in calls]
+
+    always, unpinned, pinned, set_now, updated = session(talk)
+    assert [each["standing"] for each in (always, unpinned, pinned)] == [True, False, False]
+    assert [each["pinned"] for each in (always, unpinned, pinned)] == [True, False, True]
+    assert set_now["kinds"] == {"episodic": {"ttl": 30 * 86_400.0, "on_expiry": "erase"}}
+    assert updated["memory"]["expires_at"]
+    assert store.bank("mine").get(memory).pinned
+
+
+def test_only_the_owner_sets_a_time_to_live(session: Session) -> None:
+    async def talk(client: Any) -> Any:
+        return await client.call_tool("set_ttl", {"ttl": "30d"})
+
+    answer = session(talk, grant=Grant("one", "ivo", ("mine",), frozenset(Verb)))
+    assert answer.is_error
 
 
 @pytest.mark.spec("JB-12")

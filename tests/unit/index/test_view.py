@@ -322,9 +322,10 @@ def test_what_others_wrote_later_does_not_move_now(bank: Callable[..., IndexSnap
     theirs = {"ingested_at": NOW + 9, "acl": 1}
     alone = bank(mine, label_sets=sets, last_ingested=NOW + 1)
     both = bank(mine, theirs, label_sets=sets, last_ingested=NOW + 9)
-    assert look(both, Filters(principal="ada"), NOW, read).as_of == NOW + 1
-    assert look(alone, Filters(principal="ada"), NOW, read).as_of == NOW + 1
-    assert look(both, Filters(principal="ben"), NOW, read).as_of == NOW + 9
+    # To the end of the millisecond, to which principals know times.
+    assert look(both, Filters(principal="ada"), NOW, read).as_of == NOW + 999
+    assert look(alone, Filters(principal="ada"), NOW, read).as_of == NOW + 999
+    assert look(both, Filters(principal="ben"), NOW, read).as_of == NOW + 999
     assert look(both, Filters(), NOW, read).as_of == NOW + 9
     nothing = bank(theirs, label_sets=sets, last_ingested=NOW + 9)
     assert look(nothing, Filters(principal="ada"), NOW, read).as_of == NOW
@@ -338,7 +339,7 @@ def test_an_erased_row_does_not_move_now_whether_it_was_merged_or_not(
     waiting = bank(mine, gone, last_ingested=NOW + 9, expired={1: BEGINNING})
     merged = bank(mine, ERASED, last_ingested=NOW + 9)
     only = bank(gone, last_ingested=NOW + 9, expired={0: BEGINNING})
-    for snapshot, now in ((waiting, NOW + 1), (merged, NOW + 1), (only, NOW)):
+    for snapshot, now in ((waiting, NOW + 999), (merged, NOW + 999), (only, NOW)):
         assert look(snapshot, Filters(principal="ada"), NOW, read).as_of == now
         assert look(snapshot, Filters(), NOW, read).as_of == NOW + 9, "the owner's is where the bank stands"
 

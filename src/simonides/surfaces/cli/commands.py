@@ -307,7 +307,7 @@ def _old(name: str) -> Any:
     if not became:
         raise KeyError(name)
     commands = {old.rpartition(" ")[2]: _said(old, new, _build(new)) for old, new in became.items()}
-    return commands[name] if name in commands else TyperGroup(name, commands=commands, hidden=True)
+    return commands[name] if name in commands else TyperGroup(name=name, commands=commands, hidden=True)
 
 
 def _said(old: str, new: str, command: Any) -> Any:

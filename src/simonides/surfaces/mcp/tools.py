@@ -202,6 +202,24 @@ TOOLS: Mapping[str, Tool] = {
             "memories: it returns none.",
         ),
         _tool(
+            "pin",
+            "Pin a memory",
+            "Call it with always for a rule that the user wants heeded in every conversation, without it for "
+            "what must not fade. Do not call it for what only this task needs.",
+        ),
+        _tool(
+            "unpin",
+            "Unpin a memory",
+            "Call it when what was pinned is no longer to be kept before others. Do not call it to end or "
+            "erase a memory.",
+        ),
+        _tool(
+            "set_ttl",
+            "Set how long memories live",
+            "Call it only when the user says how long memories of this bank, or of a kind, are kept. Do not "
+            "call it for one memory: retain and update_memory take ttl.",
+        ),
+        _tool(
             "brief",
             "Hand over",
             "Call it at the start of a session, or before one ends. Do not call it for a single question: "
@@ -232,14 +250,14 @@ NOT_TOOLS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "create_bank", "delete_bank", "export", "backup", "import_bank", "maintain", "undo_move", "quarantine",
-            "release", "set_ttl", "audit_entries", "audit_verify", "verify", "stats",
+            "create_bank", "delete_bank", "export", "backup", "import_bank", "maintain", "undo_move",
+            "quarantine", "release", "audit_entries", "audit_verify", "verify", "stats",
         ),
         _FOR_OPERATORS,
     ),
     **dict.fromkeys(("why_not", "history", "source", "diff", "entities", "moves"), _IN_OTHERS),
     **dict.fromkeys(
-        ("used", "add_alias", "merge_entities", "undo_merge", "settle", "pin", "unpin"),
+        ("used", "add_alias", "merge_entities", "undo_merge", "settle"),
         _FOR_UPKEEP,
     ),
 }  # fmt: skip

@@ -199,6 +199,7 @@ JOB = _answer(
     status=choice(("pending", "done")),
     helpers={"type": "object", "additionalProperties": _TEXTS},
     recall=optional(RECALL),
+    max_tokens=optional(_COUNT),
 )
 REFLECTION = _answer(
     "Reflection",
