@@ -69,7 +69,9 @@ GROUPS = ("audit",)
 def _commands() -> dict[str, set[str]]:
     group = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     flat = {name: command for name, command in group.items() if name not in GROUPS}
-    flat |= {f"{name} {inner}": command for name in GROUPS for inner, command in group[name].commands.items()}
+    for name in GROUPS:
+        inner = group[name].commands
+        flat |= {f"{name} {each}": command for each, command in inner.items() if not command.hidden}
     return {name: {str(each.name) for each in command.params} for name, command in flat.items()}
 
 
