@@ -21,6 +21,7 @@ import numpy as np
 from simonides.backends.embedded.expiry import expire_due, moments_ended, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.backends.embedded.upkeep import read_evidence, read_moves
+from simonides.deprecations import BANK_METHODS, answers_old_names
 from simonides.errors import (
     ConflictError,
     EmbedderMismatchError,
@@ -291,6 +292,7 @@ class Surroundings:
     jobs: JobRunner = field(default_factory=JobRunner)
 
 
+@answers_old_names(BANK_METHODS)
 @traced
 @coarse_for_principals
 @refused_after_fork(lambda bank: bank._origin)  # noqa: SLF001 the decorator is of this class
@@ -629,7 +631,7 @@ class Bank:
         Raises:
             NotFoundError: there is no such memory that the principal may read.
         """
-        current = self.get(memory)
+        current = self.get_memory(memory)
         with self._rows.reading() as reading:
             found = reading.source(current.id)
         if found is None:
@@ -1036,7 +1038,7 @@ class Bank:
             NotFoundError: there is no such memory that the principal may read.
             InputError: *at* lies before the memory began to hold.
         """
-        current = self.get(memory)
+        current = self.get_memory(memory)
         given = None if at is None else parse_time(at, "at", zone=self.zone).start
         with self._rows.writing(self._now(), self.principal or "") as transaction:
             ordinal = transaction.current_ordinal(memory)
@@ -1050,7 +1052,7 @@ class Bank:
                 )
             close(transaction, ordinal, moment)
 
-    def update(
+    def update_memory(
         self,
         memory: str,
         *,
@@ -1123,7 +1125,7 @@ class Bank:
         screen = Screen(self._around.redact)
         changes = screen.changes(changes)
         words, lives = changes.pop("text", None), changes.pop("ttl", None)
-        self.get(memory)
+        self.get_memory(memory)
         while words is not None and not self._reword(memory, words, changes, lives, expected):
             # Each time another change came through, so this ends.
             pass
@@ -1132,7 +1134,7 @@ class Bank:
                 edit(transaction, self._checked_version(transaction, memory, changes, expected), changes)
                 live(transaction, memory, lives)
         self._warn_of_secrets(screen.found)
-        return self.get(memory)
+        return self.get_memory(memory)
 
     def _checked_version(
         self, transaction: WriteTransaction, memory: str, changes: Mapping[str, Any], expected: int | None
@@ -1196,7 +1198,7 @@ class Bank:
             self._answers.forget(memory)
         return bool(done)
 
-    def memories(
+    def list_memories(
         self,
         *,
         after: str | None = None,
@@ -1424,8 +1426,8 @@ class Bank:
             min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
             zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
-                ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
-                heavy reranker.
+                ``Bank.get_job`` gives later, with what *helpers* made of the query and read again by the
+                store's heavy reranker.
             count_returned: every returned memory counts as accessed. That waits in memory until the next
                 ``used`` or until the store is closed: a crash before loses it.
             include_archived: also find what maintenance has put away; ``used`` brings it back.
@@ -1502,7 +1504,7 @@ class Bank:
         self._around.jobs.start(self._job_key(job), lambda: self._work(job))
         return replace(plain, job=job)
 
-    def job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
+    def get_job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
         """What has become of a recall of the async tier.
 
         One that nobody works on, because its process ended, is begun here.
@@ -1534,7 +1536,7 @@ class Bank:
             raise
         # Something of it was forgotten meanwhile: answered anew, without it.
         self._around.jobs.drop(key[0], key)
-        return self.job(job, wait_seconds=wait_seconds)
+        return self.get_job(job, wait_seconds=wait_seconds)
 
     def _job_key(self, job: str) -> tuple[str, ...]:
         return str(self._rows.folder), self.principal or "", job
@@ -1887,7 +1889,7 @@ class Bank:
             return None, sparse_mismatch(name, encoder.name)
         return encoder, problem
 
-    def get(self, memory: str) -> Memory:
+    def get_memory(self, memory: str) -> Memory:
         """The newest version of one memory.
 
         Raises:
@@ -2466,7 +2468,7 @@ class Bank:
         """
         self._owners_only("moves")
         if memory is not None:
-            self.get(memory)
+            self.get_memory(memory)
         with self._rows.reading() as reading:
             found = read_moves(reading.connection, memory)
             # Reasons may hold words of the memories.
@@ -2509,7 +2511,7 @@ class Bank:
             clean_switch(switch, name)
         if always and not pinned:
             raise InputError("always", "is of a pin; leave it out to unpin")
-        held = self.get(memory)
+        held = self.get_memory(memory)
         if held.standing or always:
             self._owners_only("make a memory standing, or change a standing one")
         elif held.acl != (self.principal,):

@@ -18,6 +18,7 @@ from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.backends.embedded.left_over import sweep_store
 from simonides.backends.embedded.removal import check_removable, remove_bank
 from simonides.bank import Bank, Surroundings
+from simonides.deprecations import STORE_METHODS, answers_old_names
 from simonides.errors import (
     InputError,
     NotFoundError,
@@ -248,6 +249,7 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
+@answers_old_names(STORE_METHODS)
 @refused_after_fork(lambda store: store._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 @quiet(lambda store: store.redact)
 @translates_disk_errors(lambda store: store.folder)
@@ -443,7 +445,7 @@ class Store:
         """Why recall uses keyword search only although an embedder was asked for; empty = so far not."""
         return self._source.problem
 
-    def banks(self) -> list[str]:
+    def list_banks(self) -> list[str]:
         """Names of the banks there are, sorted."""
         return bank_names(self.folder)
 

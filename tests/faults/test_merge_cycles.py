@@ -224,12 +224,12 @@ def test_memories_that_supersede_and_rest_on_each_other_harm_nothing(store: Stor
     other = store.bank("other")
     other.import_bank(rewrite(tmp_path / "boats", forge))
     assert other.recall("When does the ferry Mo leave?").hits
-    ids = [memory.id for memory in other.memories()]
+    ids = [memory.id for memory in other.list_memories()]
     assert other.brief("the ferry").text
     assert [len(other.history(memory)) for memory in ids] == [1, 1, 1]
     other.maintain()
     other.forget(ids)
-    assert other.memories() == []
+    assert other.list_memories() == []
 
 
 def test_links_that_lead_back_into_their_folder_are_read_once(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ _METHODS = [
 
 @pytest.mark.parametrize(("kind", "old", "new"), _METHODS)
 def test_a_method_answers_by_its_old_name(kind: type, old: str, new: str) -> None:
-    one = object.__new__(kind)
+    one: Any = object.__new__(kind)
     with pytest.warns(DeprecationWarning, match=f"^{old} is deprecated; use {new}$"):
         found = getattr(one, old)
     assert found == getattr(one, new)

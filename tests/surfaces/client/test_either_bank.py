@@ -391,7 +391,7 @@ def test_nothing_is_missing_and_nothing_written_twice(kind: type) -> None:
 
 def test_banks_are_listed_and_made(remote_store: RemoteStore) -> None:
     remote_store.create_bank("second").retain(FACT)
-    assert remote_store.banks() == ["second"]
+    assert remote_store.list_banks() == ["second"]
     with pytest.raises(NotFoundError, match="no such bank"):
         remote_store.bank("third").stats()
 
@@ -413,12 +413,12 @@ def test_a_wrong_token_and_a_server_that_is_gone_are_told(
         simonides.connect(address, token="wrong") as store,
         pytest.raises(SimonidesError, match="missing or invalid token"),
     ):
-        store.banks()
+        store.list_banks()
     with (
         simonides.connect("http://127.0.0.1:9", token="t", timeout=5) as store,
         pytest.raises(UnavailableError, match="no answer"),
     ):
-        store.banks()
+        store.list_banks()
 
 
 def test_workers_are_bounded(bank: Bank) -> None:
@@ -429,7 +429,7 @@ def test_workers_are_bounded(bank: Bank) -> None:
 def test_a_bank_is_deleted(remote_store: RemoteStore) -> None:
     remote_store.create_bank("second").retain(FACT)
     remote_store.delete_bank("second")
-    assert remote_store.banks() == []
+    assert remote_store.list_banks() == []
 
 
 @pytest.mark.fault("N23")

@@ -36,7 +36,7 @@ class Dumped:
 
 
 def stored(bank: Any) -> set[tuple[str, float, str]]:
-    return {(memory.text, memory.trust, memory.speaker) for memory in bank.memories(limit=10)}
+    return {(memory.text, memory.trust, memory.speaker) for memory in bank.list_memories(limit=10)}
 
 
 @pytest.mark.fault("N50")

@@ -104,7 +104,7 @@ def test_messages_are_retained(session: Session, store: Store) -> None:
         assert "messages[2].content: is blank" in wrong.content[0].text
 
     session(talk)
-    assert [memory.text for memory in store.bank("mine").memories()] == [FACT]
+    assert [memory.text for memory in store.bank("mine").list_memories()] == [FACT]
 
 
 @pytest.mark.spec("ME-11")
@@ -353,7 +353,7 @@ def test_a_memory_is_pinned_and_lives_its_time(session: Session, store: Store) -
     assert [each["pinned"] for each in (always, unpinned, pinned)] == [True, False, True]
     assert set_now["kinds"] == {"episodic": {"ttl": 30 * 86_400.0, "on_expiry": "erase"}}
     assert updated["memory"]["expires_at"]
-    assert store.bank("mine").get(memory).pinned
+    assert store.bank("mine").get_memory(memory).pinned
 
 
 def test_only_the_owner_sets_a_time_to_live(session: Session) -> None:

@@ -91,7 +91,7 @@ def recall(
         answer = opened.recall(query, explain=trace, **asked)
         if answer.job:
             say(f"job {answer.job} started")
-            answer = opened.job(answer.job, wait_seconds=LONGEST_WAIT_SECONDS).recall or answer
+            answer = opened.get_job(answer.job, wait_seconds=LONGEST_WAIT_SECONDS).recall or answer
     print_recall(answer, context=context, trace=trace, as_json=as_json)
 
 
@@ -228,7 +228,7 @@ def get_job(
         ) as opened,
     ):
         try:
-            job = opened.job(job_id, wait_seconds=0 if no_wait else LONGEST_WAIT_SECONDS)
+            job = opened.get_job(job_id, wait_seconds=0 if no_wait else LONGEST_WAIT_SECONDS)
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
     if as_json:
@@ -270,7 +270,7 @@ def reflect(
         ) as opened,
     ):
         answer = opened.reflect(query, answerer=model, on_text=show, **asked)
-        sources = [(each.number, opened.get(each.id)) for each in answer.citations]
+        sources = [(each.number, opened.get_memory(each.id)) for each in answer.citations]
     if as_json:
         print_json(answer.to_dict())
     else:

@@ -107,7 +107,7 @@ class Grant:
         """
         if not operation.alters or Verb.ADMIN in self.verbs:
             return
-        if bank.get(request["memory"]).standing:
+        if bank.get_memory(request["memory"]).standing:
             raise ForbiddenError(
                 f"this token does not allow to {Verb.ADMIN}, as a change of a standing memory needs"
             )
