@@ -44,7 +44,7 @@ def test_a_list_of_messages(either: Any) -> None:
     ids = either.retain(CHAT, session="s", tags=["chat"])
     assert len(ids) == 3
     assert stored(either) == STORED
-    told = either.get(ids[1])
+    told = either.get_memory(ids[1])
     assert (told.session, told.tags) == ("s", ("chat",))
     assert told.context == "Tove: I never eat fish.\nFigs are fruit."
     assert either.retain(CHAT, session="s", tags=["chat"]) == ids
