@@ -60,10 +60,9 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "undo_merge": ("undo_merge", set(), set()),
     "settle": ("settle", set(), set()),
     "brief": ("brief", set(), set()),
-    # pinned: two operations, as there are two commands.
+    # pinned: an operation of its own, unpin.
     "pin": ("pin", set(), {"pinned"}),
-    # always: what is no pin cannot be standing.
-    "unpin": ("pin", set(), {"pinned", "always"}),
+    "unpin": ("unpin", set(), set()),
     # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
     "set_ttl": ("set_ttl", set(), set()),
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),

@@ -276,7 +276,8 @@ class BankView:
                 conditions.append(listed("project", near))
             return conditions
 
-        kept = _mask(self.snapshot, ("narrowed", tuple(kinds), project), wanted)
+        key = ("narrowed", tuple(kinds), project)
+        kept = self.snapshot.kept.get("mask", key, lambda: _mask(self.snapshot, wanted()))
         return replace(self, eligible=self.eligible & kept)
 
     def _rows_of_nodes(self, nodes: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.int64]:
@@ -326,7 +327,7 @@ class Ended:
     before: Sequence[tuple[int, int]] = ()
 
 
-def look(
+def build_view(
     snapshot: IndexSnapshot,
     filters: Filters,
     now: int,
@@ -375,7 +376,10 @@ def look(
     over = ended(as_of)
     _drop_memories(visible, snapshot, over.erased)
     asked = (filters.archived, filters.kinds, filters.project, filters.tags, filters.tags_match)
-    eligible = visible & _mask(snapshot, ("asked", *asked), lambda: _matches(snapshot, filters))
+    matching = snapshot.kept.get(
+        "mask", ("asked", *asked), lambda: _mask(snapshot, _matches(snapshot, filters))
+    )
+    eligible = visible & matching
     if not filters.archived:
         _drop_memories(eligible, snapshot, over.archived)
         _drop_earlier(eligible, snapshot, over.before)
@@ -516,18 +520,12 @@ def tagged(
     return stored
 
 
-def _mask(
-    snapshot: IndexSnapshot, key: tuple[object, ...], conditions: Callable[[], list[Condition]]
-) -> NDArray[np.bool_]:
-    """What meets conditions that depend on the snapshot and *key* alone, whatever the moment; read-only."""
-
-    def made() -> NDArray[np.bool_]:
-        mask = np.ones(snapshot.rows, np.bool_)
-        narrow(mask, snapshot.blocks, conditions())
-        mask.setflags(write=False)
-        return mask
-
-    return snapshot.kept.get("mask", key, made)
+def _mask(snapshot: IndexSnapshot, conditions: list[Condition]) -> NDArray[np.bool_]:
+    """Rows that meet *conditions*; read-only, so that it can be kept with the snapshot."""
+    mask = np.ones(snapshot.rows, np.bool_)
+    narrow(mask, snapshot.blocks, conditions)
+    mask.setflags(write=False)
+    return mask
 
 
 def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:
@@ -537,7 +535,7 @@ def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_
         open_to = [not readers or principal in readers for readers in snapshot.label_sets]
         return [listed("acl", np.array(open_to, np.bool_))]
 
-    return _mask(snapshot, ("allowed", principal), may_read)
+    return snapshot.kept.get("mask", ("allowed", principal), lambda: _mask(snapshot, may_read()))
 
 
 def _not_before_writes(

@@ -11,15 +11,13 @@ numbers, in a line as fields of the record (``extra``), so that a formatter may 
 
 from __future__ import annotations
 
-import functools
 import logging
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import C, around_public_methods
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from simonides.records.recall import Recall
     from simonides.records.trace import StageTrace, Trace
@@ -30,37 +28,41 @@ _MILLION = 1_000_000
 _NAME = "simonides"
 
 
-def traced(decorated: C) -> C:
-    """A decorator of a bank: each call of a public method is a span."""
-    return around_public_methods(_traced)(decorated)
+@contextmanager
+def operation(bank: str, verb: str) -> Iterator[Callable[[object], None]]:
+    """A span around one call of a public method of a bank; costs nothing without OpenTelemetry.
 
+    Args:
+        bank: its name.
+        verb: name of the method.
 
-def _traced(method: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def in_span(self: Any, *values: Any, **named: Any) -> Any:
-        spans = _api()
-        if spans is None:
-            return method(self, *values, **named)
-        # What OpenTelemetry records of an exception by itself has its message and the lines around it.
-        with spans.get_tracer(_NAME).start_as_current_span(
-            f"bank.{method.__name__}",
-            attributes={"bank": self.name},
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
-            try:
-                answer = method(self, *values, **named)
-            except BaseException as error:
-                span.set_attribute("error.type", type(error).__name__)
-                span.set_status(spans.StatusCode.ERROR)
-                raise
+    Yields:
+        a function that notes in the span how many ids an answer holds.
+    """
+    spans = _api()
+    if spans is None:
+        yield lambda _: None
+        return
+    # What OpenTelemetry records of an exception by itself has its message and the lines around it.
+    with spans.get_tracer(_NAME).start_as_current_span(
+        f"bank.{verb}",
+        attributes={"bank": bank},
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as span:
+
+        def note(answer: object) -> None:
             if isinstance(answer, list | tuple):
                 span.set_attribute("count", len(answer))
             elif isinstance(answer, int):
                 span.set_attribute("count", int(answer))
-            return answer
 
-    return in_span
+        try:
+            yield note
+        except BaseException as error:
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(spans.StatusCode.ERROR)
+            raise
 
 
 def observe(bank: str, answer: Recall, *, ended_ns: int) -> None:

@@ -7,17 +7,12 @@ to the end of its millisecond, so that a time that was handed out finds what it 
 
 from __future__ import annotations
 
-import functools
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simonides.errors import C, around_public_methods
 from simonides.records.interval import BEGINNING, FOREVER, HEAD
 from simonides.records.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MILLISECOND = 1_000
 
@@ -30,20 +25,6 @@ def start_of_millisecond(micros: int) -> int:
 def end_of_millisecond(micros: int) -> int:
     """The last microsecond of the millisecond of *micros*; an open end stays open."""
     return micros if micros in {HEAD, FOREVER} else micros - micros % _MILLISECOND + _MILLISECOND - 1
-
-
-def coarse_for_principals(decorated: C) -> C:
-    """A decorator of a bank: what its public methods return to a principal has its times cut."""
-    return around_public_methods(_coarse)(decorated)
-
-
-def _coarse(method: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def coarse(self: Any, *values: Any, **named: Any) -> Any:
-        answer = method(self, *values, **named)
-        return answer if self.principal is None else coarsened(answer)
-
-    return coarse
 
 
 def coarsened(answer: Any) -> Any:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -385,7 +384,7 @@ def test_an_answer_is_told_as_it_comes(
         answering = calls.reflect
 
         def reflect(bank: Any, on_text: Any = None, **options: Any) -> Any:
-            monkeypatch.setattr(bank, "_around", _answered(bank._around, model))
+            monkeypatch.setattr(bank, "_context", bank._context.with_parts(answerer=model))
             return answering(bank, on_text, **options)
 
         monkeypatch.setattr(calls, "reflect", reflect)
@@ -394,10 +393,6 @@ def test_an_answer_is_told_as_it_comes(
     assert answer.structured_content["citations"] == [{"number": 1, "id": memory}]
     assert answer.structured_content["removed"] == 1
     assert "In Norrhav [1]." in "".join(heard)
-
-
-def _answered(around: Any, model: Any) -> Any:
-    return replace(around, answerer=model)
 
 
 def test_a_fault_tells_no_folder(session: Session, store: Store, tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ class AsyncBank:
     settle = _awaited(Bank.settle)
     brief = _awaited(Bank.brief)
     pin = _awaited(Bank.pin)
+    unpin = _awaited(Bank.unpin)
     set_zone = _awaited(Bank.set_zone)
     set_ttl = _awaited(Bank.set_ttl)
     maintain = _awaited(Bank.maintain)

@@ -340,6 +340,10 @@ class RemoteBank:
             raise InputError("always", "is of a pin; leave it out to unpin")
         self._call("pin", memory=memory, always=always) if pinned else self._call("unpin", memory=memory)
 
+    def unpin(self, memory: str) -> None:
+        """See ``Bank.unpin``."""
+        self._call("unpin", memory=memory)
+
     def set_zone(self, name: str | None) -> None:
         """See ``Bank.set_zone``; needs a token that may make banks."""
         self._wire.call("create_bank", None, {"name": self.name, "zone": "none" if name is None else name})

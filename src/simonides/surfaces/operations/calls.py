@@ -251,7 +251,7 @@ def pin(bank: Bank, *, memory: str, always: bool) -> Answer:
 
 
 def unpin(bank: Bank, *, memory: str) -> Answer:
-    bank.pin(memory, pinned=False)
+    bank.unpin(memory)
     return {"memory": memory, "pinned": False, "standing": False}
 
 

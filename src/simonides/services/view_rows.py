@@ -1,4 +1,4 @@
-"""What a view reads from the rows, in one recall's read transaction. Implements ``index.view.RowReader``.
+"""Reads the rows behind a view, inside one read transaction. Implements ``index.view.RowReader``.
 
 Channels may run side by side; they share one connection, so they take turns here.
 """
@@ -78,7 +78,7 @@ class NameLookup:
         return Leads(signs, odd=there(ODD_LEADS))
 
 
-class RecallRows:
+class ViewRows:
     """The rows behind one snapshot.
 
     Args:
