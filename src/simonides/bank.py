@@ -386,8 +386,8 @@ class Bank:
             min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
             zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
-                ``Bank.get_job`` gives later, with what *helpers* made of the query and read again by the store's
-                heavy reranker.
+                ``Bank.get_job`` gives later, with what *helpers* made of the query and read again by the
+                store's heavy reranker.
             count_returned: every returned memory counts as accessed. That waits in memory until the next
                 ``used`` or until the store is closed: a crash before loses it.
             include_archived: also find what maintenance has put away; ``used`` brings it back.
@@ -695,7 +695,7 @@ class Bank:
 
     def unpin(self, memory: str) -> None:
         """The same as ``pin`` with ``pinned=False``."""
-        Editing(self._context).pin(memory, pinned=False)
+        Editing(self._context).pin(memory, pinned=False, always=False)
 
     def quarantine(self, ids: str | Iterable[str]) -> int:
         """Set memories aside: only a recall of the kind ``quarantine`` sees them; the owner's only.

@@ -90,6 +90,7 @@ def of_bank(bank: Bank, elsewhere: Path) -> dict[str, dict[str, Any]]:
         "reembed": {"model": "none-such"},
         "undo_move": {"number": 1},
         "pin": {"memory": memory},
+        "unpin": {"memory": memory},
         "check_references": {"root": elsewhere},
         "brief": {"task": "Lead the office."},
         "adopt_reranker": {"network": None, "memories": [memory]},
