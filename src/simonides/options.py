@@ -436,7 +436,6 @@ UPDATE = (
         if each.name
         in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl"}
     ),
-    TTL.but(sentence="Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.", otherwise=""),
     Option(
         "expected_version",
         _NUMBER,

@@ -125,6 +125,7 @@ def test_every_parameter_is_explained_and_every_misspelling_refused(name: str) -
     operation = OPERATIONS[name]
     assert operation.help.endswith(".")
     assert all(each.help.endswith(".") for each in operation.parameters)
+    assert len({each.name for each in operation.parameters}) == len(operation.parameters)
 
     for each in operation.parameters:
         with pytest.raises(UnknownNameError, match=f"did you mean '{each.name}'"):
