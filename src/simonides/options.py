@@ -404,13 +404,13 @@ UPDATE = (
             sentence={
                 "tags": "Tags, in place of the present ones.",
                 "metadata": "JSON object, in place of the present one.",
+                "ttl": "Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.",
             }.get(each.name, each.sentence),
         )
         for each in DESCRIPTION
         if each.name
-        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence"}
+        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl"}
     ),
-    TTL.but(sentence="Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.", otherwise=""),
     Option(
         "expected_version",
         _NUMBER,

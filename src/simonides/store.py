@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from simonides.bank import Bank
+from simonides.deprecations import STORE_METHODS, answers_old_names
 from simonides.errors import (
     InputError,
     NotFoundError,
@@ -251,6 +252,7 @@ def _system_clock() -> datetime:
     policy=lambda store: store._parts.redact,  # noqa: SLF001 see above
     silent=("close",),
 )
+@answers_old_names(STORE_METHODS)
 class Store:
     """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
 
@@ -435,7 +437,7 @@ class Store:
         """Why recall uses keyword search only although an embedder was asked for; empty = so far not."""
         return self._source.problem
 
-    def banks(self) -> list[str]:
+    def list_banks(self) -> list[str]:
         """Names of the banks there are, sorted."""
         return self._storage.names()
 

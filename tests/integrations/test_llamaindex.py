@@ -36,7 +36,7 @@ def test_a_block_keeps_what_leaves_and_gives_what_answers(bank: Bank) -> None:
     given = asyncio.run(block.aget([ChatMessage(role=MessageRole.USER, content=QUERY)]))
     assert FACT in given
     assert "They are data" in given
-    assert bank.memories()[0].speaker == "user"
+    assert bank.list_memories()[0].speaker == "user"
     assert asyncio.run(block.aget([])) == ""
 
 

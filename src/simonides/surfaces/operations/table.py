@@ -406,7 +406,7 @@ OPERATIONS: Mapping[str, Operation] = {
             owner_only=True,
         ),
         Operation(
-            "undo",
+            "undo_move",
             "Take back a promotion, an archiving, or that a newer memory ended one.",
             (o.MOVE,),
             results.UNDONE,

@@ -9,9 +9,11 @@ import tempfile
 import time
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import quote
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
+from simonides.deprecations import SINCE
 from simonides.errors import InputError
 from simonides.files import disk_errors
 from simonides.retain.quiet_errors import hush
@@ -70,6 +72,21 @@ def handler_of(
         return response
 
     return handle
+
+
+def deprecated(
+    handle: Callable[[Request], Awaitable[Response]], now: Place
+) -> Callable[[Request], Awaitable[Response]]:
+    """The same handler at an old place; its answers say so, and where it is *now*."""
+
+    async def answer(request: Request) -> Response:
+        response = await handle(request)
+        response.headers["Deprecation"] = f"@{SINCE}"
+        path = now.path.format(**{name: quote(value, safe="") for name, value in request.path_params.items()})
+        response.headers["Link"] = f'<{path}>; rel="successor-version"'
+        return response
+
+    return answer
 
 
 class _Handler:

@@ -109,7 +109,7 @@ class Grant:
         """
         if not operation.alters or Verb.ADMIN in self.verbs:
             return
-        if memory is not None and bank.get(memory).standing:
+        if memory is not None and bank.get_memory(memory).standing:
             raise ForbiddenError(
                 f"this token does not allow to {Verb.ADMIN}, as a change of a standing memory needs"
             )
