@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer.main
 
+from simonides import deprecations
 from simonides.recall.registry import BECAME
 from simonides.surfaces.cli.main import app
 from simonides.surfaces.mcp.compat import SYSTEMS, tools_for
 from simonides.surfaces.mcp.core import CORE
 from simonides.surfaces.mcp.tools import BANK, TOOLS
+from simonides.surfaces.rest.paths import old_place_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,17 +154,29 @@ def _mcp_aliases() -> Iterator[str]:
 
 
 def replaced_names() -> str:
-    """A table of what former names became: hidden commands, and stages of profiles."""
-    hidden = _hidden(typer.main.get_command(app), PROGRAM)
-    stages = ((f"stage `{name}`", became) for name, became in sorted(BECAME.items()))
+    """A table of what former names became: those that still answer, then those that are refused."""
+    became = [
+        *((f"`simonides {old}`", f"`simonides {new}`") for old, new in deprecations.COMMANDS.items()),
+        *((f"`Bank.{old}`", f"`Bank.{new}`") for old, new in deprecations.BANK_METHODS.items()),
+        *((f"`Store.{old}`", f"`Store.{new}`") for old, new in deprecations.STORE_METHODS.items()),
+        *((f"MCP tool `{old}`", f"`{new}`") for old, new in deprecations.TOOLS.items()),
+    ]
+    for old, new in deprecations.OPERATIONS.items():
+        place, now = old_place_of(old), place_of(new)
+        became.append((f"`{place.method} {place.path}`", f"`{now.method} {now.path}`"))
+    refused = [
+        *_hidden(typer.main.get_command(app), PROGRAM),
+        *((f"stage `{name}`", now) for name, now in sorted(BECAME.items())),
+    ]
+    rows = [*((*each, "deprecated") for each in became), *((*each, "refused") for each in refused)]
     return "\n".join(
-        ["| was | now |", "|---|---|", *(f"| {was} | {now} |" for was, now in (*hidden, *stages))]
+        ["| was | now | the old name is |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
     )
 
 
 def _hidden(command: Any, path: str) -> Iterator[tuple[str, str]]:
     for name, each in sorted(getattr(command, "commands", {}).items()):
-        if each.hidden:
+        if each.hidden and f"{path} {name}".removeprefix(f"{PROGRAM} ") not in deprecations.COMMANDS:
             yield f"`{path} {name}`", _one_spaced(each.help)
         yield from _hidden(each, f"{path} {name}")
 

@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded import restoring
@@ -191,5 +192,5 @@ def test_an_import_adds_what_is_missing_and_changes_nothing_that_is_there(
 
 def all_memories(bank: Bank) -> list[Any]:
     with bank._rows.reading() as reading:
-        rows = reading.connection.execute("SELECT ordinal FROM memories ORDER BY ordinal").fetchall()
+        rows = connection_of(reading).execute("SELECT ordinal FROM memories ORDER BY ordinal").fetchall()
         return reading.memories([int(str(ordinal)) for (ordinal,) in rows])

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.testing.embedder import StubEmbedder
@@ -232,11 +233,11 @@ def _unpublished(bank: Bank) -> list[str]:
     """Folders of generations that no one published: their writer was killed between the two."""
     rows = bank._rows
     published = bank.stats()["generation"]
-    return [name for name in rows._files.names(rows._index) if int(name) > published]
+    return [name for name in embedded(rows)._files.names(embedded(rows)._index) if int(name) > published]
 
 
 def _assert_leftovers_go(bank: Bank) -> None:
-    rows = bank._rows
+    rows = embedded(bank._rows)
     assert rows.merge_if_due(force=True)
     with rows.reading():
         pass

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.backends.embedded import bank as embedded_bank
@@ -69,11 +70,11 @@ def indexed_by_reader(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def current(bank: Bank) -> Generation:
-    return read_generation(FileLayer(), bank._rows._index, bank.stats()["generation"], check=True)
+    return read_generation(FileLayer(), embedded(bank._rows)._index, bank.stats()["generation"], check=True)
 
 
 def folders(bank: Bank) -> list[str]:
-    return FileLayer().names(bank._rows._index)
+    return FileLayer().names(embedded(bank._rows)._index)
 
 
 @pytest.mark.parametrize("published", [True, False], ids=["published", "control: not published"])
@@ -125,7 +126,7 @@ def test_a_reader_keeps_the_answer_of_its_own_moment(stores: tuple[Bank, Bank]) 
     with reading._rows.reading() as held:
         before = [(name, array.copy()) for name, array in block_arrays(held.snapshot.blocks[0]).items()]
         load(loading, BATCH, BATCH)
-        old = loading._rows._index / str(held.meta.generation)
+        old = embedded(loading._rows)._index / str(held.meta.generation)
         assert FileLayer().names(old) == ["graph.arr"], "the load has deleted what it replaced"
         assert (held.snapshot.rows, len(held.memories([0, BATCH - 1]))) == (BATCH, 2)
         with pytest.raises(DamagedError, match=f"row {BATCH} "):
@@ -201,7 +202,7 @@ def test_a_commit_that_fails_leaves_neither_rows_nor_files(stores: tuple[Bank, B
     loading, reading = stores
     load(loading, 0, BATCH)
     before = folders(loading)
-    connection = loading._rows._connections.get()
+    connection = embedded(loading._rows)._connections.get()
     connection.set_commit_hook(lambda: True)
     with pytest.raises(apsw.ConstraintError):
         load(loading, BATCH, BATCH)
@@ -218,7 +219,7 @@ def test_a_commit_that_came_through_keeps_its_generation(stores: tuple[Bank, Ban
     loading, _ = stores
     load(loading, 0, BATCH)
     number = loading.stats()["generation"]
-    loading._rows._take_back(number)
+    embedded(loading._rows)._take_back(number)
     assert folders(loading) == [str(number)]
 
 
@@ -234,13 +235,13 @@ def test_an_index_that_cannot_be_written_loses_no_row(
 ) -> None:
     loading, reading = stores
     load(loading, 0, BATCH)
-    usual, loading._rows._files = loading._rows._files, Full()
+    usual, embedded(loading._rows)._files = embedded(loading._rows)._files, Full()
     load(loading, BATCH, 2 * BATCH, batch=2 * BATCH)
     assert "No space left on device" in loading.stats()["problems"][0]
     assert len(folders(loading)) == 1, "nothing of it is left"
     assert loading.stats()["memories"] == reading.stats()["memories"] == 3 * BATCH
     assert_channels_agree(reading)
-    loading._rows._files = usual
+    embedded(loading._rows)._files = usual
     load(loading, 3 * BATCH, BATCH)
     assert_channels_agree(loading)
     assert (loading.stats()["problems"], loading.stats()["tail_rows"]) == ([], 0)
@@ -255,11 +256,11 @@ def test_a_number_that_a_merge_takes_meanwhile_is_left_to_it(stores: tuple[Bank,
             folder.mkdir(parents=True)
             super().make_folder(folder)
 
-    loading._rows._files = Slower()
+    embedded(loading._rows)._files = Slower()
     load(loading, 0, BATCH)
     assert (folders(loading), loading.stats()["problems"]) == (["1"], []), "the folder is theirs"
     assert (loading.stats()["generation"], reading.stats()["memories"]) == (0, BATCH)
-    shutil.rmtree(loading._rows._index)
+    shutil.rmtree(embedded(loading._rows)._index)
 
 
 def test_mentions_and_links_stay_where_they_are(stores: tuple[Bank, Bank]) -> None:
@@ -274,7 +275,7 @@ def test_mentions_and_links_stay_where_they_are(stores: tuple[Bank, Bank]) -> No
         load(loading, first, BATCH)
         generation = current(loading)
         assert (generation.graph_at, generation.rows) == (written, 3 + first + BATCH)
-        assert "graph.arr" not in FileLayer().names(loading._rows._index / str(generation.number))
+        assert "graph.arr" not in FileLayer().names(embedded(loading._rows)._index / str(generation.number))
         assert [each.name for each in reading.entities()] == [each.name for each in loading.entities()]
         assert reading.verify().ok
     with reading._rows.reading() as held:
@@ -300,7 +301,7 @@ def test_nothing_that_was_erased_gets_into_a_generation_again(
         load(loading, BATCH, BATCH)
         assert loading.stats()["generation"] == before, "that is left to the merge"
     load(loading, 2 * BATCH, BATCH)
-    for path in loading._rows._index.rglob("*"):
+    for path in embedded(loading._rows)._index.rglob("*"):
         assert not path.is_file() or b"quetzalcoatl" not in path.read_bytes(), path
     assert loading.verify().ok
 
@@ -308,10 +309,10 @@ def test_nothing_that_was_erased_gets_into_a_generation_again(
 def test_a_purge_waits_for_a_load_to_end(stores: tuple[Bank, Bank]) -> None:
     loading, other = stores
     load(loading, 0, BATCH)
-    other._rows._connections.get().set_busy_timeout(10)
+    embedded(other._rows)._connections.get().set_busy_timeout(10)
     with loading._rows.writing(0), pytest.raises(UnavailableError, match="another process held the bank"):
-        other._rows._purge_index()
-    assert other._rows._purge_index()
+        embedded(other._rows)._purge_index()
+    assert embedded(other._rows)._purge_index()
 
 
 def test_a_restore_keeps_what_a_load_published_meanwhile(

@@ -18,7 +18,7 @@ class RecallJob:
     """What has become of it so far.
 
     Attributes:
-        id: by which ``Bank.job`` finds it.
+        id: by which ``Bank.get_job`` finds it.
         status: ``pending`` or ``done``.
         recall: the answer, once it is done.
         helpers: by helper, what the language model made of the query.
@@ -45,3 +45,11 @@ class RecallJob:
             "recall": None if self.recall is None else self.recall.to_dict(trace=trace),
             "max_tokens": self.max_tokens,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJob:
+    """One job: what was asked, and what the helpers gave (JSON); ``None`` = they were not asked yet."""
+
+    request: str
+    texts: str | None

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.expiry import expire_due
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.expiry import ERASE
 from simonides.records.interval import check_recorded
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.retain.extraction.known_names import KnownNames
     from simonides.services.context import BankContext
+    from simonides.storage.writer import WriteTransaction
 
 _log = logging.getLogger("simonides")
 
@@ -126,7 +125,7 @@ class WritePath:
         if due:
             # In the owner's name, who set the time to live, whoever happens to write.
             with self.context.rows.writing(now) as transaction:
-                if any(each.task == ERASE for each in expire_due(transaction, due)):
+                if any(each.task == ERASE for each in transaction.maintenance.end_due(due)):
                     self.context.rows.drop_reranker()
 
     def _has_migrated(self, items: Iterable[Prepared]) -> bool:
@@ -207,7 +206,7 @@ class WritePath:
             items: prepared.
             unread: leave extraction to ``settle``.
         """
-        current = transaction.embedder().fingerprint
+        current = transaction.models.embedder().fingerprint
         items = [item.gone_over(current) for item in items]
         self.ensure_same_models(transaction, *items)
         return Storing(
@@ -228,15 +227,15 @@ class WritePath:
         """
         made_by = next((item.model for item in items if item.codes is not None), None)
         if made_by is not None:
-            transaction.use_embedder(made_by)
+            transaction.models.use_embedder(made_by)
         sparse, _ = self.context.parts.sparse()
         if sparse is not None and any(item.sparse for item in items):
-            transaction.use_sparse(sparse)
+            transaction.models.use_sparse_encoder(sparse)
 
 
 def erase(context: BankContext, transaction: WriteTransaction, ids: Sequence[str]) -> int:
     """Erase memories, and the reranker that may have been trained on them; returns how many there were."""
-    erased = transaction.erase(ids)
+    erased = transaction.versions.erase(ids)
     if erased:
         context.rows.drop_reranker()
     return erased

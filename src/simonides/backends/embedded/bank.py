@@ -13,7 +13,7 @@ import os
 import threading
 import uuid
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
@@ -46,7 +46,7 @@ from simonides.backends.embedded.copies import alone, joined, sharing
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine, open_file
 from simonides.backends.embedded.expiry import ALL, count_expiring, read_due
-from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
+from simonides.backends.embedded.exporting import count_rows, export_lines
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
     blot_out_names,
@@ -57,32 +57,18 @@ from simonides.backends.embedded.forgetting import (
     lost,
     select,
 )
-from simonides.backends.embedded.jobs import count_jobs, described_jobs, due_jobs
-from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, TTL, ZONE, left_overs, sweep_store
+from simonides.backends.embedded.job_queue import described_jobs
+from simonides.backends.embedded.keys import claimed_bodies
+from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, TTL, ZONE, left_overs
 from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
+from simonides.backends.embedded.migrating import MigrationTransaction
 from simonides.backends.embedded.migrations import migrate
-from simonides.backends.embedded.name_lookup import any_within, read_names_within
-from simonides.backends.embedded.reading import (
-    claimed_bodies,
-    count_entities,
-    names_changed,
-    read_entities_named,
-    read_memories,
-    read_merges,
-    read_names,
-    read_ordinals_after,
-    read_signatures,
-    read_source,
-    read_sources,
-    read_versions,
-    read_worded,
-)
+from simonides.backends.embedded.reader import Reading
 from simonides.backends.embedded.reanalysis import reanalyse
 from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Switches
 from simonides.backends.embedded.recall_jobs import RecallJobs
-from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
+from simonides.backends.embedded.reembedding import missing, read_run
 from simonides.backends.embedded.restoring import restore
-from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
@@ -122,30 +108,25 @@ from simonides.records.receipt import (
 )
 from simonides.records.time_to_live import TtlDefaults
 from simonides.records.zone import read_zone
+from simonides.storage.export_format import write_export
+from simonides.storage.folder import sweep_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import tzinfo
     from pathlib import Path
     from typing import IO
 
-    from numpy.typing import NDArray
-
-    from simonides.backends.embedded.change_log import Meta
     from simonides.backends.embedded.encryption import Key
     from simonides.index.block import Block
     from simonides.index.part import IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
-    from simonides.records.enrichment import Job
-    from simonides.records.entity import EntityCount
     from simonides.records.exchange import Counts, Restored
     from simonides.records.expiry import Due
     from simonides.records.impression import Impression, Samples
-    from simonides.records.memory import Memory
-    from simonides.records.model_identity import ModelIdentity
-    from simonides.records.source import Source
-    from simonides.records.versions import Worded
+    from simonides.storage.bank import MigrationWriter
+    from simonides.storage.reader import Meta
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -158,146 +139,6 @@ _LOADING_CACHE_KB = 256 * 1024
 RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
 MOST_IMPRESSIONS = 1_000
 """Recalls that wait in memory until something is said to be of use; the oldest falls out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One read transaction: a snapshot and the rows behind it, both at the same change."""
-
-    connection: apsw.Connection
-    meta: Meta
-    snapshot: IndexSnapshot
-
-    def memories(self, ordinals: Sequence[int]) -> list[Memory]:
-        """Records by ordinal, in the order asked for.
-
-        Raises:
-            DamagedError: one of them is not what was written.
-        """
-        self.check(ordinals)
-        return read_memories(self.connection, ordinals)
-
-    def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
-        """The same, unchecked: for who checks those that are handed out in the end."""
-        return read_memories(self.connection, ordinals)
-
-    def check(self, ordinals: Sequence[int]) -> None:
-        """Compare rows with their digests.
-
-        Raises:
-            DamagedError: one of them is not what was written.
-        """
-        check_rows(self.connection, ordinals, self.meta.embedder)
-
-    def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
-        """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""
-        return read_ordinals_after(self.connection, memory, keep, most)
-
-    def versions(self, memory: str) -> list[Memory]:
-        """Every version of one memory, oldest first.
-
-        Raises:
-            DamagedError: one of them is not what was written.
-        """
-        found = read_versions(self.connection, memory)
-        self.check([version.ordinal for version in found])
-        return found
-
-    def worded(self, memory: str) -> Worded | None:
-        """A memory that the bank holds now, and what was settled when it got its words.
-
-        Raises:
-            DamagedError: it is not what was written.
-        """
-        found = read_worded(self.connection, memory)
-        if found is not None:
-            self.check([found.now.ordinal, found.then.ordinal])
-        return found
-
-    def source(self, memory: str) -> Source | None:
-        """The raw source behind the newest version of one memory."""
-        return read_source(self.connection, memory)
-
-    def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
-        """MinHash signatures by ordinal, in the order asked for."""
-        return read_signatures(self.connection, ordinals)
-
-    def sources(self, ordinals: Sequence[int]) -> list[Source]:
-        """Raw sources by ordinal, in the order asked for."""
-        return read_sources(self.connection, ordinals)
-
-    def entities_named(self, folded: str, known_at: int) -> list[int]:
-        """Numbers of the entities with a folded name, or an alias they had by *known_at*; ascending."""
-        return read_entities_named(self.connection, folded, known_at)
-
-    def merged_entities(self, known_at: int) -> dict[int, int]:
-        """What each merged entity counted as at *known_at*, directly."""
-        return read_merges(self.connection, known_at)
-
-    def entities(self, rows: NDArray[np.int64]) -> list[EntityCount]:
-        """Entities that *rows* mention, most mentioned first."""
-        return count_entities(self.connection, self.snapshot.graph, rows)
-
-    def names(self, after: int, readers: Sequence[str] | None) -> tuple[list[str], int]:
-        """Names of entities numbered above *after* that all *readers* may know of, and where to go on."""
-        return read_names(self.connection, after, readers)
-
-    def names_within(
-        self, ranges: Sequence[tuple[str, str, str, str]], readers: Sequence[str] | None
-    ) -> list[str]:
-        """Names in ranges of their folded forms that all *readers* may know of; see ``name_lookup``."""
-        return read_names_within(self.connection, ranges, readers)
-
-    def any_name_within(self, ranges: Iterable[tuple[str, str]]) -> bool:
-        """Whether the folded form of any name lies in one of *ranges*."""
-        return any_within(self.connection, ranges)
-
-    def names_changed(self) -> int:
-        """The last change that took names away or gave an old entity a new one."""
-        return names_changed(self.connection)
-
-    def due_jobs(self, due: int, most: int) -> list[Job]:
-        """Enrichments that may be tried at *due*, oldest first."""
-        return due_jobs(self.connection, due, most)
-
-    def count_jobs(self) -> tuple[int, int]:
-        """How many enrichments wait, and how many were given up."""
-        return count_jobs(self.connection)
-
-    def sparse_encoder(self) -> tuple[str, str]:
-        """Name and fingerprint of the bank's sparse encoder; empty before the first sparse terms."""
-        row = self.connection.execute(
-            f"SELECT name, fingerprint FROM sparse_encoder WHERE {sound('sparse_encoder')}"
-        ).fetchone()
-        return (str(row[0]), str(row[1])) if row else ("", "")
-
-    def embedder(self) -> ModelIdentity:
-        """The bank's embedder; empty before the first vector."""
-        return read_model(self.connection, self.meta.embedder)
-
-    def following(self) -> ModelIdentity | None:
-        """The embedder that the bank is going over to; ``None`` = it stays with the one it has."""
-        run = read_run(self.connection)
-        return None if run is None else run.model
-
-
-@dataclass(frozen=True, slots=True)
-class GoingOver:
-    """One write transaction of a bank that goes over to another embedder.
-
-    Attributes:
-        connection: in the transaction.
-        meta: as it sees it.
-        run: what the bank goes over to.
-        snapshot: the bank by the vectors of that embedder, caught up inside the transaction.
-        auditor: seals a row about the switch; ``None`` = the bank is not audited.
-    """
-
-    connection: apsw.Connection
-    meta: Meta
-    run: Run
-    snapshot: IndexSnapshot
-    auditor: Auditor | None
 
 
 def _copying(
@@ -377,12 +218,6 @@ class EmbeddedBank:
             raise
 
     def set_zone(self, name: str | None) -> None:
-        """Keep the bank's own time zone; ``None`` = it has none.
-
-        Raises:
-            InputError: there is no such zone.
-            UnavailableError: the folder cannot be written.
-        """
         zone = None if name is None else read_zone(name)
         with disk_errors(self.folder / ZONE):
             if name is None:
@@ -397,11 +232,6 @@ class EmbeddedBank:
         return None if written is None else read_zone(written.strip(), str(path))
 
     def set_ttl_defaults(self, defaults: TtlDefaults) -> None:
-        """Keep the times to live of what states none.
-
-        Raises:
-            UnavailableError: the folder cannot be written.
-        """
         with disk_errors(self.folder / TTL):
             write_file(self.folder / TTL, f"{json.dumps(defaults.to_dict())}\n")
         self.ttl_defaults = defaults
@@ -427,11 +257,6 @@ class EmbeddedBank:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Reading]:
-        """Open a read transaction and a snapshot at exactly its change.
-
-        Raises:
-            UnavailableError, DamagedError: the rows cannot be read.
-        """
         with self._reading_index() as (connection, meta, position):
             yield Reading(connection, meta, position.snapshot)
         self._publish_rebuilt()
@@ -491,18 +316,6 @@ class EmbeddedBank:
     def writing(
         self, now: int, actor: str = "", parts: Sequence[IndexPart] = ()
     ) -> Iterator[WriteTransaction]:
-        """Open a write transaction with a snapshot caught up inside it; commit when the block ends well.
-
-        Args:
-            now: the clock, microseconds UTC.
-            actor: principal who writes, for the audit log; empty = the owner.
-            parts: what the index keeps of the rows that will be stored, if they are new and stored at once;
-                the index then takes it instead of reading the rows, and the commit names the generation that
-                holds it.
-
-        Raises:
-            UnavailableError: the bank cannot be written; nothing was stored.
-        """
         block: Block | None = None
         generation = 0
         try:
@@ -577,11 +390,6 @@ class EmbeddedBank:
     def loading(
         self, now: int, actor: str = "", parts: Sequence[IndexPart] = ()
     ) -> Iterator[WriteTransaction]:
-        """``writing``, for very many rows.
-
-        New rows lie anywhere in the indexes of ids and contents, so the pages of these stay in memory: with
-        SQLite's usual 2 MB each of them would be written many times over in one transaction.
-        """
         with translated(self._connections.path):
             connection = self._connections.idle()
             usual, undone_in = connection.pragma("cache_size"), connection.pragma("temp_store")
@@ -606,14 +414,9 @@ class EmbeddedBank:
             return self._catch_up(connection, read_meta(connection).generation)
 
     def impress(self, impression: Impression) -> None:
-        """Keep in memory what a recall returned; nothing is written."""
         self._impressions.append(impression)
 
     def used(self, ids: Sequence[str], recall: str | None, principal: str, now: int) -> int:
-        """Write what was used and its recall's impression in one transaction; see ``bank.Bank.used``.
-
-        Impressions that count what they returned go with it; all others go on waiting.
-        """
         waiting = [shown for shown in list(self._impressions) if shown.counted or shown.recall == recall]
         with self.writing(now, principal) as transaction:
             transaction.remember(waiting)
@@ -622,7 +425,6 @@ class EmbeddedBank:
         return written
 
     def flush(self, now: int) -> None:
-        """Write the waiting impressions that count what they returned."""
         waiting = [impression for impression in list(self._impressions) if impression.counted]
         if waiting and not self._connections.read_only:
             with self.writing(now) as transaction:
@@ -636,11 +438,6 @@ class EmbeddedBank:
 
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[None]:
-        """Hold the bank's turn of maintenance; whoever dies with it leaves it free.
-
-        Raises:
-            UnavailableError: another process or thread has it.
-        """
         path = self.folder / MAINTENANCE
         with contextlib.ExitStack() as held:
             make_empty(path)
@@ -658,52 +455,27 @@ class EmbeddedBank:
 
     @contextlib.contextmanager
     def copying(self) -> Iterator[None]:
-        """Keep purges out while a copy of rows, or what was learned of them, is written beside the bank.
-
-        Raises:
-            UnavailableError: a purge is under way.
-        """
         with sharing(self.folder):
             yield
 
     @property
     def reranker_path(self) -> Path:
-        """Where the learned reranker of the bank is kept, once there is one."""
         return self.folder / RERANKER
 
     def drop_reranker(self) -> None:
-        """Delete the trained reranker: it may have been trained on what is forgotten in this transaction.
-
-        Before the commit, so that no crash keeps it. One that has another name elsewhere gets a name that no
-        recall reads and that a purge tells of.
-
-        Raises:
-            UnavailableError: it cannot be deleted.
-        """
         with disk_errors(self.reranker_path, "deleted"):
             if not remove(self.reranker_path):
                 self.reranker_path.replace(self.folder / f".{RERANKER}.{uuid.uuid4().hex}.left")
 
     def samples(self) -> Samples:
-        """What the learned reranker may be trained on."""
         with self.reading() as reading:
             return read_samples(reading.connection)
 
     def used_by_recall(self) -> dict[str, tuple[str, ...]]:
-        """By recall, the memories of it that were used."""
         with self.reading() as reading:
             return read_used(reading.connection)
 
     def merge_if_due(self, *, force: bool = False, alone: bool = False) -> bool:
-        """Seal the tail when it is large; returns whether a generation was published.
-
-        What was stored is safe before this begins, so a failure is remembered (see ``problems``) and the
-        arrays stay in memory.
-
-        Args:
-            force: also when it is not large.
-            alone: the caller keeps out all who write copies (see ``copies``).
-        """
         # Kept out, another thread's merge ends at once: wait for it.
         if not alone and self._merging.locked():
             return False
@@ -747,17 +519,14 @@ class EmbeddedBank:
 
     @property
     def encrypted(self) -> bool:
-        """Whether the rows are encrypted and nothing derived from them may be written."""
         return self._key is not None
 
     def problems(self) -> list[str]:
-        """What is wrong with the index right now; recall works all the same."""
         with self._lock:
             found = self._position.problem if self._position else ""
         return [problem for problem in (found, self._merge_problem) if problem]
 
     def stats(self) -> Mapping[str, Any]:
-        """Counts and sizes; see ``bank.Bank.stats``."""
         with self.reading() as reading:
             counts = (
                 reading.connection.execute(
@@ -800,11 +569,6 @@ class EmbeddedBank:
             }
 
     def verify(self, now: int | None = None) -> VerifyReport:
-        """Check rows, change log, audit log, index files and arrays; changes nothing.
-
-        Args:
-            now: the clock, microseconds UTC; notes name what was recorded after it. ``None`` = no such notes.
-        """
         try:
             with self.reading() as reading:
                 report = verify(
@@ -834,7 +598,6 @@ class EmbeddedBank:
             return (f"audit: cannot be checked ({error})",), ()
 
     def repair(self, now: int) -> VerifyReport:
-        """Make everything derived anew from the rows, then verify; rows are not touched."""
         with write_transaction(self._connections) as connection:
             meta = read_meta(connection)
             connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
@@ -848,14 +611,7 @@ class EmbeddedBank:
     # -- going over to another embedder
 
     @contextlib.contextmanager
-    def going_over(self, given_up: Collection[int]) -> Iterator[GoingOver | None]:
-        """Open a write transaction with a snapshot by the vectors of the following embedder.
-
-        ``None`` when the bank does not go over to another, or a row that is not *given_up* has no vector yet.
-
-        Args:
-            given_up: ordinals of rows that the following embedder cannot encode.
-        """
+    def going_over(self, given_up: Collection[int]) -> Iterator[MigrationTransaction | None]:
         with write_transaction(self._connections) as connection:
             meta, run = read_meta(connection), read_run(connection)
             if run is None:
@@ -872,11 +628,10 @@ class EmbeddedBank:
             before, self._following = self._following, None
             following = catch_up(connection, ours, before, self._files, self._index, None)
             self._following = following
-            yield GoingOver(connection, meta, run, following.snapshot, self._sealer(connection))
+            yield MigrationTransaction(connection, meta, run, following.snapshot, self._sealer(connection))
             write_numbers(connection)
 
     def write_following(self, given_up: Collection[int]) -> int:
-        """Write the index of the following embedder ahead of the switch; its generation, 0 = none was."""
         with self.going_over(given_up) as going:
             if going is None:
                 return 0
@@ -894,8 +649,8 @@ class EmbeddedBank:
             written = write_new(self._files, self._index, number, origin, blocks, {}, graph)
         return number if written else 0
 
-    def is_current(self, going: GoingOver, generation: int) -> bool:
-        """Whether an index that was written ahead can still become the bank's."""
+    def is_current(self, going: MigrationWriter, generation: int) -> bool:
+        assert isinstance(going, MigrationTransaction)
         if generation <= going.meta.generation:
             return False
         try:
@@ -906,7 +661,6 @@ class EmbeddedBank:
         return found == origin_of(going.connection, ours, sequence=found.sequence)
 
     def sweep_index(self) -> None:
-        """Delete generations that the bank's own does not use, after it went over to another embedder."""
         self._following = None
         with translated(self._connections.path):
             number = read_meta(self._connections.get()).generation
@@ -917,15 +671,6 @@ class EmbeddedBank:
     def forget(
         self, wanted: Selection, now: int, *, purge: bool = False, dry_run: bool = False, actor: str = ""
     ) -> Receipt:
-        """Erase what is meant; see ``forgetting``.
-
-        Args:
-            wanted: which memories.
-            now: the clock, microseconds UTC.
-            purge: also leave no byte of them in any file.
-            dry_run: undo it before the commit; the receipt says what would have gone.
-            actor: for the audit log.
-        """
         ids: list[str] = []
         rows: dict[str, int] = {}
         names = 0
@@ -933,7 +678,7 @@ class EmbeddedBank:
             with self.writing(now, actor) as transaction:
                 ids = select(transaction.connection, wanted)
                 before = count_tables(transaction.connection)
-                transaction.erase(ids)
+                transaction.versions.erase(ids)
                 if purge:
                     drop_replies(transaction.connection)
                     drop_unmentioned(transaction.connection)
@@ -949,12 +694,6 @@ class EmbeddedBank:
         return Receipt(status, len(ids), tuple(ids), rows, names, left)
 
     def purge(self) -> tuple[str, tuple[str, ...]]:
-        """Leave nothing of erased rows in any file.
-
-        Returns:
-            ``complete``, or the first thing it still waits for; and the files that stay and may hold some of
-            it, by their paths below the store's folder.
-        """
         self._impressions.clear()
         if self._key is not None:
             with self._lock:
@@ -1051,7 +790,6 @@ class EmbeddedBank:
 
     @_copying
     def backup(self, target: Path | IO[bytes]) -> Saved:
-        """Copy the rows to a new file, or into an open one, while the bank is in use; see ``backup``."""
         with translated(self._connections.path):
             connection = self._connections.get()
             if isinstance(target, os.PathLike):
@@ -1060,7 +798,6 @@ class EmbeddedBank:
 
     @_copying
     def put_back(self, path: Path, now: int) -> Saved:
-        """Replace all rows by those of a backup; every process that has the bank open starts anew."""
         audited = False
         with contextlib.suppress(DamagedError), self._rows_only() as connection:
             audited = has_entries(connection)
@@ -1114,15 +851,6 @@ class EmbeddedBank:
     # -- audit
 
     def start_audit(self, now: int) -> Path | None:
-        """Audit every change from now on, by the key that was handed in, or else one beside the bank.
-
-        Returns:
-            the key's file, made where it was missing; ``None`` = the key was handed in.
-
-        Raises:
-            NotFoundError: the log was begun, and its key is not here.
-            UnavailableError: it was begun with another key.
-        """
         with write_transaction(self._connections) as connection:
             begun = has_entries(connection)
             if begun:
@@ -1144,11 +872,6 @@ class EmbeddedBank:
         return self.folder / KEY_FILE
 
     def audit_recalls(self, now: int, *, on: bool) -> bool:
-        """Begin or end the log of recalls; false when it was so before.
-
-        Raises:
-            NotFoundError: there is no key.
-        """
         auditor = self._audited()
         with write_transaction(self._connections) as connection:
             # First: the other log is a file of its own, which no rollback clears.
@@ -1162,7 +885,6 @@ class EmbeddedBank:
 
     @property
     def recalls_audited(self) -> bool:
-        """Whether what is handed out is to be told first."""
         return self._recall_log.is_on
 
     def _read_switches(self) -> Switches:
@@ -1184,11 +906,6 @@ class EmbeddedBank:
         return self._switches[1]
 
     def tell(self, told: Told) -> None:
-        """Audit what is about to be handed out.
-
-        Raises:
-            UnavailableError: that cannot be written, or not by this key; nothing may be handed out.
-        """
         auditor = self._auditor()
         if auditor is None:
             raise UnavailableError(
@@ -1200,11 +917,6 @@ class EmbeddedBank:
         self._recall_log.append(auditor, told)
 
     def audit_verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
-        """Check both audit logs; see ``auditing`` and ``recall_audit``.
-
-        Raises:
-            NotFoundError: there is no key.
-        """
         auditor = self._audited()
         with self._rows_only() as connection:
             report = auditor.verify(connection, read_meta(connection, checked=False), anchor)
@@ -1213,7 +925,6 @@ class EmbeddedBank:
         return AuditReport(report.entries, report.head, problems, recalls.entries, recalls.head)
 
     def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
-        """Rows of the log of changes, or of that of recalls, newest first."""
         if recalls:
             return self._recall_log.entries(most)
         with self._rows_only() as connection:
@@ -1274,7 +985,6 @@ class EmbeddedBank:
 
     @_copying
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
-        """Write everything in the bank at one moment; see ``exporting``."""
         with self.reading() as reading:
             write_export(target, export_lines(reading.connection, reading.meta))
             return count_rows(reading.connection)
@@ -1282,14 +992,6 @@ class EmbeddedBank:
     def restore(
         self, path: Path, analyser: Analyser, now: int, *, progress: Callable[[int, int], None] | None = None
     ) -> Restored:
-        """Import an export, batch by batch; see ``restoring``.
-
-        Args:
-            path: the file.
-            analyser: makes terms anew when the file's are those of another version.
-            now: the clock, microseconds UTC.
-            progress: told (lines done, lines) after each batch.
-        """
 
         def after_batch(done: int, lines: int) -> None:
             self.merge_if_due()
@@ -1307,17 +1009,14 @@ class EmbeddedBank:
         )
 
     def known_contents(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Those of the content keys that some row bears, whatever became of it."""
         with translated(self._connections.path):
             return known(self._connections.get(), "content_key", keys)
 
     def due(self, now: int, most: int | None) -> list[Due]:
-        """See ``expiry.read_due``; no index is brought up to date for it."""
         with translated(self._connections.path):
             return read_due(self._connections.get(), now, most)
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """Body hashes by key, of the keys that are claimed."""
         with translated(self._connections.path):
             return claimed_bodies(self._connections.get(), keys)
 
@@ -1329,16 +1028,13 @@ class EmbeddedBank:
 
     @property
     def replaced(self) -> bool:
-        """Whether the rows' file was moved away or replaced since it was opened."""
         return self._connections.replaced
 
     @property
     def log_in_the_way(self) -> bool:
-        """Whether the file in its place cannot be opened: the log of the old one lies beside it."""
         return self._connections.log_in_the_way
 
     def close(self) -> None:
-        """Close every connection; the bank cannot be used afterwards."""
         self._connections.close()
         self._recall_log.close()
         with self._lock:

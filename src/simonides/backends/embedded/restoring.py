@@ -23,7 +23,6 @@ from simonides.backends.embedded.change_log import (
     EXPIRE,
     LINK,
     NAME,
-    Meta,
     log_change,
     read_meta,
     write_counters,
@@ -31,7 +30,26 @@ from simonides.backends.embedded.change_log import (
 from simonides.backends.embedded.connection import write_transaction
 from simonides.backends.embedded.digest import row_digest
 from simonides.backends.embedded.encryption import check_room
-from simonides.backends.embedded.export_fields import (
+from simonides.backends.embedded.labels import label_code, label_set_code
+from simonides.backends.embedded.nodes import node_of
+from simonides.backends.embedded.reading import read_merges
+from simonides.backends.embedded.reanalysis import analysed
+from simonides.backends.embedded.reembedding import (
+    SEMANTIC,
+    begin,
+    end,
+    number_of,
+    read_model,
+    read_run,
+)
+from simonides.backends.embedded.relations import write_statements
+from simonides.backends.embedded.seals import sound
+from simonides.errors import EmbedderMismatchError, InputError
+from simonides.records.exchange import Counts, Restored
+from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
+from simonides.records.merges import all_count_as, counts_as
+from simonides.records.model_identity import ModelIdentity
+from simonides.storage.export_fields import (
     ACCESS,
     ALIAS,
     CHUNK,
@@ -54,26 +72,7 @@ from simonides.backends.embedded.export_fields import (
     check_recorded_times,
     read_fields,
 )
-from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_batches
-from simonides.backends.embedded.labels import label_code, label_set_code
-from simonides.backends.embedded.nodes import node_of
-from simonides.backends.embedded.reading import read_merges
-from simonides.backends.embedded.reanalysis import analysed
-from simonides.backends.embedded.reembedding import (
-    SEMANTIC,
-    begin,
-    end,
-    number_of,
-    read_model,
-    read_run,
-)
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stated import write_statements
-from simonides.errors import EmbedderMismatchError, InputError
-from simonides.records.exchange import Counts, Restored
-from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
-from simonides.records.merges import all_count_as, counts_as
-from simonides.records.model_identity import ModelIdentity
+from simonides.storage.export_format import EPISODE_COLUMNS, check_file, read_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.auditing import Auditor
     from simonides.backends.embedded.connection import Connections
     from simonides.protocols import Analyser
+    from simonides.storage.reader import Meta
 
 LARGEST_BATCH = 2_000
 """Lines per transaction; more only where one memory needs them."""

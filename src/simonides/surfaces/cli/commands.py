@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, MutableMapping
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from simonides.deprecations import COMMANDS as OLD_COMMANDS
+from simonides.surfaces.cli.output import say
 from simonides.surfaces.cli.plain_values import spare_conversions
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "recall:reflect",
         "Answer a question from memory, with citations; exit code 1 when memory holds no answer.",
     ),
-    "show": (
+    "get-memory": (
         "memories:GET_MEMORY",
         "Show one memory; exit code 1 when it is not there.",
     ),
@@ -88,15 +91,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "entities:ENTITIES",
         "List people, places and things with how many memories mention them.",
     ),
-    "alias": (
+    "add-alias": (
         "entities:ADD_ALIAS",
         "Add another name of an entity, used from now on; exit code 1 when there is no such entity.",
     ),
-    "merge": (
+    "merge-entities": (
         "entities:MERGE_ENTITIES",
         "Merge one entity into another; exit code 1 when one of them is not there.",
     ),
-    "unmerge": (
+    "undo-merge": (
         "entities:UNDO_MERGE",
         "Undo a merge of two entities; exit code 1 when there is none to undo.",
     ),
@@ -120,7 +123,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "maintenance:MOVES",
         "Show what maintenance and newer memories did to memories; exit code 1 when there is no such one.",
     ),
-    "undo": (
+    "undo-move": (
         "maintenance:UNDO_MOVE",
         "Undo a promotion, an archiving or the end of a memory; exit code 1 when there is none to undo.",
     ),
@@ -219,9 +222,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "config:config",
         "Show the settings: option > SIMONIDES_* > simonides.toml > default.",
     ),
-    "jobs": (
-        "recall:jobs",
-        "Show the answers of recalls of the async tier.",
+    "get-job": (
+        "recall:get_job",
+        "Print a job's answer; one that was broken off is begun again. Exit code 1 when nothing is recalled.",
     ),
     "models": (
         "models:models",
@@ -267,9 +270,7 @@ class LazyCommands(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._built:
-            if name not in COMMANDS:
-                raise KeyError(name)
-            self._built[name] = _build(name)
+            self._built[name] = _build(name) if name in COMMANDS else _old(name)
         return self._built[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -300,7 +301,30 @@ def summaries() -> TyperGroup:
     )
 
 
+def _old(name: str) -> Any:
+    """A command by an old name, or the group that it was in; said on standard error when it is run."""
+    became = {old: new for old, new in OLD_COMMANDS.items() if old.split()[0] == name}
+    if not became:
+        raise KeyError(name)
+    commands = {old.rpartition(" ")[2]: _said(old, new, _build(new)) for old, new in became.items()}
+    return commands[name] if name in commands else TyperGroup(name=name, commands=commands, hidden=True)
+
+
+def _said(old: str, new: str, command: Any) -> Any:
+    invoke = command.invoke
+
+    def run(context: Any) -> Any:
+        say(f"`simonides {old}` is deprecated; use `simonides {new}`")
+        return invoke(context)
+
+    command.invoke, command.hidden = run, True
+    return command
+
+
 def _build(name: str) -> Any:
+    group, _, inner = name.partition(" ")
+    if inner:
+        return _build(group).commands[inner]
     module, _, attribute = COMMANDS[name][0].partition(":")
     found = getattr(import_module(f"simonides.surfaces.cli.{module}"), attribute)
     # Alone in an app a command would be the whole of it, so it gets a group to stand in.
@@ -314,6 +338,11 @@ def _build(name: str) -> Any:
         app.command(name)(found.function(COMMANDS[name][1]))
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]  # it is a group
     spare_conversions(command)
+    for old, new in OLD_COMMANDS.items():
+        # One of a group that has others still.
+        if old.startswith(f"{name} "):
+            inner = command.commands[new.removeprefix(f"{name} ")]
+            command.commands[old.removeprefix(f"{name} ")] = _said(old, new, copy(inner))
     return command
 
 

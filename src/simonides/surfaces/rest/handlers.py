@@ -9,12 +9,14 @@ import tempfile
 import time
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import quote
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
+from simonides.deprecations import SINCE
 from simonides.errors import InputError
 from simonides.files import disk_errors
-from simonides.retain.quiet_errors import hush, quiet_errors
+from simonides.retain.quiet_errors import hush
 from simonides.surfaces.operations.calls import PAGE_BYTES
 from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.disk import Spool, check_room
@@ -25,7 +27,7 @@ from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.rest.writing import file_response, json_response, lines_response, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
     from pathlib import Path
 
     from starlette.responses import Response
@@ -72,6 +74,21 @@ def handler_of(
     return handle
 
 
+def deprecated(
+    handle: Callable[[Request], Awaitable[Response]], now: Place
+) -> Callable[[Request], Awaitable[Response]]:
+    """The same handler at an old place; its answers say so, and where it is *now*."""
+
+    async def answer(request: Request) -> Response:
+        response = await handle(request)
+        response.headers["Deprecation"] = f"@{SINCE}"
+        path = now.path.format(**{name: quote(value, safe="") for name, value in request.path_params.items()})
+        response.headers["Link"] = f'<{path}>; rel="successor-version"'
+        return response
+
+    return answer
+
+
 class _Handler:
     def __init__(self, operation: Operation, place: Place, dispatcher: Dispatcher) -> None:
         self._operation = operation
@@ -91,7 +108,7 @@ class _Handler:
 
     async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
         values = await self._values(request, held)
-        values |= self._from_path(request, values)
+        values |= self._from_path(request, values.keys())
         bind = partial(self._bind, values)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bind)
@@ -145,18 +162,19 @@ class _Handler:
             values["idempotency_key"] = key
         return values
 
-    def _from_path(self, request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _from_path(self, request: Request, given: Collection[str]) -> dict[str, Any]:
         named = {name: value for name, value in request.path_params.items() if name != "bank"}
         for name in named:
-            if name in values:
+            if name in given:
                 raise MalformedError(name, "stands in the path already; leave it out")
         return named
 
     def _bind(self, values: Mapping[str, Any]) -> Any:
         try:
-            with quiet_errors(self._dispatcher.store.redact, values):
-                request = self._operation.bind(values)
+            request = self._operation.bind(values)
         except InputError as error:
+            if self._dispatcher.store.redact != "off":
+                hush(error, values)
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
         if self._operation.name == "create_bank" and (
             "/" in request["name"] or request["name"] in {".", ".."}
