@@ -11,13 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import InputError, UnknownNameError
 from simonides.json_schema import (
     SHARE,
     SWITCH,
     TIME,
     Schema,
-    checked,
     choice,
     either,
     listed,
@@ -59,7 +57,7 @@ from simonides.retain.messages import ROLES as MESSAGE_ROLES
 from simonides.retain.metadata import MAX_METADATA_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 REQUIRED: Any = object()
 
@@ -121,29 +119,6 @@ def schema_of(options: Iterable[Option]) -> Schema:
         {each.name: each.described for each in taken},
         required=(each.name for each in taken if each.required),
     )
-
-
-def bind(options: Iterable[Option], values: Mapping[str, object], *, place: str) -> dict[str, Any]:
-    """The value of every option, from those that a caller gave.
-
-    Args:
-        options: that are taken.
-        values: by name.
-        place: of the values, for errors, such as the operation's name.
-
-    Raises:
-        UnknownNameError: an option that does not exist, with the nearest one that does.
-        InputError: one is missing, or its value is not what its schema says.
-    """
-    taken = {each.name: each for each in options}
-    for name in values:
-        if name not in taken:
-            raise UnknownNameError(str(name), name, taken, place=place)
-    for each in taken.values():
-        if each.required and each.name not in values:
-            raise InputError(each.name, f"is missing; {each.help[:1].lower()}{each.help[1:]}")
-    read = {name: checked(value, taken[name].schema, name) for name, value in values.items()}
-    return {name: read.get(name, each.default) for name, each in taken.items()}
 
 
 # The engine's limits are bytes of UTF-8, so it may still refuse a text of fewer characters than these.

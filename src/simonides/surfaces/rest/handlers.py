@@ -7,6 +7,7 @@ import json
 import re
 import tempfile
 import time
+from contextlib import nullcontext
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import quote
@@ -108,7 +109,10 @@ class _Handler:
 
     async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
         values = await self._values(request, held)
-        values |= self._from_path(request, values)
+        for name in request.path_params.keys() - {"bank"}:
+            if name in values:
+                raise MalformedError(name, "stands in the path already; leave it out")
+            values[name] = request.path_params[name]
         bind = partial(self._bind, values)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bind)
@@ -151,7 +155,9 @@ class _Handler:
         if request.query_params:
             raise MalformedError("query", "is not read here; give parameters in the JSON body")
         _check_media_type(request, frozenset({"application/json"}), empty=not body)
-        values = await read_json(body, held)
+        values = await read_json(body, held) if body else {}
+        if not isinstance(values, dict):
+            raise MalformedError("body", "must be a JSON object of parameters")
         key = request.headers.get(KEY_HEADER)
         if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
             if not _KEY.fullmatch(key):
@@ -162,16 +168,10 @@ class _Handler:
             values["idempotency_key"] = key
         return values
 
-    def _from_path(self, request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
-        named = {name: value for name, value in request.path_params.items() if name != "bank"}
-        for name in named:
-            if name in values:
-                raise MalformedError(name, "stands in the path already; leave it out")
-        return named
-
     def _bind(self, values: Mapping[str, Any]) -> Any:
         try:
-            with quiet_errors(self._dispatcher.store.redact, values):
+            redact = self._dispatcher.store.redact
+            with nullcontext() if redact == "off" else quiet_errors(redact, values):
                 request = self._operation.bind(values)
         except InputError as error:
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None

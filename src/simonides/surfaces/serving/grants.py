@@ -81,7 +81,9 @@ class Grant:
             ForbiddenError: it is not.
         """
         for parameter, (verb, instead) in OF_PARAMETERS.items():
-            asked = _erases(request) if parameter == ERASES else request.get(parameter)
+            asked = request.get(parameter)
+            if parameter == ERASES and "records" in request:
+                asked = _erases(request)
             if asked and verb not in self.verbs:
                 what = f"{parameter} of {operation.name}" if instead is LEAVE_OUT else operation.name
                 raise ForbiddenError(f"this token does not allow to {verb}, which {what} needs{instead}")
@@ -98,14 +100,14 @@ class Grant:
                 f"(--bank '{EVERY_BANK}'), or one that allows to {Verb.ADMIN}"
             )
 
-    def check_memory(self, operation: Operation, request: Mapping[str, Any], bank: Bank) -> None:
-        """Nothing, where the memory that is to be changed may be.
+    def check_memory(self, request: Mapping[str, Any], bank: Bank) -> None:
+        """Nothing, where the memory that is to be changed may be; for operations that ``alter`` one.
 
         Raises:
             ForbiddenError: it is a standing one, which every context may begin with.
             NotFoundError: there is no such memory that the caller may read.
         """
-        if not operation.alters or Verb.ADMIN in self.verbs:
+        if Verb.ADMIN in self.verbs:
             return
         if bank.get_memory(request["memory"]).standing:
             raise ForbiddenError(
