@@ -49,8 +49,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "diff": (
         "memories:DIFF",
-        "Compare what a bank believed at two moments: what ended (-), began (+) "
-        "and changed (~) between them.",
+        (
+            "Compare what a bank believed at two moments: what ended (-), began (+) "
+            "and changed (~) between them."
+        ),
     ),
     "update-memory": (
         "memories:UPDATE_MEMORY",
@@ -118,8 +120,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "check": (
         "maintenance:check",
-        "Find memories that name paths, commands or packages that are not there; "
-        "exit code 1 when there are any.",
+        (
+            "Find memories that name paths, commands or packages that are not there; "
+            "exit code 1 when there are any."
+        ),
     ),
     "brief": (
         "recall:BRIEF",
