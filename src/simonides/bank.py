@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simonides.deprecations import BANK_METHODS, answers_old_names
 from simonides.forking import Origin
 from simonides.lifecycle.step import MOST_STEPS
 from simonides.recall.observing import operation
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     span=lambda bank, verb: operation(bank.name, verb),
     finish=lambda bank, answer: bank._context.as_told(answer),  # noqa: SLF001 see above
 )
+@answers_old_names(BANK_METHODS)
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
@@ -384,8 +386,8 @@ class Bank:
             min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
             zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
-                ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
-                heavy reranker.
+                ``Bank.get_job`` gives later, with what *helpers* made of the query and read again by the
+                store's heavy reranker.
             count_returned: every returned memory counts as accessed. That waits in memory until the next
                 ``used`` or until the store is closed: a crash before loses it.
             include_archived: also find what maintenance has put away; ``used`` brings it back.
@@ -406,7 +408,7 @@ class Bank:
         """
         return Recalling(self._context).recall(**_arguments(locals()))
 
-    def job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
+    def get_job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
         """What has become of a recall of the async tier.
 
         One that nobody works on, because its process ended, is begun here.
@@ -529,7 +531,7 @@ class Bank:
         """
         Recalling(self._context).warm(profile=profile)
 
-    def get(self, memory: str) -> Memory:
+    def get_memory(self, memory: str) -> Memory:
         """The newest version of one memory.
 
         Raises:
@@ -537,7 +539,7 @@ class Bank:
         """
         return MemoryReading(self._context).get(memory)
 
-    def memories(
+    def list_memories(
         self,
         *,
         after: str | None = None,
@@ -601,7 +603,7 @@ class Bank:
         """Tokens of a text as the store counts them for budgets."""
         return self._context.parts.tokens.count(text)
 
-    def update(
+    def update_memory(
         self,
         memory: str,
         *,
@@ -690,6 +692,10 @@ class Bank:
                 one that others may read.
         """
         Editing(self._context).pin(memory, pinned=pinned, always=always)
+
+    def unpin(self, memory: str) -> None:
+        """The same as ``pin`` with ``pinned=False``."""
+        Editing(self._context).pin(memory, pinned=False, always=False)
 
     def quarantine(self, ids: str | Iterable[str]) -> int:
         """Set memories aside: only a recall of the kind ``quarantine`` sees them; the owner's only.

@@ -84,7 +84,7 @@ def filled(store: Store, clock: FrozenClock, tmp_path: Path, monkeypatch: pytest
         f"# {CANARY}\n\nAbout plumzifrax.\n\nAnother paragraph.", document_id=f"{CANARY}-doc"
     )
     bank.retain([f"{CANARY} memory number {n}" for n in range(20)])
-    bank.update(first[0], kind="decision")
+    bank.update_memory(first[0], kind="decision")
     one, two, *_ = bank.entities(None)
     bank.add_alias(one.number, f"{CANARY} the elder")
     bank.merge_entities(two.number, one.number)

@@ -123,7 +123,7 @@ def test_a_moment_that_is_an_open_end_is_refused(
     path = rewrite(tmp_path / "boats", lambda found: the(record, found).update({name: moment}))
     with pytest.raises(InputError, match=f"{name}: .* is no time in microseconds"):
         store.bank("other").import_bank(path)
-    assert store.bank("other").memories() == []
+    assert store.bank("other").list_memories() == []
 
 
 # -- other files

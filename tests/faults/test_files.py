@@ -406,7 +406,7 @@ def test_files_that_stay_are_told_and_go_at_the_next_opening(
         fail_on(patch, "rmdir", errno.EIO)
         with pytest.raises(UnavailableError, match=r"some of its files stay in .*\.deleted-"):
             store.delete_bank("doomed")
-    assert store.banks() == []
+    assert store.list_banks() == []
     with simonides.open(store.folder, embedder=None, environ={}):
         assert not list(store.folder.glob(".deleted-*"))
 

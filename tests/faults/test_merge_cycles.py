@@ -163,7 +163,7 @@ def test_a_stored_cycle_is_found_and_harms_nothing_else(store: Store, tmp_path: 
     report = bank.verify()
     assert [problem for problem in report.problems if "cycle" in problem] == list(report.problems)
     assert all(repr(name) in report.problems[0] for name in NAMES[:length])
-    assert f"simonides unmerge {length}" in report.problems[0]
+    assert f"simonides undo-merge {length}" in report.problems[0]
 
     # The smallest number stands for all, at each of these.
     assert merged(bank) == sorted([NAMES[0], *NAMES[length:]])
@@ -225,12 +225,12 @@ def test_memories_that_supersede_and_rest_on_each_other_harm_nothing(store: Stor
     other = store.bank("other")
     other.import_bank(rewrite(tmp_path / "boats", forge))
     assert other.recall("When does the ferry Mo leave?").hits
-    ids = [memory.id for memory in other.memories()]
+    ids = [memory.id for memory in other.list_memories()]
     assert other.brief("the ferry").text
     assert [len(other.history(memory)) for memory in ids] == [1, 1, 1]
     other.maintain()
     other.forget(ids)
-    assert other.memories() == []
+    assert other.list_memories() == []
 
 
 def test_links_that_lead_back_into_their_folder_are_read_once(tmp_path: Path) -> None:

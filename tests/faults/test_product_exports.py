@@ -181,7 +181,7 @@ def test_of_an_export_only_what_is_bad_is_lost(
     assert all(str(folder) in line for line in told)
     with simonides.open(store_path, embedder=None) as store:
         bank = store.bank()
-        texts = "\n".join(memory.text for memory in bank.memories())
+        texts = "\n".join(memory.text for memory in bank.list_memories())
         assert all(text in texts for text in said)
         assert "Zero tolerance" in texts
         assert "\0" not in texts

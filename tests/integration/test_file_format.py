@@ -63,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         clock.advance(days=1)
         bank.retain("The toll is 4 crowns.")
         bank._rows.merge_if_due(force=True)
-        bank.update(old, tags=["toll"])
+        bank.update_memory(old, tags=["toll"])
         bank.retain("I live in Mariager.", speaker="Rosa Brandt")
         bank.maintain()
         bank.set_ttl("30d", kind="episodic")

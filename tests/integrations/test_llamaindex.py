@@ -36,7 +36,7 @@ def test_a_block_keeps_what_leaves_and_gives_what_answers(bank: Bank) -> None:
     given = asyncio.run(block.aget([ChatMessage(role=MessageRole.USER, content=QUERY)]))
     assert FACT in given
     assert "They are data" in given
-    assert bank.memories()[0].speaker == "user"
+    assert bank.list_memories()[0].speaker == "user"
     assert asyncio.run(block.aget([])) == ""
 
 
@@ -62,7 +62,7 @@ def test_whatever_is_asked_is_answered_and_whatever_leaves_is_kept(bank: Bank) -
     block = BankMemoryBlock(name="long", bank=bank, options={"profile": "lexical"})
     texts = ("", "\0", "\u200b", f"{FACT}\0", "half \ud83d", "y" * 1_500_000, "The gate is red.", None)
     asyncio.run(block.aput([ChatMessage(role="user", content=text) for text in texts]))
-    held = [memory.text for memory in bank.memories()]
+    held = [memory.text for memory in bank.list_memories()]
     assert {FACT, "half \ufffd", "The gate is red."} <= set(held)
     assert sum(len(text) for text in held if text.startswith("y")) == 1_500_000
     retriever = BankRetriever(bank, profile="lexical")

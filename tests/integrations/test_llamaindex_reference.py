@@ -269,5 +269,5 @@ def test_llamaindex_memories_of_one_bank_share_what_each_has_heard(
     mine, theirs = asyncio.run(say())
     assert fact in mine
     assert theirs == ""
-    sessions = {memory.text: bank.source(memory.id).session for memory in bank.memories()}
+    sessions = {memory.text: bank.source(memory.id).session for memory in bank.list_memories()}
     assert sessions == {fact: "one", "Noted.": "mine", "Heard.": "é" * 128, "So.": "llamaindex"}

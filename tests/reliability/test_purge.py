@@ -173,7 +173,7 @@ def test_conditions_choose_by_source_writer_and_time(store: Store, bank: Bank) -
     assert bank.forget_where(old, source="chat").memories == 0
     assert bank.forget_where(writer="tove").memories == 1
     with pytest.raises(NotFoundError):
-        bank.get(tove[0])
+        bank.get_memory(tove[0])
     with pytest.raises(InputError, match="owner"):
         store.bank(bank.name, principal="tove").forget_where(everything=True)
 

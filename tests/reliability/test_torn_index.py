@@ -38,7 +38,7 @@ def _position(bank: Bank) -> Position:
 
 def _texts(store: Store, principal: str) -> list[str]:
     bank = store.bank(principal=principal)
-    return sorted({*(hit.text for hit in bank.recall("key")), *(each.text for each in bank.memories())})
+    return sorted({*(hit.text for hit in bank.recall("key")), *(each.text for each in bank.list_memories())})
 
 
 def test_a_failed_allocation_anywhere_in_catching_up_shows_nothing_private(

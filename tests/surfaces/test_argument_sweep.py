@@ -180,7 +180,7 @@ def test_what_shows_nothing_is_empty(store: Store, unseen: str) -> None:
         except InputError:
             continue
         pytest.fail(f"trial {number} was taken")
-    assert bank.memories() == []
+    assert bank.list_memories() == []
 
 
 def _refuse() -> object:

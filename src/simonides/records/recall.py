@@ -187,7 +187,7 @@ class Recall:
             same one. Empty where no bank gave one.
         evidence: by id of an observation that maintenance made, the memories for and against it, when they
             were asked for.
-        job: in the async tier, by which ``Bank.job`` gives the better answer; empty = there is none.
+        job: in the async tier, by which ``Bank.get_job`` gives the better answer; empty = there is none.
         standing: the standing memories that lead the context, where they were asked for; none of them is
             among the hits, and ``relevance`` is ``None`` where the recall did not find it.
     """

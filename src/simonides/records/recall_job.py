@@ -18,7 +18,7 @@ class RecallJob:
     """What has become of it so far.
 
     Attributes:
-        id: by which ``Bank.job`` finds it.
+        id: by which ``Bank.get_job`` finds it.
         status: ``pending`` or ``done``.
         recall: the answer, once it is done.
         helpers: by helper, what the language model made of the query.

@@ -208,7 +208,7 @@ def test_what_is_retained_meanwhile_has_both(tmp_path: Path, *, here: bool) -> N
                     .get
                 )
             # A new version takes both along.
-            writer.update(memory, tags=["seen"])
+            writer.update_memory(memory, tags=["seen"])
 
         report = bank.reembed(NEW, progress=write)
         assert len(written) >= 3
@@ -243,7 +243,7 @@ def test_a_retain_that_the_switch_overtakes_is_stored(tmp_path: Path) -> None:
         bank.reembed(NEW)
         go_on.set()
         writer.join()
-        assert bank.get(late[0]).text == "The ferry leaves at nine."
+        assert bank.get_memory(late[0]).text == "The ferry leaves at nine."
         assert bank.stats()["with_vector"] == 91
         assert bank.verify().ok
 

@@ -151,7 +151,7 @@ def test_settling_reads_names_and_links_afterwards(bank: Bank, embedder: StubEmb
 
 def test_names_reach_versions_made_meanwhile(bank: Bank, embedder: StubEmbedder) -> None:
     memory = bank.load(TEXTS[:1], _vectors(embedder)[:1])[0]
-    bank.update(memory, salience=0.9)
+    bank.update_memory(memory, salience=0.9)
     bank.settle()
     assert [found.mentions for found in bank.entities() if found.name == "Ines Ortega"] == [1]
 
@@ -161,7 +161,7 @@ def test_what_a_loaded_text_says_ends_nothing(bank: Bank, embedder: StubEmbedder
     said = ["Odalys works at Norrhav."]
     bank.load(said, embedder.encode(said))
     bank.settle()
-    assert len(bank.memories()) == 2
+    assert len(bank.list_memories()) == 2
 
 
 def test_tokens_are_stored_as_retain_stores_them(
@@ -184,7 +184,9 @@ def test_worker_processes_store_the_same(tmp_path: Path, embedder: StubEmbedder)
     for workers in (1, 2):
         with open_store(tmp_path / str(workers), embedder=embedder, clock=_Clock()) as store:
             store.bank().load(TEXTS, _vectors(embedder), workers=workers)
-            found.append([(memory.text, memory.kind, memory.ordinal) for memory in store.bank().memories()])
+            found.append(
+                [(memory.text, memory.kind, memory.ordinal) for memory in store.bank().list_memories()]
+            )
     assert sorted(found[0]) == sorted(found[1])
 
 

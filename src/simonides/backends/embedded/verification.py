@@ -423,7 +423,7 @@ def _merges(connection: apsw.Connection) -> Iterator[str]:
         ).get
         yield (
             f"merges: merged names form a cycle, {described(cycle, name_of)}; undo merge {number} "
-            f"(simonides unmerge {number})"
+            f"(simonides undo-merge {number})"
         )
 
 

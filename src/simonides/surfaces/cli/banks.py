@@ -292,8 +292,8 @@ def audit_recalls(
         print_text(f"recalls are {state}" if changed else f"nothing changed: recalls are {state}")
 
 
-@audit.command("show")
-def audit_show(
+@audit.command("entries")
+def audit_entries(
     *,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Rows at most, newest first.", min=1)] = 20,
     head: Annotated[bool, typer.Option("--head", help="Print only the head, to keep elsewhere.")] = False,

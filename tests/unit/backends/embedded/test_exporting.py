@@ -355,11 +355,11 @@ def test_other_memories_stay_and_the_imported_keep_their_times(
 ) -> None:
     other = store.bank("other")
     (mine,) = other.retain("Odalys Brandt paints")
-    before = other.get(mine)
+    before = other.get_memory(mine)
 
     other.import_bank(export)
 
-    assert other.get(mine) == before
+    assert other.get_memory(mine) == before
     assert other.verify().problems == ()
     for record in records(export):
         if record["record"] == "memory":
@@ -615,7 +615,7 @@ def test_metadata_that_json_writes_in_many_ways_survives(store: Store, tmp_path:
     bank.export(tmp_path / "a")
     copy = store.bank("copy")
     copy.import_bank(tmp_path / "a")
-    assert copy.get(memory).metadata == odd
+    assert copy.get_memory(memory).metadata == odd
     copy.export(tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
