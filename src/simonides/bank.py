@@ -570,7 +570,8 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """Erase memories with every version and all that was derived from them.
 
         Returns:
-            how many there were; ids of nothing that the principal may read are skipped.
+            how many there were; ids of nothing that the principal may read are skipped. A memory that is to
+            be erased by now, which no other call finds, counts.
 
         Raises:
             InputError: *ids* is no id and no iterable of ids.

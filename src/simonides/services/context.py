@@ -222,6 +222,10 @@ class BankContext:
         """Whether who acts may read a version; false also once its time to live says that it is erased."""
         if memory.on_expiry == ERASE and memory.expires_micros <= self.now():
             return False
+        return self.is_reader(memory)
+
+    def is_reader(self, memory: Memory) -> bool:
+        """Whether a version is of who acts to read, as long as it is there."""
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def versions(self, memory: str) -> list[Memory]:

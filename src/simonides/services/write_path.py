@@ -116,10 +116,10 @@ class WritePath:
         with self.context.writing() as transaction:
             return store(transaction, ready)
 
-    def expire_due(self, revived: str = "") -> None:
+    def expire_due(self, revived: str = "", most: int | None = _MAX_EXPIRED) -> None:
         """Archive or erase what is due, before new memories are compared with it."""
         now = self.context.now()
-        due = self.context.rows.due(now, _MAX_EXPIRED)
+        due = self.context.rows.due(now, most)
         # Archiving the revived one would make another version than the one that its editor has seen.
         due = [each for each in due if each.task == ERASE or each.memory != revived]
         if due:

@@ -305,7 +305,7 @@ class BankStorage(Protocol):
     def known_contents(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those of the content keys that some row bears, whatever became of it."""
 
-    def due(self, now: int, most: int) -> list[Due]:
+    def due(self, now: int, most: int | None) -> list[Due]:
         """See ``expiry.read_due``; no index is brought up to date for it."""
 
     def claimed(self, keys: Sequence[str]) -> dict[str, bytes]:

@@ -309,11 +309,11 @@ def write_export(target: str | os.PathLike[str] | IO[bytes], lines: Iterable[byt
 
 def _regular(target: object) -> Path:
     if not isinstance(target, str | os.PathLike) or "\0" in os.fspath(target) or not os.fspath(target):
-        raise InputError("path", "expected the path of a file, or a file opened for binary writing")
+        raise InputError("target", "expected the path of a file, or a file opened for binary writing")
     path = Path(target)
     with disk_errors(path):
         if path.exists() and not path.is_file():
-            raise InputError("path", f"{path} is no regular file; name a file that is there, or a new one")
+            raise InputError("target", f"{path} is no regular file; name a file that is there, or a new one")
         if not path.parent.is_dir():
-            raise InputError("path", f"{path.parent} is no folder; make it first")
+            raise InputError("target", f"{path.parent} is no folder; make it first")
     return path

@@ -1012,7 +1012,7 @@ class EmbeddedBank:
         with translated(self._connections.path):
             return known(self._connections.get(), "content_key", keys)
 
-    def due(self, now: int, most: int) -> list[Due]:
+    def due(self, now: int, most: int | None) -> list[Due]:
         with translated(self._connections.path):
             return read_due(self._connections.get(), now, most)
 

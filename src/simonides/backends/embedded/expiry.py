@@ -33,6 +33,12 @@ _EXPIRIES = "task IN ('expire', 'erase', 'expired')"
 ALL = f"{PENDING}, '{EXPIRED}'"
 """The same, of all that a memory may have."""
 
+IS_KEPT = (
+    f"NOT EXISTS (SELECT 1 FROM jobs j WHERE j.ordinal = memories.root AND j.task='{ERASE}'"
+    f" AND j.not_before<=? AND {sound('jobs', 'j')})"
+)
+"""Of SQL: a row of ``memories`` is not to be erased by a moment; what is, no call finds any more."""
+
 
 def read_due(connection: apsw.Connection, now: int, most: int | None = None) -> list[Due]:
     """What is to be archived or erased by *now*, the first to end first."""

@@ -16,6 +16,7 @@ from simonides.backends.embedded.accesses import drop_empty_impressions
 from simonides.backends.embedded.bulk_rows import BulkRows, free_ids, known, stored_terms
 from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, next_epoch
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.expiry import IS_KEPT
 from simonides.backends.embedded.moves import observations_of
 from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.reading import read_stored
@@ -100,7 +101,8 @@ class Versions:
         return read_stored(self._session.connection, "ordinal=?", ordinal)
 
     def current(self, memory: str) -> StoredVersion | None:
-        return read_stored(self._session.connection, "id=? AND expired_at=?", memory, FOREVER)
+        wanted = f"id=? AND expired_at=? AND {IS_KEPT}"
+        return read_stored(self._session.connection, wanted, memory, FOREVER, self._session.now)
 
     def terms(self, ordinal: int) -> dict[str, Any]:
         row = self._session.one("SELECT terms FROM memories WHERE ordinal=?", ordinal)
