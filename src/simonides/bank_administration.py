@@ -352,7 +352,7 @@ class BankAdministration:
     @property
     def ttl_defaults(self) -> TtlDefaults:
         """The times to live of memories that are retained without one; see ``set_ttl``."""
-        return self._context.rows.ttl_defaults
+        return self._context.rows.settings.ttl_defaults
 
     def set_ttl(
         self, ttl: float | timedelta | str | None, *, kind: str | None = None, on_expiry: str = "archive"

@@ -26,25 +26,23 @@ from simonides.json_schema import (
 )
 from simonides.profiles import list_profiles
 from simonides.recall.arguments import (
+    BUDGET_FUNCTIONS,
+    BUDGETS,
     KIND_OF_TYPE,
+    LONGEST_DEADLINE_MS,
     MAX_LIMIT,
     MAX_QUERY_BYTES,
     MAX_SEED,
     MAX_TOKENS,
-    TAGS_MATCHES,
-)
-from simonides.recall.helping.asking import HELPERS as HELPER_NAMES
-from simonides.recall.packing.as_data import FORMS
-from simonides.recall.search_arguments import (
-    BUDGET_FUNCTIONS,
-    BUDGETS,
-    LONGEST_DEADLINE_MS,
     MODES,
     MOST_ALIASES,
     MOST_CHUNK_TOKENS,
     SYNTAXES,
+    TAGS_MATCHES,
     TIERS,
 )
+from simonides.recall.helping.asking import HELPERS as HELPER_NAMES
+from simonides.recall.packing.as_data import FORMS
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
 from simonides.records.keyed_record import MAX_SPACE_CHARACTERS, MOST_RECORDS, NOT_OF_A_RECORD
 from simonides.records.kind import Kind, Layer
@@ -250,6 +248,13 @@ SEARCH = (
     ENTITY_HINTS, MODE, QUESTION_DATE, BUDGET, BUDGET_FUNCTION, INCLUDE_CHUNKS, MAX_CHUNK_TOKENS, SYNTAX,
     ALIASES, DEADLINE_MS, PRECISION, MIN_RELEVANCE, ZONE,
 )  # fmt: skip
+
+RECALL_DEFAULTS = {
+    each.name: each.default
+    for each in (*FILTERS, *SEARCH, TIER)
+    if each.name not in {"query", "profile", "zone"}
+}
+"""Default of each option that every recall takes."""
 
 EXPLAIN = _switch("explain", "Also explain the score of each hit, stage by stage.")
 TRACE = _switch("trace", "Also report what each stage did, and how long it took.")

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from simonides.models.fetch import Progress
-    from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Answerer,
         Clock,
@@ -182,32 +181,38 @@ def open_store(
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(variables)
     secret = read_key(key, variables)
-    return Store(
-        _folder(path, create=create),
+    source, sparse_source = EmbedderSource(embedder, progress, dimension), SparseSource(sparse, progress)
+    threads = _ChannelThreads(channel_threads) if channel_threads else None
+    parts = StoreParts(
         clock=_system_clock if clock is None else clock,
-        embedder=embedder,
-        dimension=dimension,
-        sparse=sparse,
-        analyser=analyser,
         zone=zone,
         own_zone=own_zone,
+        analyser=analyser,
         tokens=counter,
         extractor=RuleExtractor(find_stated_times) if extractor is None else extractor,
         expander=QuestionRules() if expander == "rules" else expander,
-        reranker=reranker,
-        judge=judge,
+        embedder=source,
+        executor=threads,
+        reranker=RerankerSource(reranker, progress).get,
         token_codes=token_codes,
-        create=create,
-        progress=progress,
         settings=settings,
+        judge=judge,
+        sparse=sparse_source.get,
         redact=policy,
-        audit_key=audit_key,
         answerer=answerer,
         timer=timer,
-        key=secret,
-        heavy_reranker=heavy_reranker,
+        heavy_reranker=RerankerSource(heavy_reranker, progress).get,
+    )
+    return Store(
+        _folder(path, create=create),
+        parts,
+        source,
+        sparse_source,
+        threads,
+        create=create,
         warm=warm,
-        channel_threads=channel_threads,
+        audit_key=audit_key,
+        key=secret,
     )
 
 
@@ -259,56 +264,21 @@ class Store:
     def __init__(
         self,
         folder: Path,
+        parts: StoreParts,
+        source: EmbedderSource,
+        sparse: SparseSource,
+        threads: _ChannelThreads | None,
         *,
-        clock: Clock,
-        embedder: str | Embedder | None,
-        dimension: int | None,
-        sparse: str | SparseEncoder | None,
-        analyser: TextAnalyser,
-        zone: tzinfo,
-        own_zone: bool,
-        tokens: TokenCounter,
-        extractor: Extractor,
-        expander: Expander | None,
-        reranker: str | Reranker | None,
-        judge: Judge | None,
-        token_codes: bool,
         create: bool,
-        progress: Progress | None,
-        settings: Mapping[str, Setting],
-        redact: Policy,
-        audit_key: bytes | None,
-        answerer: Answerer | None,
-        timer: Callable[[], float],
-        heavy_reranker: str | Reranker | None,
         warm: bool,
-        channel_threads: int,
-        key: Any = None,
+        audit_key: bytes | None,
+        key: Any,
     ) -> None:
         self.folder = folder
-        self._source = EmbedderSource(embedder, progress, dimension)
-        self._sparse = SparseSource(sparse, progress)
-        self._executor = _ChannelThreads(channel_threads) if channel_threads else None
-        self._parts = StoreParts(
-            clock,
-            zone,
-            own_zone,
-            analyser,
-            tokens,
-            extractor,
-            expander,
-            self._source,
-            self._executor,
-            RerankerSource(reranker, progress).get,
-            token_codes=token_codes,
-            settings=settings,
-            judge=judge,
-            sparse=self._sparse.get,
-            redact=redact,
-            answerer=answerer,
-            timer=timer,
-            heavy_reranker=RerankerSource(heavy_reranker, progress).get,
-        )
+        self._source = source
+        self._sparse = sparse
+        self._executor = threads
+        self._parts = parts
         self._storage = open_storage(folder, audit_key=audit_key, key=key)
         self._create = create
         self._warm = warm

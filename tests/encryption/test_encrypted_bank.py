@@ -69,7 +69,7 @@ def bank(store: Store) -> Bank:
 @pytest.fixture
 def short_tails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tails are sealed early, and imports come in small batches."""
-    monkeypatch.setattr("simonides.backends.embedded.restoring.LARGEST_BATCH", 40)
+    monkeypatch.setattr("simonides.backends.embedded.importing.LARGEST_BATCH", 40)
     monkeypatch.setattr("simonides.backends.embedded.merge.SMALLEST_MERGE", 10)
 
 

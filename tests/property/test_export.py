@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.embedded_rows import connection_of
 
 import simonides
-from simonides.backends.embedded import restoring
+from simonides.backends.embedded import importing
 from simonides.errors import SimonidesError
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
@@ -128,7 +128,7 @@ def test_an_export_is_a_fix_point(steps: list[tuple[str, Any]], size: int, stop:
     with (
         tempfile.TemporaryDirectory() as folder,
         simonides.open(Path(folder, "store"), embedder=STUB, clock=clock) as store,
-        patch.object(restoring, "LARGEST_BATCH", size),
+        patch.object(importing, "LARGEST_BATCH", size),
     ):
         bank, copy = store.bank("first"), store.bank("copy")
         take(bank, clock, steps)

@@ -131,7 +131,7 @@ def _run(folder: Path, disk: Disk, run: Run) -> None:
             lambda: bank.append(store.bank())
         ):
             return
-        embedded(bank[0]._rows)._files = FaultyFiles(disk)
+        embedded(bank[0]._rows).cache.files = FaultyFiles(disk)
         for number in range(3):
             clock.advance(seconds=1)
             _retain(bank[0], run, tuple(f"Keeper {number} read gauge {number}{i}." for i in range(2)))

@@ -239,8 +239,8 @@ class Load:
         assert not [*left_overs(folder), *self.folder.glob(".*.partial*")]
         rows = self._rows
         assert not rows._connections.get().in_transaction
-        assert not rows._lock.locked()
-        assert not rows._merging.locked()
+        assert not rows.cache._lock.locked()
+        assert not rows.cache._merging.locked()
         assert not store._lock.locked()
         query, principal = self.random.choice(QUERIES), self.random.choice(("ann", "bob"))
         here = answers(store, query, principal)

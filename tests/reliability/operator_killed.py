@@ -36,7 +36,7 @@ def main() -> None:
         bank = store.bank()
         bank.stats()
         disk.calls, disk.fail_at = 0, at
-        embedded(bank._rows)._files = FaultyFiles(disk)
+        embedded(bank._rows).cache.files = FaultyFiles(disk)
         OPERATIONS[operation](bank, place)
         sys.stdout.write("done\n")
         sys.stdout.flush()

@@ -147,7 +147,7 @@ def _opened(folder: Path, disk: Disk, promises: Promises, cuts: Cuts, synchronou
         folder, embedder=StubEmbedder(dimension=8), clock=promises.clock, environ={}, create=False
     ) as store:
         bank = store.bank()
-        embedded(bank._rows)._files = FaultyFiles(disk)
+        embedded(bank._rows).cache.files = FaultyFiles(disk)
         if synchronous:
             for connection in apsw.connections():
                 connection.pragma("synchronous", synchronous)

@@ -72,7 +72,7 @@ def test_another_process_merges_meanwhile(
             assert theirs._rows.merge_if_due(force=True)
 
         files = Interrupted(call, merge_theirs)
-        embedded(mine._rows)._files = files
+        embedded(mine._rows).cache.files = files
         assert mine._rows.merge_if_due(force=True) is wins
         assert files._call == "", "the other never stepped in"
         for bank in (mine, theirs):
@@ -84,4 +84,4 @@ def test_another_process_merges_meanwhile(
 
 
 def _folders(bank: Bank) -> list[str]:
-    return FileLayer().names(embedded(bank._rows)._index)
+    return FileLayer().names(embedded(bank._rows).cache.folder)

@@ -47,7 +47,7 @@ def test_recalls_and_writes_go_on_during_a_merge(tmp_path: Path, same_process: b
         merging.retain([f"walnut {i}" for i in range(30)])
         other = merging if same_process else two.bank()
         assert len(other.recall("walnut", limit=100, precision="wide")) == 30
-        slow = embedded(merging._rows)._files = Slow()
+        slow = embedded(merging._rows).cache.files = Slow()
         with ThreadPoolExecutor(2) as pool:
             merge = pool.submit(merging._rows.merge_if_due, force=True)
             try:

@@ -75,7 +75,7 @@ def test_a_purge_leaves_no_byte_in_a_folder_that_another_block_still_needs(bank:
     others = bank.retain(OTHERS)
     (secret,) = bank.retain(SECRET[0])
     bank.forget(others[:1])
-    index = embedded(bank._rows)._index
+    index = embedded(bank._rows).cache.folder
     assert {path.name for path in index.rglob("block-*")} == {"block-0.arr", "block-40.arr"}
     assert traces(index) == ["block-40.arr"]
     assert bank.forget_where(secret, purge=True).status == COMPLETE

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.fault("N81")
 def _position(bank: Bank) -> Position:
     with bank._rows.reading():
         pass
-    position = embedded(bank._rows)._position
+    position = embedded(bank._rows).cache.position
     assert position is not None
     return position
 

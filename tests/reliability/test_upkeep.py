@@ -141,7 +141,7 @@ def _try(scene: Path, operation: str, at: int, code: int, *, for_good: bool) -> 
             bank = store.bank()
             bank.stats()
             disk.calls, disk.fail_at, disk.code, disk.for_good = 0, at, code, for_good
-            embedded(bank._rows)._files = FaultyFiles(disk)
+            embedded(bank._rows).cache.files = FaultyFiles(disk)
             try:
                 answer = OPERATIONS[operation](bank, scene)
                 if operation == "purge":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tests.embedded_rows import connection_of
 
 import simonides
-from simonides.backends.embedded import restoring
+from simonides.backends.embedded import importing
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
@@ -52,7 +52,7 @@ class Scene:
 
 def open_scene(place: Path) -> simonides.Store:
     """The store of a scene, a year later."""
-    restoring.LARGEST_BATCH = LINES_PER_BATCH
+    importing.LARGEST_BATCH = LINES_PER_BATCH
     clock = FrozenClock()
     clock.advance(days=400)
     return simonides.open(place / "store", embedder=StubEmbedder(dimension=8), clock=clock, environ={})

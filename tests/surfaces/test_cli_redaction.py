@@ -86,8 +86,8 @@ def test_refusing_says_what_to_do(cli: Cli, folders: Path, store_path: Path) -> 
     [
         ("retain", "words", "--kind", TOKEN),
         ("retain", "words", "--event-time", f"on the morning of the day before {TOKEN}"),
-        ("show", TOKEN),
-        ("show", f"{'x' * 40} {TOKEN}"),
+        ("get-memory", TOKEN),
+        ("get-memory", f"{'x' * 40} {TOKEN}"),
         ("recall", "words", "--profile", TOKEN),
         (TOKEN,),
         ("retain", "words", f"--{TOKEN}"),

@@ -1,4 +1,4 @@
-"""Notes as documents, `entities`, `history`, `diff`, `invalidate`, `alias`, `merge`, `unmerge` and `settle`."""
+"""Notes as documents, `entities`, `history`, `diff`, `invalidate`, `add-alias`, `merge-entities`, `undo-merge` and `settle`."""
 
 from __future__ import annotations
 
@@ -164,11 +164,17 @@ def test_a_merge_can_be_undone(cli: Cli, cli_json: CliJson, people: dict[str, in
     assert one in {entity["number"] for entity in cli_json("entities")["entities"]}
     again = cli("merge-entities", str(one), str(other))
     assert "simonides undo-merge " in again.stdout
-    assert cli("undo-merge", again.stdout.split("unmerge ")[1].split("`")[0]).exit_code == 0
+    assert cli("undo-merge", again.stdout.split("undo-merge ")[1].split("`")[0]).exit_code == 0
 
 
 @pytest.mark.parametrize(
-    "words", [("alias", "9999", "Oda"), ("merge", "9999", "1"), ("merge", "1", "9999"), ("unmerge", "9999")]
+    "words",
+    [
+        ("add-alias", "9999", "Oda"),
+        ("merge-entities", "9999", "1"),
+        ("merge-entities", "1", "9999"),
+        ("undo-merge", "9999"),
+    ],
 )
 def test_an_entity_or_merge_that_is_not_there(
     cli: Cli, people: dict[str, int], words: tuple[str, ...]
@@ -272,7 +278,7 @@ def test_diff_without_a_difference(cli: Cli, cli_json: CliJson, port: str) -> No
         ("invalidate", "0" * 16),
         ("alias", "1", "x"),
         ("merge", "1", "2"),
-        ("unmerge", "1"),
+        ("undo-merge", "1"),
         ("settle",),
     ],
 )

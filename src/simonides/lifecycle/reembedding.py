@@ -129,7 +129,7 @@ def abandon(rows: BankStorage, now: int, progress: Progress | None = None) -> bo
     with rows.maintaining():
         with rows.writing(now) as transaction:
             was = transaction.models.end_migration()
-        rows.sweep_index()
+        rows.migration.sweep_index()
         _drop(rows, now, progress or _silent)
         return was
 
@@ -185,7 +185,7 @@ class _Reembedding:
             self._link()
             self._switch()
             switched = True
-            self._rows.sweep_index()
+            self._rows.migration.sweep_index()
         dropped = _drop(self._rows, self._now(), self._progress)
         with self._rows.reading() as reading:
             _, total = reading.encoded(self._number)
@@ -266,7 +266,7 @@ class _Reembedding:
         """Link every memory by the new vectors."""
         left = True
         while left:
-            with self._rows.going_over(self._given_up) as going:
+            with self._rows.migration.writing(self._given_up) as going:
                 left = going is None or self._link_some(going)
             if going is None:
                 self._encode()
@@ -285,11 +285,11 @@ class _Reembedding:
     def _switch(self) -> None:
         """Go over, in a transaction in which nothing is missing."""
         for attempt in range(_INDEX_TRIES + 1):
-            generation = self._rows.write_following(self._given_up) if attempt < _INDEX_TRIES else 0
+            generation = self._rows.migration.write_index(self._given_up) if attempt < _INDEX_TRIES else 0
             while True:
-                with self._rows.going_over(self._given_up) as going:
+                with self._rows.migration.writing(self._given_up) as going:
                     if going is not None and not self._link_some(going):
-                        usable = bool(generation) and self._rows.is_current(going, generation)
+                        usable = bool(generation) and self._rows.migration.is_current(going, generation)
                         if not usable and attempt < _INDEX_TRIES:
                             break
                         going.switch(generation if usable else 0, self._now())

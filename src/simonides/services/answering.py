@@ -13,10 +13,9 @@ from simonides.index.view import LENIENT
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools, WordKnower
-from simonides.recall.arguments import read_recall_arguments
+from simonides.recall.arguments import SearchOptions, heeded, read_recall_arguments, read_search_arguments
 from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.refining.mlp import network_at
-from simonides.recall.search_arguments import SearchOptions, heeded, read_search_arguments
 from simonides.records.interval import HEAD
 from simonides.records.model_identity import mismatch, sparse_mismatch
 from simonides.records.query import Query
@@ -42,40 +41,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("simonides")
 
-SEARCH_DEFAULTS: Mapping[str, object] = {
-    "entity_hints": None,
-    "mode": None,
-    "question_date": None,
-    "budget": None,
-    "budget_function": None,
-    "include_chunks": False,
-    "max_chunk_tokens": 8192,
-    "syntax": "plain",
-    "aliases": None,
-    "deadline_ms": None,
-    "precision": None,
-    "min_relevance": None,
-    "tier": "default",
-}
-"""Options about how to search."""
-FILTER_DEFAULTS: Mapping[str, object] = {
-    "limit": None,
-    "max_tokens": 4096,
-    "kinds": None,
-    "project": None,
-    "tags": None,
-    "tags_match": "any",
-    "as_of": None,
-    "known_at": None,
-    "window": None,
-    "seed": None,
-    "types": None,
-    "include_archived": False,
-    "prefer_observations": False,
-    "standing": False,
-}
-"""Options about what is found and how much of it."""
-RECALL_DEFAULTS: Mapping[str, object] = {**FILTER_DEFAULTS, **SEARCH_DEFAULTS}
 RERANKING = ("cross_encoder", "head_rerank")
 """Techniques that read query and memory together; only for them is the store's reranker loaded."""
 JUDGING = ("llm_judge",)
@@ -95,10 +60,8 @@ class Answering:
     def read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
         """Check options of ``RECALL_DEFAULTS``."""
         zone = self.context.zone
-        about = {name: value for name, value in options.items() if name in SEARCH_DEFAULTS}
-        among = {name: value for name, value in options.items() if name not in SEARCH_DEFAULTS}
-        request = read_recall_arguments(query, principal=self.context.principal, zone=zone, **among)
-        search = read_search_arguments(zone=zone, **about)
+        request = read_recall_arguments(query, options, principal=self.context.principal, zone=zone)
+        search = read_search_arguments(options, zone=zone)
         if search.syntax == "extended":
             request = replace(request, filters=_narrowed(request.filters, query, zone))
         return request, search

@@ -177,7 +177,7 @@ class BankContext:
     @property
     def zone(self) -> tzinfo:
         """The zone of times that state none."""
-        own = self.rows.zone if self.parts.own_zone else None
+        own = self.rows.settings.zone if self.parts.own_zone else None
         return self.parts.zone if own is None else own
 
     def with_parts(self, **parts: Any) -> BankContext:
@@ -265,11 +265,11 @@ class BankContext:
         self, verb: str, reading: Reader | None, ids: Iterable[str] = (), query: str = "", recall: str = ""
     ) -> None:
         """Append a read-audit record before an answer is returned, if the bank audits reads."""
-        if not self.rows.recalls_audited:
+        if not self.rows.audit.covers_recalls:
             return
         sequence = 0 if reading is None else reading.meta.sequence
         wanted = tuple(dict.fromkeys(ids))
-        self.rows.tell(Told(verb, self.author, self.now(), sequence, wanted, query, recall))
+        self.rows.audit.record_read(Told(verb, self.author, self.now(), sequence, wanted, query, recall))
 
     def clear_caches(self) -> None:
         """Drop what memory holds of the bank's texts, after a purge or a restore."""

@@ -84,7 +84,7 @@ class Importing:
         file = Path(clean_text(os.fspath(path), "path", MAX_FILE_PATH_BYTES))
         self._check_export(file)
         analyser, now = self.context.parts.analyser, self.context.now()
-        return self.context.rows.restore(file, analyser, now, progress=progress)
+        return self.context.rows.import_export(file, analyser, now, progress=progress)
 
     def _check_export(self, path: Path) -> None:
         """An export is stored unchanged, so where the store redacts it must hold no secret."""
@@ -103,6 +103,6 @@ class Importing:
     def restore(self, path: str | os.PathLike[str]) -> Saved:
         self.context.require_owner("restore")
         file = Path(clean_text(os.fspath(path), "path", MAX_FILE_PATH_BYTES))
-        saved = self.context.rows.put_back(file, self.context.now())
+        saved = self.context.rows.restore(file, self.context.now())
         self.context.clear_caches()
         return saved

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, ModelError, NotFoundError, StoreError
 from simonides.index.warming import touch
+from simonides.options import RECALL_DEFAULTS
 from simonides.recall.explaining import explain as explained
 from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
 from simonides.recall.helping.request import JobRequest, degraded, read_wait
@@ -20,7 +21,7 @@ from simonides.records.hygiene import MAX_ID_BYTES, clean_switch, clean_text
 from simonides.records.move import Evidence
 from simonides.records.recall_job import DONE, PENDING, RecallJob
 from simonides.records.zone import read_zone
-from simonides.services.answering import RECALL_DEFAULTS, Answering
+from simonides.services.answering import Answering
 from simonides.services.viewing import Viewing
 
 if TYPE_CHECKING:
@@ -203,7 +204,8 @@ class Recalling:
         if stored is None:
             raise NotFoundError(f"no job {job!r}; it was dropped meanwhile")
         request = JobRequest.from_json(stored.request)
-        options = dict(request.options)
+        # A job of an earlier version lacks the options that came since.
+        options = {**RECALL_DEFAULTS, **request.options}
         recalling = Recalling(self.context.in_zone(options.pop("zone", None)))
         if stored.texts is None:
             texts = ask_helpers(request.query, request.helpers, self.context.parts.answerer)

@@ -153,9 +153,10 @@ class WritePath:
         parts = self.context.parts
         with self.context.reading() as reading:
             embedder, _ = parts.embedder(reading.embedder())
-            target = reading.following()
+            migration = reading.migration()
             names = {each: self.context.names.names(reading, each) for each in {d.acl for d in drafts}}
-        following = None if target is None or embedder is None else parts.embedder.cached(target)
+        target = None if migration is None or embedder is None else migration.model
+        following = None if target is None else parts.embedder.cached(target)
         now = self.context.now()
 
         def extract(draft: Draft) -> Extraction:
@@ -216,7 +217,7 @@ class WritePath:
             self.context.author,
             self.context.answers.source,
             unread=unread,
-            ttl_defaults=self.context.rows.ttl_defaults,
+            ttl_defaults=self.context.rows.settings.ttl_defaults,
         ).store()
 
     def ensure_same_models(self, transaction: WriteTransaction, *items: Prepared) -> None:

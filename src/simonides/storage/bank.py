@@ -64,20 +64,14 @@ class RecallJobs(Protocol):
         """Keep what the helpers gave, unless another process has kept its own; returns what is kept."""
 
 
-class BankStorage(Protocol):
-    """The rows and arrays of one bank."""
-
-    @property
-    def folder(self) -> Path: ...
+class Settings(Protocol):
+    """What the owner of a bank set."""
 
     @property
     def zone(self) -> tzinfo | None: ...
 
     @property
     def ttl_defaults(self) -> TtlDefaults: ...
-
-    @property
-    def recall_jobs(self) -> RecallJobs: ...
 
     def set_zone(self, name: str | None) -> None:
         """Keep the bank's own time zone; ``None`` = it has none.
@@ -93,6 +87,90 @@ class BankStorage(Protocol):
         Raises:
             UnavailableError: the folder cannot be written.
         """
+
+
+class Audit(Protocol):
+    """The audit logs of a bank."""
+
+    def start(self, now: int) -> Path | None:
+        """Audit every change from now on, by the key that was handed in, or else one beside the bank.
+
+        Returns:
+            the key's file, made where it was missing; ``None`` = the key was handed in.
+
+        Raises:
+            NotFoundError: the log was begun, and its key is not here.
+            UnavailableError: it was begun with another key.
+        """
+
+    def switch_recalls(self, now: int, *, on: bool) -> bool:
+        """Begin or end the log of recalls; false when it was so before.
+
+        Raises:
+            NotFoundError: there is no key.
+        """
+
+    @property
+    def covers_recalls(self) -> bool:
+        """Whether what is handed out is to be told first."""
+
+    def record_read(self, told: Told) -> None:
+        """Audit what is about to be handed out.
+
+        Raises:
+            UnavailableError: that cannot be written, or not by this key; nothing may be handed out.
+        """
+
+    def verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
+        """Check both audit logs; see ``auditing`` and ``recall_audit``.
+
+        Raises:
+            NotFoundError: there is no key.
+        """
+
+    def entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
+        """Rows of the log of changes, or of that of recalls, newest first."""
+
+
+class Migrations(Protocol):
+    """Transactions of a bank that migrates to another embedder."""
+
+    def writing(self, given_up: Collection[int]) -> AbstractContextManager[MigrationWriter | None]:
+        """Open a write transaction with a snapshot by the vectors of the following embedder.
+
+        ``None`` when the bank does not go over to another, or a row that is not *given_up* has no vector yet.
+
+        Args:
+            given_up: ordinals of rows that the following embedder cannot encode.
+        """
+
+    def write_index(self, given_up: Collection[int]) -> int:
+        """Write the index of the following embedder ahead of the switch; its generation, 0 = none was."""
+
+    def is_current(self, going: MigrationWriter, generation: int) -> bool:
+        """Whether an index that was written ahead can still become the bank's."""
+
+    def sweep_index(self) -> None:
+        """Delete generations that the bank's own does not use, after it went over to another embedder."""
+
+
+class BankStorage(Protocol):
+    """The rows and arrays of one bank."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def recall_jobs(self) -> RecallJobs: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def audit(self) -> Audit: ...
+
+    @property
+    def migration(self) -> Migrations: ...
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Open a read transaction and a snapshot at exactly its change.
@@ -172,7 +250,7 @@ class BankStorage(Protocol):
     def used_by_recall(self) -> dict[str, tuple[str, ...]]:
         """By recall, the memories of it that were used."""
 
-    def merge_if_due(self, *, force: bool = False, alone: bool = False) -> bool:
+    def merge_if_due(self, *, force: bool = False) -> bool:
         """Seal the tail when it is large; returns whether a generation was published.
 
         What was stored is safe before this begins, so a failure is remembered (see ``problems``) and the
@@ -180,7 +258,6 @@ class BankStorage(Protocol):
 
         Args:
             force: also when it is not large.
-            alone: the caller keeps out all who write copies (see ``copies``).
         """
 
     @property
@@ -203,24 +280,6 @@ class BankStorage(Protocol):
     def repair(self, now: int) -> VerifyReport:
         """Make everything derived anew from the rows, then verify; rows are not touched."""
 
-    def going_over(self, given_up: Collection[int]) -> AbstractContextManager[MigrationWriter | None]:
-        """Open a write transaction with a snapshot by the vectors of the following embedder.
-
-        ``None`` when the bank does not go over to another, or a row that is not *given_up* has no vector yet.
-
-        Args:
-            given_up: ordinals of rows that the following embedder cannot encode.
-        """
-
-    def write_following(self, given_up: Collection[int]) -> int:
-        """Write the index of the following embedder ahead of the switch; its generation, 0 = none was."""
-
-    def is_current(self, going: MigrationWriter, generation: int) -> bool:
-        """Whether an index that was written ahead can still become the bank's."""
-
-    def sweep_index(self) -> None:
-        """Delete generations that the bank's own does not use, after it went over to another embedder."""
-
     def forget(
         self, wanted: Selection, now: int, *, purge: bool = False, dry_run: bool = False, actor: str = ""
     ) -> Receipt:
@@ -234,66 +293,19 @@ class BankStorage(Protocol):
             actor: for the audit log.
         """
 
-    def purge(self) -> tuple[str, tuple[str, ...]]:
-        """Leave nothing of erased rows in any file.
-
-        Returns:
-            ``complete``, or the first thing it still waits for; and the files that stay and may hold some of
-            it, by their paths below the store's folder.
-        """
-
     def backup(self, target: Path | IO[bytes]) -> Saved:
         """Copy the rows to a new file, or into an open one, while the bank is in use; see ``backup``."""
 
-    def put_back(self, path: Path, now: int) -> Saved:
+    def restore(self, path: Path, now: int) -> Saved:
         """Replace all rows by those of a backup; every process that has the bank open starts anew."""
-
-    def start_audit(self, now: int) -> Path | None:
-        """Audit every change from now on, by the key that was handed in, or else one beside the bank.
-
-        Returns:
-            the key's file, made where it was missing; ``None`` = the key was handed in.
-
-        Raises:
-            NotFoundError: the log was begun, and its key is not here.
-            UnavailableError: it was begun with another key.
-        """
-
-    def audit_recalls(self, now: int, *, on: bool) -> bool:
-        """Begin or end the log of recalls; false when it was so before.
-
-        Raises:
-            NotFoundError: there is no key.
-        """
-
-    @property
-    def recalls_audited(self) -> bool:
-        """Whether what is handed out is to be told first."""
-
-    def tell(self, told: Told) -> None:
-        """Audit what is about to be handed out.
-
-        Raises:
-            UnavailableError: that cannot be written, or not by this key; nothing may be handed out.
-        """
-
-    def audit_verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
-        """Check both audit logs; see ``auditing`` and ``recall_audit``.
-
-        Raises:
-            NotFoundError: there is no key.
-        """
-
-    def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
-        """Rows of the log of changes, or of that of recalls, newest first."""
 
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """Write everything in the bank at one moment; see ``exporting``."""
 
-    def restore(
+    def import_export(
         self, path: Path, analyser: Analyser, now: int, *, progress: Callable[[int, int], None] | None = None
     ) -> Restored:
-        """Import an export, batch by batch; see ``restoring``.
+        """Import an export, batch by batch; see ``storage.export_format``.
 
         Args:
             path: the file.

@@ -116,9 +116,6 @@ class Reader(Protocol):
     def names_changed(self) -> int:
         """The last change that took names away or gave an old entity a new one."""
 
-    def stored(self, ordinal: int) -> StoredVersion | None:
-        """The version at an ordinal; ``None`` = there is none. Unchecked."""
-
     def text_of(self, ordinal: int) -> str:
         """The text of a version."""
 
@@ -167,9 +164,6 @@ class Reader(Protocol):
 
     def embedder(self) -> ModelIdentity:
         """The bank's embedder; empty before the first vector."""
-
-    def following(self) -> ModelIdentity | None:
-        """The embedder that the bank is going over to; ``None`` = it stays with the one it has."""
 
     def migration(self) -> EmbedderMigration | None:
         """The migration to another embedder that is under way; ``None`` = none is."""

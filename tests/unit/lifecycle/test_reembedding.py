@@ -128,7 +128,7 @@ def test_the_index_is_ready_at_the_switch(tmp_path: Path) -> None:
         with store.bank()._rows.reading() as reading:
             assert [block.rows for block in reading.snapshot.blocks] == [90]
             assert reading.meta.generation > 0
-        position = embedded(store.bank()._rows)._position
+        position = embedded(store.bank()._rows).cache.position
         assert position is not None
         assert position.generation is not None
         assert not position.problem

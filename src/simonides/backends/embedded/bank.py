@@ -8,115 +8,78 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
-import threading
 import uuid
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
-import numpy as np
 
-from simonides.backends.embedded import forgetting
 from simonides.backends.embedded.accesses import read_samples, read_used
 from simonides.backends.embedded.auditing import (
-    KEY_FILE,
-    RESTORE,
-    Auditor,
-    adopt_key,
-    find_key,
     has_entries,
-    make_key,
-    read_entries,
 )
-from simonides.backends.embedded.auditing import START as AUDIT_START
-from simonides.backends.embedded.backup import put_back, send_backup, write_backup
+from simonides.backends.embedded.backup import restore_backup, send_backup, write_backup
+from simonides.backends.embedded.bank_audit import BankAudit
 from simonides.backends.embedded.bulk_rows import known
-from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
-from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta, write_numbers
+from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta
 from simonides.backends.embedded.connection import (
     Connections,
     read_transaction,
     translated,
     write_transaction,
 )
-from simonides.backends.embedded.copies import alone, joined, sharing
+from simonides.backends.embedded.copies import sharing
 from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine, open_file
 from simonides.backends.embedded.expiry import ALL, count_expiring, read_due
 from simonides.backends.embedded.exporting import count_rows, export_lines
-from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
     blot_out_names,
     count_tables,
-    cut_log,
     drop_replies,
     drop_unmentioned,
     lost,
     select,
 )
+from simonides.backends.embedded.importing import import_rows
+from simonides.backends.embedded.index_cache import IndexCache
 from simonides.backends.embedded.job_queue import described_jobs
 from simonides.backends.embedded.keys import claimed_bodies
-from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, TTL, ZONE, left_overs
-from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
-from simonides.backends.embedded.migrating import MigrationTransaction
+from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER
+from simonides.backends.embedded.migrating import EmbedderMigrations
 from simonides.backends.embedded.migrations import migrate
+from simonides.backends.embedded.purging import purge
 from simonides.backends.embedded.reader import Reading
 from simonides.backends.embedded.reanalysis import reanalyse
-from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Switches
 from simonides.backends.embedded.recall_jobs import RecallJobs
-from simonides.backends.embedded.reembedding import missing, read_run
-from simonides.backends.embedded.restoring import restore
-from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.settings import BankSettings
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import verify
 from simonides.errors import (
     DamagedError,
-    NotFoundError,
-    ReplacedError,
-    SimonidesError,
-    StoreError,
     UnavailableError,
 )
-from simonides.files import disk_errors, make_empty, make_folder, remove, remove_if_dead, write_file
+from simonides.files import disk_errors, make_empty, make_folder, remove
 from simonides.gc_pause import gc_paused
-from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
-from simonides.index.generation import (
-    read_generation,
-    remove_unused,
-    replaced_files,
-    used_generations,
-)
-from simonides.records.audit import AuditReport, Entry, Told, VerifyReport
-from simonides.records.hygiene import read_at_most
-from simonides.records.interval import BEGINNING
+from simonides.records.audit import VerifyReport
 from simonides.records.receipt import (
-    COMPLETE,
     DRY_RUN,
     ERASED,
-    PENDING_COPIES,
-    PENDING_INDEX,
-    PENDING_JOBS,
-    PENDING_READERS,
     Receipt,
     Saved,
     Selection,
 )
-from simonides.records.time_to_live import TtlDefaults
-from simonides.records.zone import read_zone
 from simonides.storage.export_format import write_export
-from simonides.storage.folder import sweep_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from datetime import tzinfo
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
+    from simonides.backends.embedded.catch_up import Position
     from simonides.backends.embedded.encryption import Key
     from simonides.index.block import Block
     from simonides.index.part import IndexPart
@@ -125,8 +88,6 @@ if TYPE_CHECKING:
     from simonides.records.exchange import Counts, Restored
     from simonides.records.expiry import Due
     from simonides.records.impression import Impression, Samples
-    from simonides.storage.bank import MigrationWriter
-    from simonides.storage.reader import Meta
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -186,19 +147,7 @@ class EmbeddedBank:
         self.folder = folder
         self._key = key
         self.recall_jobs = RecallJobs(folder, key)
-        self._recall_log = RecallLog(folder, self._read_switches, key)
-        # The newest row of the audit log that was read, and what it says of the log of recalls.
-        self._switches = 0, Switches(0, None)
-        self._audit_key = audit_key
         self._analyser = analyser
-        self._files = files or FileLayer()
-        self._index = folder / "index"
-        self._lock = threading.Lock()
-        self._merging = threading.Lock()
-        self._position: Position | None = None
-        # The bank by the vectors of the embedder that this process lets it go over to.
-        self._following: Position | None = None
-        self._merge_problem = ""
         self._impressions: deque[Impression] = deque(maxlen=MOST_IMPRESSIONS)
         database = folder / "memory.db"
         if not database.is_file():
@@ -206,40 +155,20 @@ class EmbeddedBank:
             if not create:
                 raise UnavailableError(f"{folder}: holds no bank; retain something first, or check --store")
             _make_private(folder)
-        self._connections = Connections(database, key)
+        self._connections = connections = Connections(database, key)
+        self.cache = IndexCache(
+            connections, files or FileLayer(), folder / "index", in_memory=key is not None
+        )
+        self.audit = BankAudit(folder, connections, audit_key, key)
+        self.migration = EmbedderMigrations(connections, self.cache, self.audit)
         try:
             migrate(self._connections)
             self._settle(analyser, new_id)
-            self.zone = self._read_zone()
-            self.ttl_defaults = self._read_ttl_defaults()
+            self.settings = BankSettings(folder)
         except BaseException:
-            # A transaction whose end failed, too, would hold the bank until this object is collected.
+            # Close now: a failed rollback keeps the lock until garbage collection.
             self.close()
             raise
-
-    def set_zone(self, name: str | None) -> None:
-        zone = None if name is None else read_zone(name)
-        with disk_errors(self.folder / ZONE):
-            if name is None:
-                (self.folder / ZONE).unlink(missing_ok=True)
-            else:
-                write_file(self.folder / ZONE, f"{name.strip()}\n")
-        self.zone = zone
-
-    def _read_zone(self) -> tzinfo | None:
-        path = self.folder / ZONE
-        written = _read_setting(path, _LARGEST_ZONE)
-        return None if written is None else read_zone(written.strip(), str(path))
-
-    def set_ttl_defaults(self, defaults: TtlDefaults) -> None:
-        with disk_errors(self.folder / TTL):
-            write_file(self.folder / TTL, f"{json.dumps(defaults.to_dict())}\n")
-        self.ttl_defaults = defaults
-
-    def _read_ttl_defaults(self) -> TtlDefaults:
-        path = self.folder / TTL
-        written = _read_setting(path, _LARGEST_TTL)
-        return TtlDefaults() if written is None else TtlDefaults.from_json(written, str(path))
 
     def _settle(self, analyser: Analyser, new_id: Callable[[], str]) -> None:
         with translated(self._connections.path):
@@ -257,60 +186,9 @@ class EmbeddedBank:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Reading]:
-        with self._reading_index() as (connection, meta, position):
+        with self.cache.reading() as (connection, meta, position):
             yield Reading(connection, meta, position.snapshot)
-        self._publish_rebuilt()
-
-    @contextlib.contextmanager
-    def _reading_index(self) -> Iterator[tuple[apsw.Connection, Meta, Position]]:
-        """Open a read transaction and bring the index in memory to its change."""
-        missing: int | None = None
-        for _ in range(_TRIES):
-            with read_transaction(self._connections) as connection:
-                try:
-                    meta, position = self._catch_up(connection, missing)
-                except FileNotFoundError:
-                    missing = read_meta(connection).generation
-                    continue
-                yield connection, meta, position
-                return
-        raise UnavailableError(f"{self._index}: was replaced {_TRIES} times while it was opened; try again")
-
-    def _publish_rebuilt(self) -> None:
-        """Save others the work: an index that had to be rebuilt from rows is written once."""
-        if self._key is not None:
-            self.merge_if_due()
-            return
-        with self._lock:
-            position = self._position
-            unpublished = position is not None and bool(
-                position.problem or (position.rebuilt and position.generation is None)
-            )
-        if unpublished and not self._merge_problem and not self._connections.read_only:
-            self.merge_if_due()
-
-    def _catch_up(self, connection: apsw.Connection, missing: int | None = None) -> tuple[Meta, Position]:
-        """Bring the index in memory to the change that *connection*'s transaction sees.
-
-        Raises:
-            FileNotFoundError: see ``catch_up``.
-        """
-        with self._lock:
-            # Inside, so that another thread of a later transaction does not move on first.
-            meta = read_meta(connection)
-            # Taken away while it changes: if anything breaks it off, an interrupt, too, nobody sees it half
-            # changed, and the next call makes another from the generation on disk and the rows.
-            before, self._position = self._position, None
-            if self._files.cut_short():
-                before = None
-            try:
-                position = catch_up(connection, meta, before, self._files, self._index, missing)
-            except FileNotFoundError:
-                # Raised by the opening of a generation, before anything is changed.
-                self._position = before
-                raise
-            self._position = position
-            return meta, position
+        self.cache.publish_rebuilt()
 
     @contextlib.contextmanager
     def writing(
@@ -324,12 +202,12 @@ class EmbeddedBank:
                 snapshot: IndexSnapshot | DamagedError
                 position: Position | None = None
                 try:
-                    _, position = self._catch_up_alone(connection)
+                    _, position = self.cache.catch_up_alone(connection)
                     snapshot = position.snapshot
                 except DamagedError as error:
                     # A row that makes no arrays can still be forgotten; whoever compares with it is told.
                     snapshot = error
-                auditor = self._sealer(connection)
+                auditor = self.audit.auditor_of(connection)
                 transaction = WriteTransaction(
                     connection, meta, snapshot, now, self._analyser, auditor=auditor, actor=actor
                 )
@@ -337,54 +215,18 @@ class EmbeddedBank:
                 transaction.finish()
                 if self._key is not None and transaction.rows_added:
                     check_room(connection, self._connections.path)
-                block = self._loaded(transaction, parts)
+                block = self.cache.loaded(transaction, parts)
                 if block is not None and position is not None:
-                    generation = self._publish(transaction, position, block)
+                    generation = self.cache.publish(transaction, position, block)
         except BaseException:
             if generation:
-                self._take_back(generation)
+                self.cache.take_back(generation)
             raise
         if generation:
-            self._remove_unused(generation)
+            self.cache.remove_unused(generation)
         elif block is not None:
-            with self._lock:
-                self._position = feed(self._position, transaction.meta, block) or self._position
+            self.cache.feed(transaction.meta, block)
         self.merge_if_due()
-
-    def _loaded(self, transaction: WriteTransaction, parts: Sequence[IndexPart]) -> Block | None:
-        """The block of what a transaction has added, where that is nothing but *parts*."""
-        values = transaction.added_at_once
-        if self._key is not None or not values or len(values) != sum(part.rows for part in parts):
-            return None
-        return fed_block(values, parts)
-
-    def _publish(self, transaction: WriteTransaction, position: Position, block: Block) -> int:
-        """Write a load's block and name it before the commit; the new generation, 0 = there is none.
-
-        The rows are what counts: a failure is remembered (see ``problems``) and fails nothing.
-        """
-        connection, snapshot, after = transaction.connection, transaction.snapshot, transaction.meta
-        try:
-            return publish(connection, position, snapshot, after, block, self._files, self._index)
-        except OSError as error:
-            self._merge_problem = f"the index could not be written: {error}"
-            return 0
-
-    def _take_back(self, generation: int) -> None:
-        """Delete a generation whose transaction failed, unless its commit came through all the same."""
-        with contextlib.suppress(SimonidesError, apsw.Error, OSError):
-            if read_meta(self._connections.get()).generation != generation:
-                self._files.remove_folder(self._index / str(generation))
-
-    def _remove_unused(self, number: int) -> None:
-        """Delete generations that *number*, the bank's own, does not use, unless someone was faster."""
-        try:
-            remove_unused(self._files, self._index, read_generation(self._files, self._index, number))
-        except (FileNotFoundError, DamagedError):
-            return
-        except OSError as error:
-            # The rows are stored and named; what is left goes with the next merge.
-            self._merge_problem = f"the index could not be cleared: {error}"
 
     @contextlib.contextmanager
     def loading(
@@ -405,13 +247,6 @@ class EmbeddedBank:
             with contextlib.suppress(apsw.Error):
                 connection.pragma("temp_store", undone_in)
                 connection.pragma("cache_size", usual)
-
-    def _catch_up_alone(self, connection: apsw.Connection) -> tuple[Meta, Position]:
-        """Inside a write transaction no one publishes, so a missing generation is missing for good."""
-        try:
-            return self._catch_up(connection)
-        except FileNotFoundError:
-            return self._catch_up(connection, read_meta(connection).generation)
 
     def impress(self, impression: Impression) -> None:
         self._impressions.append(impression)
@@ -475,56 +310,15 @@ class EmbeddedBank:
         with self.reading() as reading:
             return read_used(reading.connection)
 
-    def merge_if_due(self, *, force: bool = False, alone: bool = False) -> bool:
-        # Kept out, another thread's merge ends at once: wait for it.
-        if not alone and self._merging.locked():
-            return False
-        with self._merging:
-            try:
-                return self._merge(force=force, alone=alone)
-            except (SimonidesError, OSError) as error:
-                self._merge_problem = f"the index could not be written: {error}"
-                return False
-
-    def _merge(self, *, force: bool, alone: bool) -> bool:
-        if self._key is not None:
-            return self._seal()
-        with self._reading_index() as (connection, meta, position):
-            snapshot, generation = position.snapshot, position.generation
-            if not (force or merge_due(position)):
-                # Nothing waits to be written any more, so nothing is in its way.
-                self._merge_problem = ""
-                return False
-            origin = origin_of(connection, meta, sequence=snapshot.sequence)
-        with translated(self._connections.path):
-            won = merge(
-                self._connections, meta, origin, snapshot, generation, self._files, self._index, alone=alone
-            )
-        self._merge_problem = ""
-        return won
-
-    def _seal(self) -> bool:
-        """Seal the tail in memory; true when that was due and no one else moved on meanwhile."""
-        with self._lock:
-            position = self._position
-            if position is None or not is_due(position):
-                return False
-            snapshot = position.snapshot
-        done = sealed(position, snapshot)
-        with self._lock:
-            if self._position is not position:
-                return False
-            self._position = done
-        return True
+    def merge_if_due(self, *, force: bool = False) -> bool:
+        return self.cache.merge_if_due(force=force)
 
     @property
     def encrypted(self) -> bool:
         return self._key is not None
 
     def problems(self) -> list[str]:
-        with self._lock:
-            found = self._position.problem if self._position else ""
-        return [problem for problem in (found, self._merge_problem) if problem]
+        return self.cache.problems()
 
     def stats(self) -> Mapping[str, Any]:
         with self.reading() as reading:
@@ -539,9 +333,7 @@ class EmbeddedBank:
                 ).fetchone()
                 or (0,) * 7
             )
-            model, following = reading.embedder(), reading.following()
-            with self._lock:
-                tail = self._position.tail.rows if self._position else 0
+            model, migration = reading.embedder(), reading.migration()
             return {
                 "memories": counts[0],
                 "versions": counts[1],
@@ -551,16 +343,16 @@ class EmbeddedBank:
                 "links": counts[5],
                 "waiting": counts[6],
                 "with_ttl": count_expiring(reading.connection),
-                "ttl_defaults": self.ttl_defaults.to_dict(),
+                "ttl_defaults": self.settings.ttl_defaults.to_dict(),
                 "enrichment": described_jobs(reading.connection),
                 "embedder": model.name,
                 "dimension": model.dimension,
-                "following_embedder": following.name if following else "",
+                "following_embedder": migration.model.name if migration else "",
                 "sparse_encoder": reading.sparse_encoder()[0],
                 "sequence": reading.meta.sequence,
                 "generation": reading.meta.generation,
                 "blocks": len(reading.snapshot.blocks),
-                "tail_rows": tail,
+                "tail_rows": self.cache.tail_rows,
                 "read_only": self._connections.read_only,
                 "encrypted": self.encrypted,
                 "sqlite": engine(),
@@ -572,99 +364,31 @@ class EmbeddedBank:
         try:
             with self.reading() as reading:
                 report = verify(
-                    reading.connection, reading.meta, reading.snapshot, self._files, self._index, now
+                    reading.connection,
+                    reading.meta,
+                    reading.snapshot,
+                    self.cache.files,
+                    self.cache.folder,
+                    now,
                 )
         except DamagedError:
             report = self._verify_without_arrays(now)
         found = [problem for problem in self.problems() if problem not in report.problems]
-        audit, notes = self._audit_found()
+        audit, notes = self.audit.findings()
         return VerifyReport(
             report.checked, (*report.problems, *found, *audit), tuple(sorted({*report.notes, *notes}))
         )
-
-    def _audit_found(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Problems of the audit log, and what to note about it."""
-        try:
-            with self._rows_only() as connection:
-                rows = connection.execute("SELECT count(*) FROM audit").get
-            if self._auditor() is None:
-                note = f"{rows} rows of the audit log are unchecked: its key is missing"
-                return (), (note,) if rows else ()
-            return self.audit_verify().problems, ()
-        except StoreError as error:
-            if type(error) is StoreError or isinstance(error, ReplacedError):
-                # Closed, deleted or moved away meanwhile: no problem of the log.
-                raise
-            return (f"audit: cannot be checked ({error})",), ()
 
     def repair(self, now: int) -> VerifyReport:
         with write_transaction(self._connections) as connection:
             meta = read_meta(connection)
             connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
-            self._audit(connection, meta, "repair", now)
-        self._delete_former_index()
+            self.audit.append(connection, meta, "repair", now)
+        self.cache.delete_former()
         with contextlib.suppress(DamagedError):
             self.merge_if_due(force=True)
         report = self.verify(now)
         return VerifyReport(report.checked, report.problems, (*report.notes, "the index was rebuilt"))
-
-    # -- going over to another embedder
-
-    @contextlib.contextmanager
-    def going_over(self, given_up: Collection[int]) -> Iterator[MigrationTransaction | None]:
-        with write_transaction(self._connections) as connection:
-            meta, run = read_meta(connection), read_run(connection)
-            if run is None:
-                self._following = None
-                yield None
-                return
-            after = self._following.snapshot.rows - 1 if self._following else -1
-            rows = missing(connection, run.number, after, len(given_up) + 1)
-            if any(row.ordinal not in given_up for row in rows):
-                yield None
-                return
-            ours = replace(meta, embedder=run.number, generation=0)
-            # Taken away while it changes, as in ``_catch_up``.
-            before, self._following = self._following, None
-            following = catch_up(connection, ours, before, self._files, self._index, None)
-            self._following = following
-            yield MigrationTransaction(connection, meta, run, following.snapshot, self._sealer(connection))
-            write_numbers(connection)
-
-    def write_following(self, given_up: Collection[int]) -> int:
-        with self.going_over(given_up) as going:
-            if going is None:
-                return 0
-            origin = origin_of(
-                going.connection, replace(going.meta, embedder=going.run.number), sequence=going.meta.sequence
-            )
-        snapshot = going.snapshot
-        blocks = [join_blocks([block], snapshot.expired, snapshot.dimension) for block in snapshot.blocks]
-        gone = [ordinal for ordinal, stamp in snapshot.expired.items() if stamp == BEGINNING]
-        graph = snapshot.graph.sealed(np.array(gone, np.int64))
-        with translated(self._connections.path), joined(self.folder) as may_write:
-            if not may_write or not is_unchanged(going.connection, going.meta, snapshot.sequence):
-                return 0
-            number = free_number(self._files, self._index, going.meta.generation)
-            written = write_new(self._files, self._index, number, origin, blocks, {}, graph)
-        return number if written else 0
-
-    def is_current(self, going: MigrationWriter, generation: int) -> bool:
-        assert isinstance(going, MigrationTransaction)
-        if generation <= going.meta.generation:
-            return False
-        try:
-            found = read_generation(self._files, self._index, generation).origin
-        except (FileNotFoundError, DamagedError):
-            return False
-        ours = replace(going.meta, embedder=going.run.number)
-        return found == origin_of(going.connection, ours, sequence=found.sequence)
-
-    def sweep_index(self) -> None:
-        self._following = None
-        with translated(self._connections.path):
-            number = read_meta(self._connections.get()).generation
-        self._remove_unused(number)
 
     # -- forgetting
 
@@ -690,101 +414,14 @@ class EmbeddedBank:
                     self.drop_reranker()
         except _DryRunError:
             return Receipt(DRY_RUN, len(ids), tuple(ids), rows, names)
-        status, left = self.purge() if purge else (ERASED, ())
+        status, left = self._purge() if purge else (ERASED, ())
         return Receipt(status, len(ids), tuple(ids), rows, names, left)
 
-    def purge(self) -> tuple[str, tuple[str, ...]]:
+    def _purge(self) -> tuple[str, tuple[str, ...]]:
         self._impressions.clear()
         if self._key is not None:
-            with self._lock:
-                self._position = None
-        # Nobody writes what he read before until it is done; who comes then looks whether it was erased.
-        with alone(self.folder, forgetting.PATIENCE_MILLISECONDS) as by_itself:
-            copies: tuple[Path, ...] = ()
-            swept = indexed = synced = False
-            # The rows are gone by now. What the disk refuses here is still to do, and said so.
-            with contextlib.suppress(OSError):
-                copies = self._sweep()
-                swept = by_itself and not copies
-            with contextlib.suppress(OSError):
-                indexed = self._purge_index(alone=by_itself)
-            cleared = self.recall_jobs.clear(forgetting.PATIENCE_MILLISECONDS)
-            with contextlib.suppress(OSError):
-                self._files.sync_folder(self.folder)
-                synced = True
-            with translated(self._connections.path):
-                cut = cut_log(self._connections.get())
-        done = {
-            PENDING_INDEX: indexed,
-            PENDING_READERS: cut,
-            PENDING_COPIES: swept and synced,
-            PENDING_JOBS: cleared,
-        }
-        left = copies if indexed else (*copies, *self._index_left())
-        status = next((pending for pending, ready in done.items() if not ready), COMPLETE)
-        return status, tuple(str(path.relative_to(self.folder.parent)) for path in left)
-
-    def _sweep(self) -> tuple[Path, ...]:
-        """Remove files left by crashed processes beside the rows; those that stay."""
-        for path in left_overs(self.folder):
-            remove_if_dead(path)
-        return (*left_overs(self.folder), *sweep_store(self.folder.parent))
-
-    def _index_left(self) -> list[Path]:
-        """Generations that the bank's own does not use."""
-        used: Collection[int] = ()
-        with contextlib.suppress(SimonidesError, FileNotFoundError), translated(self._connections.path):
-            number = read_meta(self._connections.get()).generation
-            used = used_generations(read_generation(self._files, self._index, number))
-        return [self._index / name for name in self._others(used)]
-
-    def _purge_index(self, *, alone: bool = False) -> bool:
-        """Write the index without erased rows and delete every other generation; false when that failed."""
-        for _ in range(_TRIES):
-            if not self._files.names(self._index):
-                return True
-            with write_transaction(self._connections) as connection:
-                unused = self._key is not None or not read_meta(connection).generation
-                if alone and unused and self._delete_index(frozenset()):
-                    return True
-            self.merge_if_due(force=True, alone=alone)
-            # A load writes the generation that its commit names inside its own transaction: not now.
-            with write_transaction(self._connections) as connection:
-                meta = read_meta(connection)
-                try:
-                    current = read_generation(self._files, self._index, meta.generation)
-                except (FileNotFoundError, DamagedError):
-                    continue
-                if current.origin.epoch != meta.epoch or current.origin.sequence < meta.sequence:
-                    continue
-                used = used_generations(current)
-                left = not self._delete_index(used)
-                for path in replaced_files(self._files, self._index, current):
-                    self._files.remove_folder(path)
-                for number in sorted(used):
-                    self._files.sync_folder(self._index / str(number))
-                if not left and not replaced_files(self._files, self._index, current):
-                    return True
-        return False
-
-    def _delete_index(self, used: Collection[int]) -> bool:
-        """Delete all of the index folder but generations in *used*, for good; whether nothing else stays."""
-        self._remove_others(used)
-        self._files.sync_folder(self._index)
-        return not self._others(used)
-
-    def _remove_others(self, used: Collection[int]) -> None:
-        for name in self._others(used):
-            self._files.remove_folder(self._index / name)
-
-    def _others(self, used: Collection[int]) -> list[str]:
-        """All of the index folder but generations in *used*.
-
-        Where the folder is a link, what is no generation there is not ours.
-        """
-        linked = self._index.is_symlink()
-        names = self._files.names(self._index)
-        return [name for name in names if (int(name) not in used if name.isdecimal() else not linked)]
+            self.cache.drop()
+        return purge(self._connections, self.cache, self.recall_jobs)
 
     # -- backup
 
@@ -797,11 +434,11 @@ class EmbeddedBank:
             return send_backup(connection, self.folder, target, self._key)
 
     @_copying
-    def put_back(self, path: Path, now: int) -> Saved:
+    def restore(self, path: Path, now: int) -> Saved:
         audited = False
-        with contextlib.suppress(DamagedError), self._rows_only() as connection:
+        with contextlib.suppress(DamagedError), read_transaction(self._connections) as connection:
             audited = has_entries(connection)
-        if audited and self._auditor() is None:
+        if audited and self.audit.auditor() is None:
             raise UnavailableError(
                 f"{self.folder}: the bank is audited and the audit key is missing; pass `audit_key=` or "
                 "restore audit.key, so that the restore is logged"
@@ -816,172 +453,20 @@ class EmbeddedBank:
                 report = copied.verify(now)
                 with write_transaction(copied._connections) as connection:
                     connection.execute("UPDATE meta SET generation=0, epoch=?", (uuid.uuid4().hex,))
-                    meta = read_meta(connection)
-                    self._audit(connection, meta, RESTORE, now)
-                    if (auditor := self._auditor()) is not None and self._recall_log.is_on:
-                        # The rows that come back may say otherwise.
-                        self._recall_log.begin(auditor, Told(START, "", now, meta.sequence))
-                        self._audit(connection, meta, RECALLS_ON, now)
+                    self.audit.restored(connection, read_meta(connection), now)
                 return report
             finally:
                 copied.close()
 
-        saved = put_back(self._connections, path, prepare)
-        self._switches = 0, Switches(0, None)
+        saved = restore_backup(self._connections, path, prepare)
+        self.audit.read_anew()
         self._impressions.clear()
         self.drop_reranker()
-        with self._lock:
-            self._position = None
+        self.cache.drop()
         # The rows are back. What cannot be deleted now belongs to another epoch, so nobody reads it.
         with contextlib.suppress(UnavailableError):
-            self._delete_former_index()
+            self.cache.delete_former()
         return saved
-
-    def _delete_former_index(self) -> None:
-        """Delete the index of rows that were replaced, but not what was published since."""
-        # A load writes the generation that its commit names inside its own transaction: not now.
-        with write_transaction(self._connections) as connection:
-            number = read_meta(connection).generation
-            used: Collection[int] = ()
-            if number:
-                with contextlib.suppress(FileNotFoundError, DamagedError):
-                    used = used_generations(read_generation(self._files, self._index, number))
-            self._remove_others(used)
-
-    # -- audit
-
-    def start_audit(self, now: int) -> Path | None:
-        with write_transaction(self._connections) as connection:
-            begun = has_entries(connection)
-            if begun:
-                auditor = self._auditor()
-                if auditor is None:
-                    raise NotFoundError(
-                        f"{self.folder}: the audit key of its audit log is missing; restore its "
-                        f"{KEY_FILE}, or pass `audit_key=`"
-                    )
-                auditor.check_key(connection)
-            else:
-                auditor = self._handed_in() or Auditor(make_key(self.folder))
-                meta = read_meta(connection)
-                auditor.append(connection, meta, "", AUDIT_START, now, began=meta.sequence)
-        if self._audit_key is not None:
-            return None
-        if not begun:
-            adopt_key(self.folder)
-        return self.folder / KEY_FILE
-
-    def audit_recalls(self, now: int, *, on: bool) -> bool:
-        auditor = self._audited()
-        with write_transaction(self._connections) as connection:
-            # First: the other log is a file of its own, which no rollback clears.
-            auditor.check_key(connection)
-            meta = read_meta(connection)
-            switched = self._recall_log.switch(auditor, Told(START if on else STOP, "", now, meta.sequence))
-            if switched:
-                verb = RECALLS_ON if on else RECALLS_OFF
-                auditor.append(connection, meta, "", verb, now, began=meta.sequence)
-        return switched
-
-    @property
-    def recalls_audited(self) -> bool:
-        return self._recall_log.is_on
-
-    def _read_switches(self) -> Switches:
-        """What came back with a backup says nothing of the file that is here. Also inside a transaction."""
-        with translated(self._connections.path):
-            connection = self._connections.get()
-            newest = connection.execute("SELECT coalesce(max(number), 0) FROM audit").get
-            if newest != self._switches[0]:
-                # Only the new rows, for the log may be long; all of them where it became shorter.
-                seen, known = self._switches if newest > self._switches[0] else (0, Switches(0, None))
-                count, since = known.count, known.on_since
-                for verb, at in connection.execute(
-                    "SELECT verb, at FROM audit WHERE number > ? AND verb IN (?, ?, ?) ORDER BY number",
-                    (seen, RECALLS_ON, RECALLS_OFF, RESTORE),
-                ):
-                    count += verb != RESTORE
-                    since = int(at) if verb == RECALLS_ON else None
-                self._switches = newest, Switches(count, since)
-        return self._switches[1]
-
-    def tell(self, told: Told) -> None:
-        auditor = self._auditor()
-        if auditor is None:
-            raise UnavailableError(
-                "recalls of this bank are audited and the audit key is missing; pass `audit_key=` or "
-                "restore audit.key"
-            )
-        with translated(self._connections.path):
-            auditor.check_key(self._connections.get())
-        self._recall_log.append(auditor, told)
-
-    def audit_verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
-        auditor = self._audited()
-        with self._rows_only() as connection:
-            report = auditor.verify(connection, read_meta(connection, checked=False), anchor)
-        recalls = self._recall_log.verify(auditor, self._read_switches().count, recalls_anchor)
-        problems = (*report.problems, *recalls.problems)
-        return AuditReport(report.entries, report.head, problems, recalls.entries, recalls.head)
-
-    def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
-        if recalls:
-            return self._recall_log.entries(most)
-        with self._rows_only() as connection:
-            return read_entries(connection, most)
-
-    def _audited(self) -> Auditor:
-        auditor = self._auditor()
-        if auditor is None:
-            raise NotFoundError(
-                "this bank has no audit key; start the audit (`simonides audit start`), or pass `audit_key=`"
-            )
-        return auditor
-
-    def _auditor(self) -> Auditor | None:
-        if (handed_in := self._handed_in()) is not None:
-            return handed_in
-        key = find_key(self.folder, self._log_goes_by)
-        return None if key is None else Auditor(key)
-
-    def _handed_in(self) -> Auditor | None:
-        return None if self._audit_key is None else Auditor(self._audit_key, handed_in=True)
-
-    def _log_goes_by(self, key: bytes | None) -> bool:
-        """Whether the audit log has rows, and goes by *key* where one is given."""
-        with translated(self._connections.path):
-            connection = self._connections.get()
-            if not has_entries(connection):
-                return False
-            with contextlib.suppress(UnavailableError):
-                if key is not None:
-                    Auditor(key).check_key(connection)
-                return True
-        return False
-
-    def _sealer(self, connection: apsw.Connection) -> Auditor | None:
-        """Who adds rows to the log that *connection* sees; ``None`` = the bank is not audited.
-
-        Raises:
-            UnavailableError: the log goes by another key.
-        """
-        auditor = self._auditor()
-        if auditor is not None:
-            auditor.check_key(connection)
-        return auditor
-
-    def _audit(self, connection: apsw.Connection, meta: Meta, verb: str, now: int) -> None:
-        """A row about a transaction that makes no change of the log."""
-        # A backup may bring rows of another key; all that follows goes by this one.
-        auditor = self._auditor() if verb == RESTORE else self._sealer(connection)
-        if auditor is not None:
-            auditor.append(connection, meta, "", verb, now, began=meta.sequence)
-
-    @contextlib.contextmanager
-    def _rows_only(self) -> Iterator[apsw.Connection]:
-        """A read transaction without arrays."""
-        with read_transaction(self._connections) as connection:
-            yield connection
 
     @_copying
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
@@ -989,7 +474,7 @@ class EmbeddedBank:
             write_export(target, export_lines(reading.connection, reading.meta))
             return count_rows(reading.connection)
 
-    def restore(
+    def import_export(
         self, path: Path, analyser: Analyser, now: int, *, progress: Callable[[int, int], None] | None = None
     ) -> Restored:
 
@@ -998,14 +483,14 @@ class EmbeddedBank:
             if progress:
                 progress(done, lines)
 
-        return restore(
+        return import_rows(
             self._connections,
             path,
             analyser,
             epoch=uuid.uuid4().hex,
             now=now,
             after_batch=after_batch,
-            find_auditor=self._sealer,
+            find_auditor=self.audit.auditor_of,
         )
 
     def known_contents(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -1022,9 +507,9 @@ class EmbeddedBank:
 
     def _verify_without_arrays(self, now: int | None) -> VerifyReport:
         """Rows that cannot be read make no arrays; say which rows these are."""
-        with self._rows_only() as connection:
+        with read_transaction(self._connections) as connection:
             meta = read_meta(connection, checked=False)
-            return verify(connection, meta, None, self._files, self._index, now)
+            return verify(connection, meta, None, self.cache.files, self.cache.folder, now)
 
     @property
     def replaced(self) -> bool:
@@ -1036,9 +521,8 @@ class EmbeddedBank:
 
     def close(self) -> None:
         self._connections.close()
-        self._recall_log.close()
-        with self._lock:
-            self._position = None
+        self.audit.close()
+        self.cache.drop()
 
 
 class _DryRunError(Exception):
@@ -1048,16 +532,6 @@ class _DryRunError(Exception):
 def _end_if(dry_run: bool) -> None:  # noqa: FBT001 the one thing it is told
     if dry_run:
         raise _DryRunError
-
-
-def _read_setting(path: Path, most: int) -> str | None:
-    """The text of a small file of the bank's folder; ``None`` = there is none."""
-    with disk_errors(path, "read"):
-        try:
-            with path.open("rb") as stream:
-                return read_at_most(stream, most, str(path)).decode("utf-8", "replace")
-        except FileNotFoundError:
-            return None
 
 
 def _make_private(folder: Path) -> None:

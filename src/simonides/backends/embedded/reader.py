@@ -26,7 +26,6 @@ from simonides.backends.embedded.reading import (
     read_signatures,
     read_source,
     read_sources,
-    read_stored,
     read_versions,
     read_worded,
 )
@@ -130,9 +129,6 @@ class Reading:
     def names_changed(self) -> int:
         return names_changed(self.connection)
 
-    def stored(self, ordinal: int) -> StoredVersion | None:
-        return read_stored(self.connection, "ordinal=?", ordinal)
-
     def text_of(self, ordinal: int) -> str:
         return str(self.connection.execute("SELECT text FROM memories WHERE ordinal=?", (ordinal,)).get)
 
@@ -184,10 +180,6 @@ class Reading:
 
     def embedder(self) -> ModelIdentity:
         return read_model(self.connection, self.meta.embedder)
-
-    def following(self) -> ModelIdentity | None:
-        run = read_run(self.connection)
-        return None if run is None else run.model
 
     def migration(self) -> EmbedderMigration | None:
         return read_run(self.connection)

@@ -101,8 +101,8 @@ class Versions:
         return read_stored(self._session.connection, "ordinal=?", ordinal)
 
     def current(self, memory: str) -> StoredVersion | None:
-        wanted = f"id=? AND expired_at=? AND {IS_KEPT}"
-        return read_stored(self._session.connection, wanted, memory, FOREVER, self._session.now)
+        condition = f"id=? AND expired_at=? AND {IS_KEPT}"
+        return read_stored(self._session.connection, condition, memory, FOREVER, self._session.now)
 
     def terms(self, ordinal: int) -> dict[str, Any]:
         row = self._session.one("SELECT terms FROM memories WHERE ordinal=?", ordinal)

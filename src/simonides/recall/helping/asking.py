@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.recall.answering.aloud import aloud
+from simonides.recall.arguments import TIERS
 from simonides.recall.packing.as_data import harmless
-from simonides.recall.search_arguments import TIERS
 from simonides.records.hygiene import clean_choice, named_entries
 
 if TYPE_CHECKING:

@@ -24,33 +24,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "retain": (
-        "retain:retain",
-        "Store memories; print their ids, one a line.",
-    ),
+    "retain": ("retain:retain", "Store memories; print their ids, one a line."),
     "retain-conversation": (
         "retain:retain_conversation",
         "Store a conversation by turns; print one id a turn. Turns that are there already stay as they are.",
     ),
-    "recall": (
-        "recall:recall",
-        "Search the memories for an answer; exit code 1 when nothing matches.",
-    ),
+    "recall": ("recall:recall", "Search the memories for an answer; exit code 1 when nothing matches."),
     "reflect": (
         "recall:reflect",
         "Answer a question from memory, with citations; exit code 1 when memory holds no answer.",
     ),
-    "get-memory": (
-        "memories:GET_MEMORY",
-        "Show one memory; exit code 1 when it is not there.",
-    ),
+    "get-memory": ("memories:GET_MEMORY", "Show one memory; exit code 1 when it is not there."),
     "list-memories": (
         "memories:LIST_MEMORIES",
         "List what a bank holds, in the order of ids; exit code 1 when there is nothing.",
     ),
     "history": (
         "memories:HISTORY",
-        ("Show every version of a memory: when it was true and when stored; exit code 1 when not there."),
+        "Show every version of a memory: when it was true and when stored; exit code 1 when not there.",
     ),
     "source": (
         "memories:SOURCE",
@@ -79,18 +70,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "memories:QUARANTINE",
         "Quarantine memories: only a recall of the kind quarantine finds them.",
     ),
-    "release": (
-        "memories:RELEASE",
-        "Take memories out of quarantine.",
-    ),
-    "used": (
-        "memories:USED",
-        "Record that memories were useful; exit code 1 when none of them is there.",
-    ),
-    "entities": (
-        "entities:ENTITIES",
-        "List people, places and things with how many memories mention them.",
-    ),
+    "release": ("memories:RELEASE", "Take memories out of quarantine."),
+    "used": ("memories:USED", "Record that memories were useful; exit code 1 when none of them is there."),
+    "entities": ("entities:ENTITIES", "List people, places and things with how many memories mention them."),
     "add-alias": (
         "entities:ADD_ALIAS",
         "Add another name of an entity, used from now on; exit code 1 when there is no such entity.",
@@ -131,10 +113,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "memories:PIN",
         "Keep a memory from decay, and first in a brief; exit code 1 when it is not there.",
     ),
-    "unpin": (
-        "memories:UNPIN",
-        "Let a pinned memory age like any other; exit code 1 when it is not there.",
-    ),
+    "unpin": ("memories:UNPIN", "Let a pinned memory age like any other; exit code 1 when it is not there."),
     "set-ttl": (
         "maintenance:SET_TTL",
         "Give memories that are retained without a time to live one from now on; print all that is set.",
@@ -154,10 +133,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "banks:list_banks",
         "List the banks of a store, one a line; exit code 1 when there is none.",
     ),
-    "create-bank": (
-        "banks:create_bank",
-        "Create a bank, or set the time zone of one that exists.",
-    ),
+    "create-bank": ("banks:create_bank", "Create a bank, or set the time zone of one that exists."),
     "delete-bank": (
         "banks:delete_bank",
         "Delete a bank with everything in it, for good; exit code 1 when there is none of this name.",
@@ -166,46 +142,22 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "banks:export",
         "Write everything in a bank to a file of JSON lines; `simonides import` reads it.",
     ),
-    "backup": (
-        "banks:backup",
-        "Copy a bank to one file, also while it is in use.",
-    ),
-    "restore": (
-        "banks:restore",
-        "Replace everything in a bank by a backup; it is verified first.",
-    ),
+    "backup": ("banks:backup", "Copy a bank to one file, also while it is in use."),
+    "restore": ("banks:restore", "Replace everything in a bank by a backup; it is verified first."),
     "tune": (
         "tune:tune",
         "Search better numbers for a profile; adopt them only if they help on held-out queries.",
     ),
-    "stats": (
-        "banks:STATS",
-        "Show what a bank holds.",
-    ),
-    "verify": (
-        "banks:verify",
-        "Check a bank for damage; exit code 1 when there is any.",
-    ),
-    "when": (
-        "when:when",
-        "Print the times that a text names; exit code 1 when it names none.",
-    ),
-    "serve": (
-        "serve:serve",
-        "Serve a store over HTTP; every request but /health/live needs a token.",
-    ),
+    "stats": ("banks:STATS", "Show what a bank holds."),
+    "verify": ("banks:verify", "Check a bank for damage; exit code 1 when there is any."),
+    "when": ("when:when", "Print the times that a text names; exit code 1 when it names none."),
+    "serve": ("serve:serve", "Serve a store over HTTP; every request but /health/live needs a token."),
     "mcp": (
         "mcp:mcp",
         "Serve a store to an MCP client over standard input and output; a client starts this itself.",
     ),
-    "demo": (
-        "demo:demo",
-        "Retain a year's journal and ask it ten questions.",
-    ),
-    "import": (
-        "import_:import_",
-        "Import an export, notes, chats or the memories of another program.",
-    ),
+    "demo": ("demo:demo", "Retain a year's journal and ask it ten questions."),
+    "import": ("import_:import_", "Import an export, notes, chats or the memories of another program."),
     "why-not": (
         "recall:WHY_NOT",
         "Explain why a recall did not return a memory: which stage dropped it, and what would keep it.",
@@ -214,30 +166,18 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "maintenance:train_reranker",
         "Train the learned reranker on feedback; it is kept if it does better on later recalls.",
     ),
-    "audit": (
-        "banks:audit",
-        "Show and check the audit logs: who changed what, and who read what.",
-    ),
-    "config": (
-        "config:config",
-        "Show the settings: option > SIMONIDES_* > simonides.toml > default.",
-    ),
+    "audit": ("banks:audit", "Show and check the audit logs: who changed what, and who read what."),
+    "config": ("config:config", "Show the settings: option > SIMONIDES_* > simonides.toml > default."),
     "get-job": (
         "recall:get_job",
         "Print a job's answer; one that was broken off is begun again. Exit code 1 when nothing is recalled.",
     ),
-    "models": (
-        "models:models",
-        "List, fetch and check the embedding models.",
-    ),
+    "models": ("models:models", "List, fetch and check the embedding models."),
     "profiles": (
         "profiles:profiles",
         "List, show, compare and check profiles: which stages rank, in which order, with which options.",
     ),
-    "token": (
-        "token:token",
-        "Make, list and revoke the tokens of a store's servers.",
-    ),
+    "token": ("token:token", "Make, list and revoke the tokens of a store's servers."),
     "install": (
         "install:install",
         "Add the MCP server and hooks to an agent's configuration; shows the change and asks.",
@@ -246,14 +186,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "install:uninstall",
         "Remove from an agent's configuration what install wrote; shows the change and asks.",
     ),
-    "hook": (
-        "hook:hook",
-        "Handle an event of a coding agent: brief, recall or retain. Its hooks call this.",
-    ),
-    "bench": (
-        "bench:bench",
-        "Measure on public datasets.",
-    ),
+    "hook": ("hook:hook", "Handle an event of a coding agent: brief, recall or retain. Its hooks call this."),
+    "bench": ("bench:bench", "Measure on public datasets."),
 }
 """By name, in the order of the help: the module and what is in it, and the first paragraph of its help."""
 

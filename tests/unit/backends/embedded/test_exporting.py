@@ -14,7 +14,7 @@ import pytest
 from tests.embedded_rows import connection_of
 
 import simonides
-from simonides.backends.embedded import restoring
+from simonides.backends.embedded import importing
 from simonides.errors import EmbedderMismatchError, InputError, UnavailableError
 from simonides.retain.documents import document_items
 from simonides.storage.export_format import (
@@ -440,7 +440,7 @@ def test_vectors_of_another_embedder_are_refused(tmp_path: Path, export: Path, c
 def test_an_interrupted_import_is_whole_up_to_there_and_completed_by_the_next(
     store: Store, bank: Bank, export: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restoring, "LARGEST_BATCH", 3)
+    monkeypatch.setattr(importing, "LARGEST_BATCH", 3)
     steps: list[tuple[int, int]] = []
     store.bank("whole").import_bank(export, progress=lambda done, lines: steps.append((done, lines)))
     assert [done for done, _ in steps] == sorted({done for done, _ in steps})

@@ -79,8 +79,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         given.extend([("memory", block.rows)] if found else [])
         return found
 
-    monkeypatch.setattr("simonides.backends.embedded.bank.publish", publishing)
-    monkeypatch.setattr("simonides.backends.embedded.bank.feed", feeding)
+    monkeypatch.setattr("simonides.backends.embedded.feeding.publish", publishing)
+    monkeypatch.setattr("simonides.backends.embedded.feeding.feed", feeding)
     return given
 
 
