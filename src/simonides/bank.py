@@ -9,7 +9,7 @@ from simonides.bank_exchange import BankExchange
 from simonides.bank_structure import BankStructure
 from simonides.deprecations import BANK_METHODS, answers_old_names
 from simonides.forking import Origin
-from simonides.recall.observing import operation
+from simonides.recall.telemetry import operation
 from simonides.retain.conversations import WINDOW
 from simonides.services.composing import Composing
 from simonides.services.context import BankContext, arguments
