@@ -15,8 +15,8 @@ from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpe
 from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.widening import widened
 from simonides.recall.impressing import impression_of
-from simonides.recall.observing import observe
 from simonides.recall.recording import Recording
+from simonides.recall.telemetry import observe
 from simonides.records.hygiene import MAX_ID_BYTES, clean_switch, clean_text
 from simonides.records.move import Evidence
 from simonides.records.recall_job import DONE, PENDING, RecallJob
