@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.bank import EmbeddedBank
     from simonides.lifecycle.reembedding import ReembedReport
     from simonides.lifecycle.staleness import DeadReference
     from simonides.lifecycle.step import MaintenanceReport
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from simonides.records.time_to_live import TtlDefaults
     from simonides.retain.messages import MessageObject
     from simonides.services.context import StoreParts
+    from simonides.storage.bank import BankStorage
 
 
 @Guard(
@@ -85,7 +85,7 @@ class Bank:
         parts: what the store provides.
     """
 
-    def __init__(self, name: str, rows: EmbeddedBank, principal: str | None, parts: StoreParts) -> None:
+    def __init__(self, name: str, rows: BankStorage, principal: str | None, parts: StoreParts) -> None:
         self.name = name
         self.principal = principal
         self._origin = Origin(f"bank {name!r}")
@@ -96,7 +96,7 @@ class Bank:
         return f"Bank({self.name!r}{acting})"
 
     @property
-    def _rows(self) -> EmbeddedBank:
+    def _rows(self) -> BankStorage:
         return self._context.rows
 
     def retain(
@@ -725,7 +725,8 @@ class Bank:
         """Erase memories with every version and all that was derived from them.
 
         Returns:
-            how many were there; ids that name nothing the principal may read are passed over.
+            how many were there; ids that name nothing the principal may read are passed over. What was to be
+            erased by now, which no other call finds, counts.
 
         Raises:
             InputError: *ids* is not an id or an iterable of ids.
@@ -1178,7 +1179,7 @@ class Bank:
     @property
     def ttl_defaults(self) -> TtlDefaults:
         """The times to live of memories that are retained without one; see ``set_ttl``."""
-        return self._context.rows.ttl_defaults
+        return self._context.rows.settings.ttl_defaults
 
     def set_ttl(
         self, ttl: float | timedelta | str | None, *, kind: str | None = None, on_expiry: str = "archive"

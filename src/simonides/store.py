@@ -9,14 +9,8 @@ from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from simonides.backends.embedded.auditing import Auditor
-from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.backends.embedded.encryption import read_key
-from simonides.backends.embedded.folder import bank_names, folder_name
-from simonides.backends.embedded.left_over import sweep_store
-from simonides.backends.embedded.removal import check_removable, remove_bank
 from simonides.bank import Bank
 from simonides.deprecations import STORE_METHODS, answers_old_names
 from simonides.errors import (
@@ -48,13 +42,14 @@ from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
 from simonides.services.context import StoreParts
 from simonides.services.guarding import Guard
+from simonides.storage.folder import folder_name, sweep_store
+from simonides.storage.storage import check_audit_key, open_storage, read_key
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_stated_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simonides.backends.embedded.encryption import Key
     from simonides.models.fetch import Progress
     from simonides.protocols import (
         Answerer,
@@ -68,6 +63,7 @@ if TYPE_CHECKING:
         TokenCounter,
     )
     from simonides.retain.secrets import Policy
+    from simonides.storage.bank import BankStorage
 
 
 _MOST_CHANNEL_THREADS = 64
@@ -224,7 +220,7 @@ def _check_values(audit_key: object, channel_threads: object) -> None:
     if audit_key is not None:
         if not isinstance(audit_key, bytes):
             raise InputError("audit_key", f"expected bytes, got {type(audit_key).__name__}")
-        Auditor(audit_key)
+        check_audit_key(audit_key)
     if type(channel_threads) is not int or not 0 <= channel_threads <= _MOST_CHANNEL_THREADS:
         raise InputError(
             "channel_threads",
@@ -276,18 +272,17 @@ class Store:
         create: bool,
         warm: bool,
         audit_key: bytes | None,
-        key: Key | None,
+        key: Any,
     ) -> None:
         self.folder = folder
-        self._key = key
         self._source = source
         self._sparse = sparse
         self._executor = threads
         self._parts = parts
-        self._audit_key = audit_key
+        self._storage = open_storage(folder, audit_key=audit_key, key=key)
         self._create = create
         self._warm = warm
-        self._banks: dict[str, EmbeddedBank] = {}
+        self._banks: dict[str, BankStorage] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
         self._origin = Origin(str(folder))
@@ -311,7 +306,7 @@ class Store:
             screen.name(clean_label(principal, "principal"), "principal")
         # Its folder bears the name.
         screen.name(name, "bank")
-        folder = self.folder / folder_name(name)
+        folder_name(name)
         with self._lock:
             if self._closed:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
@@ -319,13 +314,7 @@ class Store:
                 self._close_replaced(name)
             fresh = name not in self._banks
             if fresh:
-                self._banks[name] = EmbeddedBank(
-                    folder,
-                    self._parts.analyser,
-                    create=self._create,
-                    audit_key=self._audit_key,
-                    key=self._key,
-                )
+                self._banks[name] = self._storage.open(name, self._parts.analyser, create=self._create)
             door = (name, principal)
             if door not in self._doors:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._parts)
@@ -340,7 +329,7 @@ class Store:
         Raises:
             InputError: the name cannot be a bank's.
         """
-        return (self.folder / folder_name(name) / "memory.db").is_file()
+        return self._storage.has(name)
 
     def close_bank(self, name: str) -> None:
         """Close a bank that nobody uses now; ``bank`` opens it again. Nothing where it is not open."""
@@ -384,16 +373,15 @@ class Store:
         with self._lock:
             if not self.has_bank(name):
                 raise NotFoundError(f"there is no bank {name!r} in {self.folder}")
-            check_removable(self.folder / folder_name(name))
+            self._storage.check_removable(name)
             rows = self._banks.pop(name, None)
             for door in [door for door in self._doors if door[0] == name]:
                 del self._doors[door]
             if rows is not None:
                 rows.close()
-            sweep_store(self.folder)
-            remove_bank(self.folder / folder_name(name), self._key)
+            self._storage.delete(name)
 
-    def _close_rows(self, rows: EmbeddedBank) -> None:
+    def _close_rows(self, rows: BankStorage) -> None:
         # What recalls were asked to count still waits in memory; closing does not fail for it, nor
         # for a clock that gives no aware time (TypeError), which every other call has named already.
         with suppress(SimonidesError, TypeError):
@@ -412,7 +400,7 @@ class Store:
     @property
     def encrypted(self) -> bool:
         """Whether the banks are encrypted."""
-        return self._key is not None
+        return self._storage.encrypted
 
     @property
     def embedder_problem(self) -> str:
@@ -421,7 +409,7 @@ class Store:
 
     def list_banks(self) -> list[str]:
         """Names of the banks there are, sorted."""
-        return bank_names(self.folder)
+        return self._storage.names()
 
     @property
     def embedder(self) -> Embedder | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded.forgetting import OTHER_TABLES, TABLES
@@ -97,7 +98,7 @@ def filled(store: Store, clock: FrozenClock, tmp_path: Path, monkeypatch: pytest
     bank.check_references(tmp_path)
     bank.queue_enrichment()
     with bank._rows.writing(bank._context.now()) as transaction:
-        transaction.connection.execute(
+        connection_of(transaction).execute(
             "INSERT INTO enrichments(ordinal, base, model) SELECT root, root, 'stub' FROM memories LIMIT 1"
         )
     bank._rows.merge_if_due(force=True)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded.bank import EmbeddedBank
@@ -40,7 +41,7 @@ def at(text: str) -> int:
 
 def sql(bank: Bank, statement: str, *bindings: Any) -> list[tuple[Any, ...]]:
     with bank._rows.reading() as reading:
-        return reading.connection.execute(statement, bindings).fetchall()
+        return connection_of(reading).execute(statement, bindings).fetchall()
 
 
 def profile(folder: Path, *fields: str) -> Path:

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.embedded_rows import connection_of, embedded
 from tests.reliability.test_purge import CANARY, OTHERS, fill, traces
 
 import simonides
@@ -68,7 +69,7 @@ def bank(store: Store) -> Bank:
 @pytest.fixture
 def short_tails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tails are sealed early, and imports come in small batches."""
-    monkeypatch.setattr("simonides.backends.embedded.restoring.LARGEST_BATCH", 40)
+    monkeypatch.setattr("simonides.backends.embedded.importing.LARGEST_BATCH", 40)
     monkeypatch.setattr("simonides.backends.embedded.merge.SMALLEST_MERGE", 10)
 
 
@@ -81,7 +82,7 @@ def test_no_plain_byte_lies_in_any_file(store: Store, bank: Bank, tmp_path: Path
     bank.backup(tmp_path / "copy.db")
     # What is sorted and written anew would go through temporary files.
     with bank._rows.reading() as reading:
-        reading.connection.execute(
+        connection_of(reading).execute(
             "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
             " SELECT count(*) FROM (SELECT text || n.i FROM memories, n ORDER BY 1 DESC)"
         ).fetchall()
@@ -208,8 +209,8 @@ def test_the_key_is_in_no_text_of_the_store(store: Store, bank: Bank) -> None:
         store,
         bank,
         bank._rows,
-        bank._rows._connections,
-        bank._rows._connections.key,
+        embedded(bank._rows)._connections,
+        embedded(bank._rows)._connections.key,
         bank.stats(),
     ):
         assert SECRET.hex() not in repr(thing)

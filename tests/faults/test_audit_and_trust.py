@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded.seals import add_functions
@@ -61,7 +62,7 @@ def test_the_log_verifies_and_names_no_one(audited: Bank) -> None:
 def test_every_edit_deletion_and_swap_is_found(audited: Bank) -> None:
     generator = random.Random(8)
     with audited._rows.reading() as reading:
-        rows = reading.connection.execute("SELECT * FROM audit ORDER BY number").fetchall()
+        rows = connection_of(reading).execute("SELECT * FROM audit ORDER BY number").fetchall()
     columns = ("number", "at", "actor", "verb", "first", "last", "log_hash", "seal")
     for _ in range(60):
         number = generator.randrange(1, 12)
@@ -90,7 +91,7 @@ def test_a_tail_cut_with_its_changes_needs_a_head_that_was_kept(audited: Bank) -
     assert not audited.audit_verify().ok
     # Cut the log of changes and its counters, too, as someone would who knows the format.
     with audited._rows.reading() as reading:
-        last = reading.connection.execute("SELECT last FROM audit WHERE number = 11").get
+        last = connection_of(reading).execute("SELECT last FROM audit WHERE number = 11").get
     change(audited, "DELETE FROM changes WHERE sequence > ?", last)
     change(
         audited,

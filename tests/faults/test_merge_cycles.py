@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.embedded_rows import connection_of
 from tests.unit.backends.embedded.test_exporting import place_of, records, rewrite
 
 from simonides.errors import InputError
@@ -57,7 +58,7 @@ def rows_of(bank: Bank) -> list[tuple[Any, ...]]:
         return [
             row
             for table in ("meta", "entities", "aliases", "merges", "memories", "changes")
-            for row in reading.connection.execute(f"SELECT * FROM {table}").fetchall()
+            for row in connection_of(reading).execute(f"SELECT * FROM {table}").fetchall()
         ]
 
 
@@ -65,7 +66,7 @@ def write_cycle(bank: Bank, entities: list[int]) -> None:
     """Merge each entity into the next, and the last into the first, past every check."""
     with bank._rows.writing(5, "") as transaction:
         for one, other in zip(entities, [*entities[1:], entities[0]], strict=True):
-            transaction._connection.execute(
+            connection_of(transaction).execute(
                 "INSERT INTO merges(entity, into_entity, merged_at, undone_at) VALUES (?, ?, 1, ?)",
                 (one, other, FOREVER),
             )

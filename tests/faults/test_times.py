@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import simonides
-from simonides.backends.embedded.export_format import check_line, encode_line
-from simonides.backends.embedded.transaction import WriteTransaction
+from simonides.backends.embedded.session import WriteSession
 from simonides.errors import InputError
 from simonides.records.interval import CLOCK_SKEW, FOREVER, LAST_INSTANT, to_micros
+from simonides.storage.export_format import check_line, encode_line
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
@@ -353,9 +353,9 @@ def test_a_store_that_was_poisoned_opens_recalls_and_goes_by_the_clock(
         with monkeypatch.context() as patch:
             patch.setattr("simonides.bank.check_recorded", lambda *_: None)
             patch.setattr(
-                WriteTransaction, "next_instant", lambda each: max(each.now, each.last_ingested + 1)
+                WriteSession, "next_instant", lambda each: max(each.now, each.meta.last_ingested + 1)
             )
-            patch.setattr(WriteTransaction, "newest_of", lambda each, *new: max(each.last_ingested, *new))
+            patch.setattr(WriteSession, "newest_of", lambda each, *new: max(each.meta.last_ingested, *new))
             poisoned = bank.retain("Ben lives in Oslo.", recorded_at="9999-12-31T23:59:59.999999Z")[0]
             beyond = bank.retain(["Cleo plays the harp.", "Dora sells bread."])
     with simonides.open(tmp_path, clock=clock, embedder=stub_embedder) as store:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import ConflictError, InputError, NotFoundError, UnknownNameError
@@ -32,13 +33,13 @@ def texts(recall: Recall) -> list[str]:
 
 def sql(bank: Bank, statement: str, *bindings: Any) -> list[tuple[Any, ...]]:
     with bank._rows.reading() as reading:
-        return reading.connection.execute(statement, bindings).fetchall()
+        return connection_of(reading).execute(statement, bindings).fetchall()
 
 
 def change(bank: Bank, statement: str) -> None:
     """Run SQL on the file past the library."""
     with bank._rows.reading() as reading:
-        connection = reading.connection
+        connection = connection_of(reading)
         connection.execute("COMMIT")
         connection.execute(statement)
 
@@ -326,15 +327,17 @@ def test_a_forgotten_memory_leaves_nothing_in_any_table(bank: Bank) -> None:
     assert sql(bank, "SELECT count(*) FROM jobs") == [(1,)]
     assert bank.forget(memory) == 1
     with bank._rows.reading() as reading:
-        tables = reading.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        tables = (
+            connection_of(reading).execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        )
         left = {
             (table, column)
             for (table,) in tables
-            for row in reading.connection.execute(f"SELECT * FROM {table}").fetchall()
+            for row in connection_of(reading).execute(f"SELECT * FROM {table}").fetchall()
             for column, value in enumerate(row)
             if "canary" in str(value).lower() or (isinstance(value, bytes) and b"canary" in value.lower())
         }
-        dangling = reading.connection.execute("PRAGMA foreign_key_check").fetchall()
+        dangling = connection_of(reading).execute("PRAGMA foreign_key_check").fetchall()
     assert left == set()
     assert dangling == []
     assert sql(bank, "SELECT count(*) FROM jobs") == sql(bank, "SELECT count(*) FROM merges") == [(0,)]

@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 import simonides
-from simonides.backends.embedded.left_over import ASIDE, IMPORTING, OWNED, RERANKER
+from simonides.backends.embedded.left_over import OWNED, RERANKER
 from simonides.backends.embedded.migrations import APPLICATION_ID, MIGRATIONS
 from simonides.index.generation import FORMAT
 from simonides.index.graph import LINK_KINDS
 from simonides.index.postings import FIELDS
 from simonides.recall.refining.mlp import Network
+from simonides.storage.folder import ASIDE, IMPORTING
 from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.serving.tokens import TokenStore, first_token
 from simonides.testing.clock import FrozenClock

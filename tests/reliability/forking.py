@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -51,7 +51,7 @@ def main() -> None:
     with simonides.open(folder, embedder=None) as again:
         report = again.bank().verify()
         with again.bank()._rows.reading() as reading:
-            texts = [text for (text,) in reading.connection.execute("SELECT text FROM memories")]
+            texts = [text for (text,) in cast("Any", reading).connection.execute("SELECT text FROM memories")]
     sys.stdout.write(json.dumps({"calls": calls, "texts": sorted(texts), "ok": report.ok}) + "\n")
 
 

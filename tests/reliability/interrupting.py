@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.backends.embedded.left_over import left_overs
@@ -238,8 +239,8 @@ class Load:
         assert not [*left_overs(folder), *self.folder.glob(".*.partial*")]
         rows = self._rows
         assert not rows._connections.get().in_transaction
-        assert not rows._lock.locked()
-        assert not rows._merging.locked()
+        assert not rows.cache._lock.locked()
+        assert not rows.cache._merging.locked()
         assert not store._lock.locked()
         query, principal = self.random.choice(QUERIES), self.random.choice(("ann", "bob"))
         here = answers(store, query, principal)
@@ -308,7 +309,7 @@ class Load:
 
     @property
     def _rows(self) -> EmbeddedBank:
-        return self._owner._rows
+        return embedded(self._owner._rows)
 
     def _bank(self) -> Bank:
         return self._opened.bank(principal=self.random.choice(PRINCIPALS))

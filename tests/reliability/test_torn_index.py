@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.embedded_rows import embedded
 from tests.reliability.interrupting import Interrupter
 
 import simonides
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.fault("N81")
 def _position(bank: Bank) -> Position:
     with bank._rows.reading():
         pass
-    position = bank._rows._position
+    position = embedded(bank._rows).cache.position
     assert position is not None
     return position
 

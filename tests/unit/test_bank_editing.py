@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import ConflictError, InputError, NotFoundError
@@ -39,10 +40,14 @@ def edited(bank: Bank, clock: FrozenClock) -> str:
 def links(bank: Bank) -> list[tuple[str, int, str, int, str]]:
     """Links by the ids and versions of their ends, and their kinds."""
     with bank._rows.reading() as reading:
-        rows: list[tuple[Any, ...]] = reading.connection.execute(
-            "SELECT s.id, s.version, t.id, t.version, l.kind FROM links l"
-            " JOIN memories s ON s.ordinal = l.source JOIN memories t ON t.ordinal = l.target"
-        ).fetchall()
+        rows: list[tuple[Any, ...]] = (
+            connection_of(reading)
+            .execute(
+                "SELECT s.id, s.version, t.id, t.version, l.kind FROM links l"
+                " JOIN memories s ON s.ordinal = l.source JOIN memories t ON t.ordinal = l.target"
+            )
+            .fetchall()
+        )
     return sorted((str(s), int(v), str(t), int(w), str(k)) for s, v, t, w, k in rows)
 
 
@@ -405,7 +410,7 @@ def test_a_bank_that_goes_over_to_another_embedder_encodes_both_wordings(
         other = StubEmbedder(dimension=16, name="other")
         bank.reembed(other)
         with bank._rows.reading() as reading:
-            codes = reading.connection.execute("SELECT DISTINCT codes FROM vectors").fetchall()
+            codes = connection_of(reading).execute("SELECT DISTINCT codes FROM vectors").fetchall()
         assert len(codes) == 3
         assert {each for each in links(bank) if each[4] != "semantic"} == {
             each for each in joined if each[4] != "semantic"

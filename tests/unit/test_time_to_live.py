@@ -6,12 +6,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import InputError, NotFoundError
 from simonides.records.kind import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from simonides.bank import Bank
@@ -179,7 +181,7 @@ def test_what_is_to_be_erased_is_gone_for_every_viewpoint(bank: Bank, clock: Fro
 
 def _rows(bank: Bank) -> list[bytes]:
     with bank._rows.reading() as reading:
-        return [str(text).encode() for (text,) in reading.connection.execute("SELECT text FROM episodes")]
+        return [str(text).encode() for (text,) in connection_of(reading).execute("SELECT text FROM episodes")]
 
 
 def test_a_dry_run_says_what_is_due_and_does_nothing(bank: Bank, clock: FrozenClock) -> None:
@@ -463,6 +465,117 @@ def test_two_that_are_to_be_erased_are_erased_when_the_later_one_is(bank: Bank, 
     assert found(bank) == [FACT]
     clock.advance(seconds=HOUR)
     assert [(step.action, step.memory) for step in bank.maintain().steps] == [("erase", memory)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda bank, memory: bank.get_memory(memory),
+        lambda bank, memory: bank.history(memory),
+        lambda bank, memory: bank.source(memory),
+        lambda bank, memory: bank.moves(memory),
+        lambda bank, memory: bank.why_not(memory, "guest code", profile="lexical"),
+        lambda bank, memory: bank.quarantine(memory),
+        lambda bank, memory: bank.release(memory),
+        lambda bank, memory: bank.pin(memory),
+        lambda bank, memory: bank.pin(memory, pinned=False),
+        lambda bank, memory: bank.pin(memory, always=True),
+        lambda bank, memory: bank.invalidate(memory),
+        lambda bank, memory: bank.update_memory(memory, text=OTHER),
+        lambda bank, memory: bank.update_memory(memory, tags=["gate"]),
+        lambda bank, memory: bank.update_memory(memory, kind="quarantine"),
+        lambda bank, memory: bank.used(memory),
+        lambda bank, memory: bank.queue_enrichment(memory),
+    ],
+)
+@pytest.mark.parametrize("quarantined", [False, True])
+def test_what_is_due_to_be_erased_is_there_for_no_call(
+    bank: Bank, clock: FrozenClock, call: Callable[[Bank, str], object], *, quarantined: bool
+) -> None:
+    memory, other = bank.retain([{"text": FACT, "ttl": HOUR, "on_expiry": "erase"}, {"text": OTHER}])
+    if quarantined:
+        bank.quarantine(memory)
+    clock.advance(seconds=HOUR)
+    writes = bank.last_write()
+    with pytest.raises(NotFoundError):
+        call(bank, memory)
+    assert bank.last_write() == writes
+    assert bank.forget([memory, other]) == 2
+    assert bank.stats()["memories"] == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        (lambda bank, memory: bank.quarantine(memory), 1),
+        (lambda bank, memory: bank.invalidate(memory), None),
+        (lambda bank, memory: bank.update_memory(memory, tags=["gate"]).tags, ("gate",)),
+        (lambda bank, memory: bank.queue_enrichment(memory), 1),
+    ],
+)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_is_due_to_be_archived_is_there_and_stays_hidden(
+    bank: Bank, clock: FrozenClock, call: Callable[[Bank, str], object], answer: object, *, recorded: bool
+) -> None:
+    (memory,) = bank.retain(FACT, ttl=HOUR)
+    clock.advance(seconds=HOUR)
+    if recorded:
+        bank.maintain()
+    assert call(bank, memory) == answer
+    clock.advance(seconds=1)
+    assert found(bank) == []
+    assert bank.maintain().steps == () or bank.get_memory(memory).archived
+    assert bank.get_memory(memory).archived
+    assert found(bank) == []
+
+
+def test_a_principal_forgets_what_is_due_to_be_erased(store: Store, clock: FrozenClock) -> None:
+    ines, bo = store.bank("shared", principal="ines"), store.bank("shared", principal="bo")
+    (memory,) = ines.retain(FACT, acl=["ines"], ttl=HOUR, on_expiry="erase")
+    clock.advance(seconds=HOUR)
+    assert (bo.forget(memory), ines.forget(memory)) == (0, 1)
+    assert store.bank("shared").stats()["memories"] == 0
+
+
+@pytest.mark.durable
+@pytest.mark.parametrize("by", ["purge", "forget_where", "maintenance"])
+def test_of_what_was_erased_at_its_end_a_purge_leaves_no_byte(
+    store: Store, clock: FrozenClock, by: str
+) -> None:
+    bank = store.bank("diary")
+    bank.start_audit()
+    secret, new = "Zimtstern", "Quarkwurf"
+    (memory,) = bank.retain(
+        f"The guest code of the gate is {secret}.", ttl="1h", on_expiry="erase", source=f"{secret}.md",
+        tags=[secret.lower()], metadata={"of": secret},
+    )  # fmt: skip
+    bank.retain(OTHER)
+    bank.update_memory(memory, text=f"The guest code of the gate is {new}.")
+    bank.pin(memory)
+    bank.invalidate(memory)
+    bank.recall(f"{secret} {new}")
+    bank.put_records("notes", [{"path": [secret], "value": {"is": new * 9_000}, "text": new, "ttl": 60}])
+    assert len(bank.history(memory)) == 4
+    told = bank.audit_entries(1)[0].number
+    clock.advance(seconds=HOUR)
+    if by == "forget_where":
+        assert bank.forget_where(source="no such", purge=True).status == "complete"
+    else:
+        if by == "maintenance":
+            assert [step.action for step in bank.maintain().steps] == ["erase", "erase"]
+        assert bank.purge() == "complete"
+    stats = bank.stats()
+    assert (stats["memories"], stats["versions"], stats["with_vector"]) == (1, 1, 1)
+    assert bank.verify().ok
+    assert bank.audit_verify().ok
+    assert any(entry.first <= entry.last for entry in bank.audit_entries() if entry.number > told)
+    assert secret not in str(bank.audit_entries())
+    store.close()
+    for path in bank._rows.folder.parent.rglob("*"):
+        if path.is_file():
+            body = path.read_bytes().lower()
+            for word in (secret, new):
+                assert word.lower().encode() not in body, (word, path.name)
 
 
 @pytest.mark.fault("N49")

@@ -45,3 +45,11 @@ class RecallJob:
             "recall": None if self.recall is None else self.recall.to_dict(trace=trace),
             "max_tokens": self.max_tokens,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJob:
+    """One job: what was asked, and what the helpers gave (JSON); ``None`` = they were not asked yet."""
+
+    request: str
+    texts: str | None

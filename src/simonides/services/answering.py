@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
     from pathlib import Path
 
-    from simonides.backends.embedded.bank import Reading
     from simonides.index.view import BankView
     from simonides.protocols import Embedder, SparseEncoder
     from simonides.recall.arguments import RecallRequest
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from simonides.records.query import Filters
     from simonides.records.recall import Recall
     from simonides.services.context import BankContext
+    from simonides.storage.reader import Reader
 
 _log = logging.getLogger("simonides")
 
@@ -72,7 +72,7 @@ class Answering:
         view: BankView,
         request: RecallRequest,
         options: SearchOptions,
-        reading: Reading,
+        reading: Reader,
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
         """Run the pipeline with the models that the plan needs; the trace says which are missing."""
@@ -112,7 +112,7 @@ class Answering:
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
 
-    def _tools(self, plan: Plan, reading: Reading, seed: int) -> tuple[Tools, list[str]]:
+    def _tools(self, plan: Plan, reading: Reader, seed: int) -> tuple[Tools, list[str]]:
         """The tools that the stages of a plan get, and why some of them are missing."""
         parts = self.context.parts
         refiners = {step.technique for step in plan.refiners}
@@ -140,7 +140,7 @@ class Answering:
         )
         return tools, [f"{model}: {reason}" for model, reason in missing if reason]
 
-    def _usable_embedder(self, plan: Plan, reading: Reading) -> tuple[Embedder | None, str]:
+    def _usable_embedder(self, plan: Plan, reading: Reader) -> tuple[Embedder | None, str]:
         """The embedder for this plan and this bank, or ``None`` and the reason."""
         if not any(step.technique == "embedding" for step in plan.understanders):
             return None, ""
@@ -150,7 +150,7 @@ class Answering:
             return None, mismatch(model.name, model.dimension, embedder)
         return embedder, problem
 
-    def _usable_sparse(self, plan: Plan, reading: Reading) -> tuple[SparseEncoder | None, str]:
+    def _usable_sparse(self, plan: Plan, reading: Reader) -> tuple[SparseEncoder | None, str]:
         """The sparse encoder for this plan and this bank, or ``None`` and the reason."""
         if not any(step.technique == "sparse_terms" for step in plan.understanders):
             return None, ""

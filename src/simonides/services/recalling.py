@@ -7,7 +7,6 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.upkeep import read_evidence
 from simonides.errors import InputError, ModelError, NotFoundError, StoreError
 from simonides.index.warming import touch
 from simonides.options import RECALL_DEFAULTS
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from simonides.backends.embedded.bank import Reading
     from simonides.recall.pipeline import Plan
     from simonides.records.recall import Recall
     from simonides.services.context import BankContext
+    from simonides.storage.reader import Reader
 
 _log = logging.getLogger("simonides")
 
@@ -141,10 +140,10 @@ class Recalling:
             returned.append((answer.context, (*answer.hits, *answer.standing)[0].id))
         self.context.answers.remember(*returned)
 
-    def _evidence(self, reading: Reading, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
+    def _evidence(self, reading: Reader, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
         """The sources behind the consolidated observations of an answer, as they were known then."""
         found = {}
-        held = read_evidence(reading.connection, known_at)
+        held = reading.evidence(known_at)
         for memory in (hit.memory for hit in answer.hits if hit.memory.consolidated):
             root = int(reading.snapshot.column("root")[memory.ordinal])
             sources = []

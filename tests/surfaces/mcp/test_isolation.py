@@ -27,6 +27,7 @@ _VALUES: dict[str, Any] = {
     "items": ["Figs need water."],
     "query": "Where does Zephyrine Quillmoor keep the canary?",
     "tags": ["t"],
+    "ttl": "30d",
     "task": "Where does Zephyrine Quillmoor keep the canary?",
 }
 _EVERY = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.errors import InputError
 from simonides.index.quantise import quantise, quantise_rows
@@ -171,7 +172,7 @@ def test_tokens_are_stored_as_retain_stores_them(
     store.bank("other").retain(TEXTS)
     for name in ("default", "other"):
         with store.bank(name)._rows.reading() as reading:
-            rows = reading.connection.execute("SELECT codes FROM token_codes ORDER BY ordinal").fetchall()
+            rows = connection_of(reading).execute("SELECT codes FROM token_codes ORDER BY ordinal").fetchall()
         assert len(rows) == 40
         if name == "default":
             mine = rows

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.records.extraction import Cause, EntityKind, Extraction, Mention, Relation, TimeMention
 from simonides.records.interval import FOREVER, Interval, Precision, parse_time
@@ -626,7 +627,7 @@ def test_the_index_knows_of_links_that_were_made_later(desk: OpenDesk, small_bul
     open_desk.bank.settle(10)
     with open_desk.bank._rows.reading() as reading:
         after = len(reading.snapshot.graph.newer_links)
-        assert after == reading.connection.execute("SELECT count(*) FROM links").get
+        assert after == connection_of(reading).execute("SELECT count(*) FROM links").get
     assert before < after
 
 

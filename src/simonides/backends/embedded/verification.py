@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from simonides.backends.embedded.change_log import Meta
     from simonides.index.files import FileLayer
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.storage.reader import Meta
 
 _MOST_REPORTED = 20
 

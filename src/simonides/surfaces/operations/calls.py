@@ -39,7 +39,7 @@ def _given(options: Mapping[str, Any]) -> Answer:
 
 def _asked(options: Mapping[str, Any]) -> Answer:
     """Options of ``Bank.recall``; a budget of ``null`` is none, not the default one."""
-    return {n: value for n, value in options.items() if value is not None or n == "max_tokens"}
+    return {name: value for name, value in options.items() if value is not None or name == "max_tokens"}
 
 
 def retain(bank: Bank, **options: Any) -> Answer:

@@ -22,9 +22,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 
 import simonides
-from simonides.backends.embedded.left_over import sweep_store
 from simonides.deprecations import OPERATIONS as OLD_OPERATIONS
 from simonides.retain.quiet_errors import hidden
+from simonides.storage.folder import sweep_store
 from simonides.surfaces.operations.table import OPERATIONS, Verb
 from simonides.surfaces.rest.disk import disk_problems
 from simonides.surfaces.rest.document import completed, described, problems

@@ -7,7 +7,6 @@ import json
 import re
 import tempfile
 import time
-from contextlib import nullcontext
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import quote
@@ -17,7 +16,7 @@ from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotati
 from simonides.deprecations import SINCE
 from simonides.errors import InputError
 from simonides.files import disk_errors
-from simonides.retain.quiet_errors import hush, quiet_errors
+from simonides.retain.quiet_errors import hush
 from simonides.surfaces.operations.calls import PAGE_BYTES
 from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.disk import Spool, check_room
@@ -28,7 +27,7 @@ from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.rest.writing import file_response, json_response, lines_response, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
     from pathlib import Path
 
     from starlette.responses import Response
@@ -109,10 +108,7 @@ class _Handler:
 
     async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
         values = await self._values(request, held)
-        for name in request.path_params.keys() - {"bank"}:
-            if name in values:
-                raise MalformedError(name, "stands in the path already; leave it out")
-            values[name] = request.path_params[name]
+        values |= self._from_path(request, values.keys())
         bind = partial(self._bind, values)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bind)
@@ -168,12 +164,19 @@ class _Handler:
             values["idempotency_key"] = key
         return values
 
+    def _from_path(self, request: Request, given: Collection[str]) -> dict[str, Any]:
+        named = {name: value for name, value in request.path_params.items() if name != "bank"}
+        for name in named:
+            if name in given:
+                raise MalformedError(name, "stands in the path already; leave it out")
+        return named
+
     def _bind(self, values: Mapping[str, Any]) -> Any:
         try:
-            redact = self._dispatcher.store.redact
-            with nullcontext() if redact == "off" else quiet_errors(redact, values):
-                request = self._operation.bind(values)
+            request = self._operation.bind(values)
         except InputError as error:
+            if self._dispatcher.store.redact != "off":
+                hush(error, values)
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
         if self._operation.name == "create_bank" and (
             "/" in request["name"] or request["name"] in {".", ".."}
