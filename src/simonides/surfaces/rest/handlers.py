@@ -27,7 +27,7 @@ from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.rest.writing import file_response, json_response, lines_response, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
     from pathlib import Path
 
     from starlette.responses import Response
@@ -108,7 +108,10 @@ class _Handler:
 
     async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
         values = await self._values(request, held)
-        values |= self._from_path(request, values.keys())
+        for name in request.path_params.keys() - {"bank"}:
+            if name in values:
+                raise MalformedError(name, "stands in the path already; leave it out")
+            values[name] = request.path_params[name]
         bind = partial(self._bind, values)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bind)
@@ -163,13 +166,6 @@ class _Handler:
                 raise InputError("idempotency_key", "differs from the Idempotency-Key header")
             values["idempotency_key"] = key
         return values
-
-    def _from_path(self, request: Request, given: Collection[str]) -> dict[str, Any]:
-        named = {name: value for name, value in request.path_params.items() if name != "bank"}
-        for name in named:
-            if name in given:
-                raise MalformedError(name, "stands in the path already; leave it out")
-        return named
 
     def _bind(self, values: Mapping[str, Any]) -> Any:
         try:

@@ -100,14 +100,14 @@ class Grant:
                 f"(--bank '{EVERY_BANK}'), or one that allows to {Verb.ADMIN}"
             )
 
-    def check_memory(self, operation: Operation, memory: str | None, bank: Bank) -> None:
-        """Nothing, where the memory that is to be changed may be.
+    def check_memory(self, memory: str | None, bank: Bank) -> None:
+        """Nothing, where the memory that is to be changed may be; for operations that ``alter`` one.
 
         Raises:
             ForbiddenError: it is a standing one, which every context may begin with.
             NotFoundError: there is no such memory that the caller may read.
         """
-        if not operation.alters or Verb.ADMIN in self.verbs:
+        if Verb.ADMIN in self.verbs:
             return
         if memory is not None and bank.get_memory(memory).standing:
             raise ForbiddenError(
