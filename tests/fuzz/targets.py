@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import httpx
+from tests.query_printer import print_query
 
 import simonides
 from simonides.profiles.loader import load_profile
@@ -23,7 +24,7 @@ from simonides.surfaces.serving.tokens import TokenStore
 from simonides.testing.clock import FrozenClock
 from simonides.text.analyser import TextAnalyser
 from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match, print_query
+from simonides.text.query_dsl.printer import compile_match
 from simonides.text.split import split_document
 from simonides.text.times.expressions import find_times
 from simonides.text.tokenise import tokenise

@@ -13,7 +13,6 @@ for reporting by a hash of its words, whatever it is asked of, so the halves sha
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from dataclasses import dataclass, replace
@@ -48,7 +47,6 @@ class Asked:
         text: what is asked.
         kind: see the module.
         answerable: whether the corpus holds the answer.
-        for_fitting: whether numbers may be chosen by it; the others are reported.
         gold, acceptable: keys of the items that answer it, and that may be found too.
     """
 
@@ -56,7 +54,6 @@ class Asked:
     text: str
     kind: str
     answerable: bool
-    for_fitting: bool
     gold: tuple[str, ...] = ()
     acceptable: tuple[str, ...] = ()
 
@@ -78,14 +75,11 @@ def all_questions(datasets: Sequence[Dataset], analyser: Analyser) -> tuple[Aske
     found: list[Asked] = []
     for dataset, corpus, questions in corpora:
         for question in questions:
-            first = is_for_fitting(question.text)
             if not question.answerable:
                 kind = question.category if question.category in KINDS else ADVERSARIAL
-                found.append(Asked(corpus.name, question.text, kind, False, first))
+                found.append(Asked(corpus.name, question.text, kind, False))
                 continue
-            whole = Asked(
-                corpus.name, question.text, dataset.name, True, first, question.gold, question.acceptable
-            )
+            whole = Asked(corpus.name, question.text, dataset.name, True, question.gold, question.acceptable)
             found.append(whole)
             short = key_words(question.text, analyser)
             if short != question.text:
@@ -94,13 +88,8 @@ def all_questions(datasets: Sequence[Dataset], analyser: Analyser) -> tuple[Aske
     for dataset in datasets:
         turns = cycle(corpus.name for corpus, _ in dataset.corpora)
         for kind, texts in off_topic_questions().items():
-            found.extend(Asked(next(turns), text, kind, False, is_for_fitting(text)) for text in texts)
+            found.extend(Asked(next(turns), text, kind, False) for text in texts)
     return tuple(found)
-
-
-def is_for_fitting(text: str) -> bool:
-    """Whether a question belongs to the half by which weights are chosen."""
-    return hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 2 == 0
 
 
 def key_words(text: str, analyser: Analyser) -> str:
@@ -130,7 +119,7 @@ def _asked_elsewhere(
             if others:
                 other = others[turn % len(others)]
                 turn += 1
-                yield Asked(other, question.text, ELSEWHERE, False, is_for_fitting(question.text))
+                yield Asked(other, question.text, ELSEWHERE, False)
 
 
 def _words(corpus: Corpus) -> frozenset[str]:

@@ -297,11 +297,6 @@ def list_models() -> tuple[ModelStatus, ...]:
     return tuple(embedder_status(record.name) for record in CATALOGUE)
 
 
-def list_rerankers() -> tuple[ModelStatus, ...]:
-    """The status of every reranker of the catalogue, in its order."""
-    return tuple(embedder_status(record.name) for record in RERANKERS)
-
-
 def list_sparse() -> tuple[ModelStatus, ...]:
     """The status of every sparse encoder of the catalogue, in its order."""
     return tuple(embedder_status(record.name) for record in SPARSE)

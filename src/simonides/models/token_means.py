@@ -1,8 +1,8 @@
 """The mean token vector of a model: a constant that is shipped with it, never learned from a bank.
 
 Token vectors of one model all lean the same way; less their mean, the signs of a token tell more. A mean
-learned from a bank would let every row change the scores of all others, so it is computed once: over the
-tokens of the router's example queries, which are package data and no evaluation data (``make_token_mean``).
+learned from a bank would let every row change the scores of all others, so it was computed once: over the
+uncentred tokens of the router's example queries, which are package data and no evaluation data.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 _FOLDER = "token_means"
@@ -27,13 +25,3 @@ def token_mean(model: str, dimension: int) -> NDArray[np.float32]:
         return np.zeros(dimension, np.float32)
     mean = np.frombuffer(path.read_bytes(), "<f4").astype(np.float32)
     return mean if len(mean) == dimension else np.zeros(dimension, np.float32)
-
-
-def make_token_mean(tokens: Sequence[NDArray[np.float32]]) -> bytes:
-    """The content of a model's file.
-
-    Args:
-        tokens: unit token vectors per text, none of them centred.
-    """
-    mean: NDArray[np.float64] = np.concatenate(tokens).astype(np.float64).mean(axis=0)
-    return mean.astype("<f4").tobytes()

@@ -37,7 +37,7 @@ def judged(
     no_match: bool = False,
     balanced: int = 1,
 ) -> Judged:
-    asked = Asked("c", "?", kind, bool(gold), False, gold, acceptable)
+    asked = Asked("c", "?", kind, bool(gold), gold, acceptable)
     keys = () if no_match else tuple(key for key, _ in hits)
     given = {
         "wide": Given(keys, 10 * len(keys)),

@@ -390,11 +390,6 @@ class PutRecords:
         s.SWITCH, "Add each below its path, numbered after the last one there.", default=False
     )
 
-    @property
-    def erases(self) -> bool:
-        """Whether a value may be erased for one of the records."""
-        return not self.append and any(record.get("replaces") != [] for record in self.records)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveRecords:

@@ -1,29 +1,15 @@
-"""Writes an expression down again: as a query, and as the match string that its words compile to."""
+"""Compiles an expression to the match string of its words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simonides.records.expression import Clause, Group, Operator, Token, TokenKind, words_of
+from simonides.records.expression import Group, Operator, Token, TokenKind, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simonides.records.expression import Expression, Part
-
-_EMPTY_PHRASE = '""'
-
-
-def print_query(expression: Expression) -> str:
-    """A query that parses to the same tokens, in the syntax that *expression* needs.
-
-    An expression that dropped no word, yet shows no quote, operator or parenthesis, gets an empty phrase at
-    its end, which says so and asks for nothing.
-    """
-    printed = _print(expression.tokens)
-    if expression.has_operators and not any(map(_shows_structure, expression.tokens)):
-        return f"{printed} {_EMPTY_PHRASE}".lstrip()
-    return printed
 
 
 def compile_match(expression: Expression) -> str:
@@ -33,22 +19,6 @@ def compile_match(expression: Expression) -> str:
     memory, not words, so they are left out; empty = there is nothing to search by words.
     """
     return _compile(expression.tokens)
-
-
-def _print(parts: Sequence[Part]) -> str:
-    return " ".join(
-        f"{part.operator} {_surface(part)}" if part.operator is not None else _surface(part) for part in parts
-    )
-
-
-def _surface(part: Part) -> str:
-    match part:
-        case Group():
-            return f"({_print(part.parts)})"
-        case Clause():
-            return f'{part.name}:"{part.value}"'
-        case _:
-            return _token(part)
 
 
 def _token(token: Token) -> str:
@@ -65,11 +35,3 @@ def _compile(parts: Sequence[Part]) -> str:
             pieces.append("AND NOT" if operator is Operator.NOT else operator.value)
         pieces.append(f"({_compile(part.parts)})" if isinstance(part, Group) else _token(part))
     return " ".join(pieces)
-
-
-def _shows_structure(part: Part) -> bool:
-    return (
-        isinstance(part, Group)
-        or part.operator is not None
-        or (isinstance(part, Token) and part.kind is TokenKind.PHRASE)
-    )

@@ -33,14 +33,12 @@ class Phrase:
         kind: of it.
         value: folded.
         qualifier: what stands behind it and narrows it, folded.
-        preposition: what stood before it.
     """
 
     found: tuple[Word, ...]
     kind: str
     value: str
     qualifier: str
-    preposition: str = ""
 
     @property
     def vague(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simonides.lifecycle.lasting import lasting_days
+from bench.lifecycle import lasting_days
+
 from simonides.lifecycle.thresholds import Thresholds, read_thresholds
 from simonides.profiles.loader import load_lifecycle
 
