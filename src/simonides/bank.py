@@ -18,15 +18,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from simonides.backends.embedded.digest import content_key
-from simonides.backends.embedded.expiry import ERASE, EXPIRE, expire_due, moments_ended, roots_due
+from simonides.backends.embedded.expiry import expire_due, moments_ended, roots_due
 from simonides.backends.embedded.export_format import check_file, read_records
-from simonides.backends.embedded.forgetting import Selection
-from simonides.backends.embedded.jobs import ENRICH
-from simonides.backends.embedded.recall_audit import Told
-from simonides.backends.embedded.transaction import mismatch, sparse_mismatch
 from simonides.backends.embedded.upkeep import read_evidence, read_moves
-from simonides.backends.embedded.verification import VerifyReport
 from simonides.errors import (
     ConflictError,
     EmbedderMismatchError,
@@ -43,10 +37,11 @@ from simonides.forking import Origin, refused_after_fork
 from simonides.index.view import LENIENT, Ended, look
 from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
-from simonides.lifecycle.maintaining import MOST_STEPS, maintain
+from simonides.lifecycle.maintaining import maintain
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
 from simonides.lifecycle.reembedding import abandon, reembed
 from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
+from simonides.lifecycle.step import MOST_STEPS
 from simonides.lifecycle.thresholds import read_thresholds
 from simonides.lifecycle.undoing import note_stale, undo
 from simonides.lifecycle.wording import Writer
@@ -69,8 +64,12 @@ from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, he
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
+from simonides.records.audit import Told, VerifyReport
 from simonides.records.diff import Diff, compare
+from simonides.records.draft import content_key
+from simonides.records.enrichment import ENRICH
 from simonides.records.exchange import Imported
+from simonides.records.expiry import ERASE, EXPIRE
 from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_switch, clean_text, shown
 from simonides.records.interval import (
     FOREVER,
@@ -82,10 +81,11 @@ from simonides.records.interval import (
 )
 from simonides.records.keyed_record import MOST_RECORDS
 from simonides.records.kind import Kind
-from simonides.records.model_identity import ModelIdentity
+from simonides.records.model_identity import ModelIdentity, mismatch, sparse_mismatch
 from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
 from simonides.records.recall_job import DONE, PENDING, RecallJob
+from simonides.records.receipt import Selection
 from simonides.records.state import PINNED, STANDING
 from simonides.records.time_to_live import ERASE as FORGET
 from simonides.records.time_to_live import ON_EXPIRY, TimeToLive, read_ttl
@@ -122,12 +122,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.auditing import AuditReport, Entry
     from simonides.backends.embedded.bank import EmbeddedBank, Reading
-    from simonides.backends.embedded.reading import EntityCount
-    from simonides.backends.embedded.transaction import Entity, WriteTransaction
+    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.index.view import BankView
-    from simonides.lifecycle.briefing import Brief
     from simonides.lifecycle.reembedding import ReembedReport
     from simonides.lifecycle.staleness import DeadReference
     from simonides.lifecycle.step import MaintenanceReport
@@ -148,8 +145,11 @@ if TYPE_CHECKING:
     from simonides.recall.arguments import RecallRequest
     from simonides.recall.pipeline import Plan, Submits
     from simonides.recall.refining.mlp import Network
+    from simonides.records.audit import AuditReport, Entry
+    from simonides.records.brief import Brief
     from simonides.records.draft import Draft, Prepared
     from simonides.records.enrichment import EnrichReport
+    from simonides.records.entity import Entity, EntityCount
     from simonides.records.exchange import Counts, Restored, Synced
     from simonides.records.explanation import WhyNot
     from simonides.records.extraction import Extraction
@@ -1869,7 +1869,7 @@ class Bank:
         encoder, problem = self._around.sparse()
         name, fingerprint = reading.sparse_encoder()
         if encoder is not None and fingerprint not in {"", encoder.fingerprint}:
-            return None, sparse_mismatch(name, encoder)
+            return None, sparse_mismatch(name, encoder.name)
         return encoder, problem
 
     def get(self, memory: str) -> Memory:

@@ -21,7 +21,8 @@ import simonides
 from simonides.errors import ProfileError
 from simonides.index.view import look
 from simonides.models.catalogue import CATALOGUE
-from simonides.profiles.loader import list_profiles, load_profile
+from simonides.profiles import list_profiles
+from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.explaining import explain
 from simonides.recall.pipeline import Plan, run

@@ -9,7 +9,8 @@ import pytest
 from tests.conformance.test_helix import recalled
 
 import simonides
-from simonides.profiles.loader import list_profiles, load_profile
+from simonides.profiles import list_profiles
+from simonides.profiles.loader import load_profile
 from simonides.testing.embedder import StubTokenEmbedder
 
 if TYPE_CHECKING:

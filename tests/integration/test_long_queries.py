@@ -10,7 +10,7 @@ import pytest
 
 import simonides
 from simonides.errors import InputError
-from simonides.profiles.loader import list_profiles
+from simonides.profiles import list_profiles
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

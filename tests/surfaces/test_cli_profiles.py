@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.profiles.loader import list_profiles, load_profile
+from simonides.profiles import list_profiles
+from simonides.profiles.loader import load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -75,8 +75,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = simonides.memorise
 
 
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    code = f"import sys, simonides; print(sorted(set(sys.modules) & set({HEAVY!r})))"
+@pytest.mark.parametrize("name", ["__version__", "Memory", "connect"])
+def test_the_package_its_records_and_the_client_of_a_server_load_nothing_heavy(name: str) -> None:
+    code = f"import sys, simonides; simonides.{name}; print(sorted(set(sys.modules) & set({HEAVY!r})))"
 
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

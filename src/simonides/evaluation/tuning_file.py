@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
 from simonides.files import SHARED, write_file
+from simonides.profiles import list_profiles
 from simonides.profiles.describing import as_toml, toml_key, toml_value
-from simonides.profiles.loader import describe_profile, list_profiles
+from simonides.profiles.loader import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

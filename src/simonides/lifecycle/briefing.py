@@ -15,13 +15,13 @@ Deterministic: same bank, task, clock and profile, same text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.lifecycle.decay import DAY
 from simonides.recall.refining.boosting import first_recorded
+from simonides.records.brief import Brief
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind
 
@@ -41,32 +41,6 @@ SHARES = {"Pinned": 1.0, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.
 """How much of what is left of the budget a section may use when its turn comes, if a later one has lines."""
 
 _MOST_CHANGES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """A hand-over.
-
-    Attributes:
-        text: Markdown within the budget; empty when nothing is known or fits.
-        tokens: of the text, by the store's counter.
-        sections: title → ids, in the order of the text.
-        omitted: ids that found no room.
-    """
-
-    text: str
-    tokens: int
-    sections: Mapping[str, tuple[str, ...]]
-    omitted: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "text": self.text,
-            "tokens": self.tokens,
-            "sections": {title: list(ids) for title, ids in self.sections.items()},
-            "omitted": list(self.omitted),
-        }
 
 
 def newest_first(view: BankView, rows: NDArray[np.int64] | None = None) -> list[Memory]:

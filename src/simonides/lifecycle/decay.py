@@ -14,14 +14,14 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simonides.backends.embedded.upkeep import Standing
     from simonides.lifecycle.thresholds import Thresholds
+    from simonides.records.versions import CurrentVersion
 
 DAY = 86_400_000_000
 """Microseconds."""
 
 
-def half_life_days(memory: Standing, thresholds: Thresholds) -> float | None:
+def half_life_days(memory: CurrentVersion, thresholds: Thresholds) -> float | None:
     """Days in which half of a memory fades; ``None`` = it never does."""
     days, rule = thresholds.half_life_days.get(memory.kind), thresholds.archive
     if days is None or rule is None:
@@ -30,7 +30,7 @@ def half_life_days(memory: Standing, thresholds: Thresholds) -> float | None:
     return days * slowed / (1.0 + rule.distrust * (1.0 - memory.trust))
 
 
-def age_days(memory: Standing, now: int, returned_at: int | None = None) -> float:
+def age_days(memory: CurrentVersion, now: int, returned_at: int | None = None) -> float:
     """Days since a memory was last of use, came back from the archive, or was first recorded."""
     latest = max(memory.first_recorded, memory.last_access or 0, returned_at or 0)
     return max(0, now - latest) / DAY

@@ -24,8 +24,8 @@ from simonides.records.state import CONSOLIDATED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from simonides.backends.embedded.upkeep import Standing
     from simonides.lifecycle.sameness import Words
+    from simonides.records.versions import CurrentVersion
 
 BANDS = 12
 BAND_NUMBERS = 5
@@ -72,7 +72,7 @@ class Group:
 
 
 def make_groups(
-    standing: Iterable[Standing],
+    standing: Iterable[CurrentVersion],
     statements: Sequence[tuple[int, str, int, str, bool]],
     whole: Callable[[int], int],
     text_of: Callable[[int], str],
@@ -103,7 +103,7 @@ def make_groups(
     return [group for group in (*by_statement, *by_words) if len(group.members) > 1]
 
 
-def _member(memory: Standing) -> Member:
+def _member(memory: CurrentVersion) -> Member:
     return Member(
         memory.root, memory.ordinal, memory.id, memory.valid_from, memory.valid_to,
         memory.trust * memory.confidence, memory.confidence, memory.trust, memory.salience,
@@ -111,7 +111,7 @@ def _member(memory: Standing) -> Member:
     )  # fmt: skip
 
 
-def _scope(memory: Standing) -> tuple[object, ...]:
+def _scope(memory: CurrentVersion) -> tuple[object, ...]:
     happened = memory.occurred if memory.kind == Kind.EPISODIC else None
     return memory.acl, memory.project, memory.speaker, happened
 
@@ -158,7 +158,7 @@ class _Bands:
             lambda ordinal: read_words(text_of(ordinal))
         )
 
-    def add(self, memory: Standing, member: Member, scope: tuple[object, ...]) -> None:
+    def add(self, memory: CurrentVersion, member: Member, scope: tuple[object, ...]) -> None:
         """Put a memory into the first group that says the same, or let it lead one of its own."""
         words = read_words(memory.text)
         if words.asks or not memory.signature:
@@ -178,7 +178,7 @@ class _Bands:
 
     def _lead(
         self,
-        memory: Standing,
+        memory: CurrentVersion,
         member: Member,
         keys: Sequence[tuple[object, ...]],
         against: Sequence[int],

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.expiry import ERASE, expire_due, read_due
+from simonides.backends.embedded.expiry import expire_due, read_due
 from simonides.backends.embedded.upkeep import read_moves, read_standing
 from simonides.lifecycle.moving import Moves, archivings, promotions, returns
 from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
-from simonides.lifecycle.step import MaintenanceReport, Step
+from simonides.lifecycle.step import MOST_STEPS, MaintenanceReport, Step
 from simonides.lifecycle.wording import MOST_TOLD, word
+from simonides.records.expiry import ERASE
 from simonides.records.interval import latest_recorded
 from simonides.records.state import ALL_STATES, ARCHIVED
 
@@ -29,16 +30,13 @@ if TYPE_CHECKING:
     import apsw
 
     from simonides.backends.embedded.bank import EmbeddedBank
-    from simonides.backends.embedded.expiry import Due
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.thresholds import Thresholds
     from simonides.lifecycle.wording import Wording, Writer
+    from simonides.records.expiry import Due
 
 AT_ONCE = 64
 """Steps in one transaction."""
-
-MOST_STEPS = 10_000
-"""Of one run, unless its caller says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ from simonides.records.state import ARCHIVED, CONSOLIDATED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simonides.backends.embedded.upkeep import Standing
     from simonides.lifecycle.thresholds import Thresholds
     from simonides.records.move import Move
+    from simonides.records.versions import CurrentVersion
 
 MINUTE = 60_000_000
 """Microseconds."""
@@ -53,7 +53,7 @@ class Moves:
 
 
 def promotions(
-    standing: Iterable[Standing], thresholds: Thresholds, before: Moves, now: int
+    standing: Iterable[CurrentVersion], thresholds: Thresholds, before: Moves, now: int
 ) -> Iterator[Step]:
     """Steps that move memories up; a memory that qualifies twice moves twice at once."""
     for memory in standing:
@@ -69,7 +69,7 @@ def promotions(
             yield Step("promote", memory.id, memory.layer, layer, "; ".join(reasons))
 
 
-def _to_episodic(memory: Standing, thresholds: Thresholds, now: int) -> tuple[Layer, str]:
+def _to_episodic(memory: CurrentVersion, thresholds: Thresholds, now: int) -> tuple[Layer, str]:
     rule, reason = thresholds.episodic, ""
     if rule is not None:
         minutes = max(0, now - memory.first_recorded) / MINUTE
@@ -80,7 +80,7 @@ def _to_episodic(memory: Standing, thresholds: Thresholds, now: int) -> tuple[La
     return Layer.EPISODIC, reason
 
 
-def _to_semantic(memory: Standing, thresholds: Thresholds) -> tuple[Layer, str]:
+def _to_semantic(memory: CurrentVersion, thresholds: Thresholds) -> tuple[Layer, str]:
     rule, reason = thresholds.semantic, ""
     if rule is not None and memory.salience >= rule.salience and memory.accesses >= rule.accesses:
         reason = (
@@ -90,7 +90,7 @@ def _to_semantic(memory: Standing, thresholds: Thresholds) -> tuple[Layer, str]:
     return Layer.SEMANTIC, reason
 
 
-def returns(standing: Iterable[Standing], before: Moves, now: int) -> Iterator[Step]:
+def returns(standing: Iterable[CurrentVersion], before: Moves, now: int) -> Iterator[Step]:
     """Steps that bring back what a run archived whose clock stood ahead of *now*.
 
     Where the memory itself was recorded after *now*, it is the present clock that is wrong.
@@ -110,7 +110,7 @@ def returns(standing: Iterable[Standing], before: Moves, now: int) -> Iterator[S
 
 
 def archivings(
-    standing: Iterable[Standing], thresholds: Thresholds, before: Moves, now: int
+    standing: Iterable[CurrentVersion], thresholds: Thresholds, before: Moves, now: int
 ) -> Iterator[Step]:
     """Steps that put memories away."""
     rule = thresholds.archive

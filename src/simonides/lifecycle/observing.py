@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from simonides.backends.embedded.transaction import Stored, WriteTransaction
+    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.grouping import Group, Member
     from simonides.lifecycle.thresholds import ObservationRule
     from simonides.records.draft import Prepared
+    from simonides.records.versions import RowRef
 
 MOST_SOURCES = 64
 """Named per observation and stance; the rest only counts."""
@@ -236,7 +237,7 @@ def _still_there(transaction: WriteTransaction, planned: Planned) -> bool:
     return all(transaction.exists(member.ordinal) for member in rows)
 
 
-def _write_new(transaction: WriteTransaction, belief: Belief, item: Prepared | None, model: str) -> Stored:
+def _write_new(transaction: WriteTransaction, belief: Belief, item: Prepared | None, model: str) -> RowRef:
     # A source by name: what is written here goes when the memory that it is from is forgotten.
     sources = belief.members[:MOST_SOURCES]
     told = clearest(sources)[0]

@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, NotFoundError, ProfileError, UnknownNameError
+from simonides.profiles import SUFFIX, list_profiles
 from simonides.recall.options import nearest
 from simonides.recall.pipeline import Plan, Step
 from simonides.recall.registry import (
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
-_SUFFIX = ".toml"
 _LARGEST_FILE = 1 << 20
 _KEYS = (
     "name", "description", "extends", "limit", "max_depth", "order", "required", "optional", "expected_ms",
@@ -126,13 +126,6 @@ class Described:
     origins: Mapping[str, Mapping[str, str]]
 
 
-@cache
-def list_profiles() -> tuple[str, ...]:
-    """Names of the built-in profiles, sorted."""
-    names = (entry.name for entry in files("simonides.profiles").iterdir())
-    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
-
-
 def load_profile(name_or_path: str | Path) -> Plan:
     """A profile as a plan that can run.
 
@@ -179,7 +172,7 @@ def _built_in(source: _Source) -> Plan:
 def _find(name_or_path: str | Path, beside: Path, child: str = "") -> _Source:
     """Where the profile is that a caller names, or that the file *child* extends."""
     name, key = str(name_or_path), "extends" if child else "profile"
-    is_path = isinstance(name_or_path, Path) or name.endswith(_SUFFIX) or "/" in name or os.sep in name
+    is_path = isinstance(name_or_path, Path) or name.endswith(SUFFIX) or "/" in name or os.sep in name
     if is_path:
         try:
             path = (beside / Path(name).expanduser()).resolve()
@@ -194,7 +187,7 @@ def _find(name_or_path: str | Path, beside: Path, child: str = "") -> _Source:
 
 @cache
 def _shipped(name: str) -> _Source:
-    return _Source(f"{name}{_SUFFIX}", files("simonides.profiles") / f"{name}{_SUFFIX}", built_in=True)
+    return _Source(f"{name}{SUFFIX}", files("simonides.profiles") / f"{name}{SUFFIX}", built_in=True)
 
 
 def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
@@ -215,7 +208,7 @@ def _read(source: _Source, children: tuple[str, ...]) -> _Profile:
     order = table.order(parent.order)
     return _Profile(
         place=place,
-        name=table.text("name", source.file.name.removesuffix(_SUFFIX), _LONGEST_NAME),
+        name=table.text("name", source.file.name.removesuffix(SUFFIX), _LONGEST_NAME),
         description=table.text("description", "", _LONGEST_DESCRIPTION),
         limit=table.count("limit", parent.limit),
         max_depth=table.count("max_depth", parent.max_depth),

@@ -76,3 +76,28 @@ class EnrichReport:
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
         return {name: getattr(self, name) for name in self.__slots__}
+
+
+ENRICH = "enrich"
+"""The task of asking a language model about a memory."""
+
+MOST_TRIES = 5
+"""A job that failed so often is kept with its problem and waits no longer."""
+
+LONGEST_PAUSE = 86_400_000_000
+"""Microseconds for which a job is put off at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work that is due.
+
+    Attributes:
+        root: ordinal of the memory's first version.
+        tries: how often it failed.
+        ordinal: of the version that the bank holds now; ``None`` when it holds none.
+    """
+
+    root: int
+    tries: int
+    ordinal: int | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +19,31 @@ class ModelIdentity:
     name: str = ""
     dimension: int = 0
     fingerprint: str = ""
+
+
+class Identified(Protocol):
+    """An encoder, or what is known of one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+
+def mismatch(name: str, dimension: int, embedder: Identified) -> str:
+    """The message for a bank opened with another embedder than its vectors were made with."""
+    return (
+        f"the bank holds vectors of {name!r} ({dimension} dimensions), the store was opened with "
+        f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or let it go over "
+        "(simonides reembed). Recall goes on by keyword search only"
+    )
+
+
+def sparse_mismatch(name: str, encoder_name: str) -> str:
+    """The message for a bank opened with another sparse encoder than its terms were made with."""
+    other = "another form of it" if encoder_name == name else repr(encoder_name)
+    return (
+        f"the bank holds sparse terms of {name!r}, the store was opened with {other}; open it with the one "
+        "that filled it, or retain into a new bank. Recall goes on without sparse terms"
+    )

@@ -84,3 +84,26 @@ class Saved:
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
         return {"path": self.path, "memories": self.memories, "sequence": self.sequence}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which memories to forget; every condition that is given must hold of one of its versions.
+
+    Attributes:
+        ids: exactly these; ``None`` = no condition.
+        source: the item's ``source``.
+        writer: the principal who retained it; empty = the owner.
+        after, before: recorded in [after, before), microseconds UTC.
+    """
+
+    ids: tuple[str, ...] | None = None
+    source: str | None = None
+    writer: str | None = None
+    after: int | None = None
+    before: int | None = None
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether no condition is given."""
+        return (self.ids, self.source, self.writer, self.after, self.before) == (None,) * 5

@@ -26,9 +26,9 @@ from simonides.text.statements.reading import is_reported, read_statements, says
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from simonides.backends.embedded.stated import Held
-    from simonides.backends.embedded.transaction import Placement, WriteTransaction
+    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft, Prepared
+    from simonides.records.versions import Held, ResolvedFields
     from simonides.text.statements.statement import Statement
 
 MOST_STATED = 128
@@ -44,7 +44,7 @@ MOST_NEAR = 10
 def find_rivals(
     transaction: WriteTransaction,
     item: Prepared,
-    place: Placement,
+    place: ResolvedFields,
     entities: Mapping[str, int],
     near: Sequence[int],
     beside: Collection[str],
@@ -182,7 +182,7 @@ def _may_change(text: str, speaker: str, said: Sequence[Statement]) -> bool:
     return any(change is not None and change.sure for change in both)
 
 
-def _changes(held: Held, draft: Draft, said: Sequence[Statement], place: Placement) -> str:
+def _changes(held: Held, draft: Draft, said: Sequence[Statement], place: ResolvedFields) -> str:
     """The rule by which a stored memory and the new one are surely not both true; empty = none."""
     before = read_statements(held.text, held.speaker or None)
     if not before:

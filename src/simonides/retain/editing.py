@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.expiry import EXPIRE, expire_due, read_due
+from simonides.backends.embedded.expiry import expire_due, read_due
 from simonides.errors import ConflictError, InputError
+from simonides.records.expiry import EXPIRE
 from simonides.records.keyed_record import spaces_of
 from simonides.retain.items import read_items
 

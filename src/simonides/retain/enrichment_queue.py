@@ -18,10 +18,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.jobs import ENRICH, LONGEST_PAUSE, MOST_TRIES
 from simonides.backends.embedded.stored import read_object
 from simonides.errors import InputError, ModelUnavailableError
-from simonides.records.enrichment import EnrichReport
+from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, EnrichReport
 from simonides.records.hygiene import clean_count, shown
 from simonides.retain.enriching import (
     MOST_CHARACTERS,
@@ -39,10 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from simonides.backends.embedded.bank import EmbeddedBank, Reading
-    from simonides.backends.embedded.jobs import Job
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.protocols import Analyser, Enricher
-    from simonides.records.enrichment import Enrichment
+    from simonides.records.enrichment import Enrichment, Job
     from simonides.records.extraction import Mention
     from simonides.records.memory import Memory
 

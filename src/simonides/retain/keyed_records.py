@@ -15,9 +15,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.bank import Reading
-from simonides.backends.embedded.expiry import ERASE, roots_due, set_expiry
+from simonides.backends.embedded.expiry import roots_due, set_expiry
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.index.view import tagged
+from simonides.records.expiry import ERASE
 from simonides.records.hygiene import MAX_LABELS, clean_label, clean_switch, clean_text, named_entries, shown
 from simonides.records.interval import FOREVER, from_micros
 from simonides.records.keyed_record import (

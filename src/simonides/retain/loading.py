@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.backends.embedded.bulk_rows import encode_terms
-from simonides.backends.embedded.digest import content_key
-from simonides.backends.embedded.uncollected import uncollected
 from simonides.errors import InputError
+from simonides.gc_pause import gc_paused
 from simonides.index.part import IndexPart, part_of
 from simonides.index.quantise import quantise_rows
 from simonides.index.token_codes import pack_tokens
-from simonides.records.draft import Draft, Prepared
+from simonides.records.draft import Draft, Prepared, content_key
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import clean_count
 from simonides.retain.items import read_items
@@ -97,7 +96,7 @@ class Preparing:
         Raises:
             InputError: an item or a vector is wrong; its number is named.
         """
-        with uncollected(), quiet_errors(self.redact, part.items):
+        with gc_paused(), quiet_errors(self.redact, part.items):
             return self._prepared(part)
 
     def _prepared(self, part: Part) -> PreparedPart:
@@ -256,7 +255,7 @@ def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers
     ahead = 2 * workers + batch // _PART
     with _beside(workers) as executor:
         for part in _prepared(parts, prepare, executor, ahead):
-            with uncollected():
+            with gc_paused():
                 waiting += part.rows()
             indexed.append(part.index)
             masked += part.masked

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from simonides.backends.embedded.digest import content_key, is_turn
 from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
 from simonides.index.postings import FIELDS
 from simonides.index.quantise import quantise
 from simonides.index.token_codes import pack_tokens
 from simonides.protocols import TokenEmbedder
-from simonides.records.draft import Encoding, Prepared
+from simonides.records.draft import Encoding, Prepared, content_key, is_turn
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
 from simonides.records.model_identity import ModelIdentity

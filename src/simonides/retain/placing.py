@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.transaction import Placement
 from simonides.errors import InputError
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import Kind, Layer
 from simonides.records.time_to_live import TimeToLive
+from simonides.records.versions import ResolvedFields
 from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _LAYER_OF_KIND = {
 _TO_THE_DAY = frozenset({Precision.INSTANT, Precision.HOUR, Precision.DAY})
 
 
-def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) -> Placement:
+def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) -> ResolvedFields:
     """Everything about an item's row that is not its content.
 
     Args:
@@ -52,7 +52,7 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
     salience = 0.5 * found.salience + 0.25 * novelty + 0.25 * trust
     event = occurred(draft, found)
     valid_from, valid_to = _validity(draft, event, ingested_at)
-    return Placement(
+    return ResolvedFields(
         ingested_at=ingested_at,
         valid_from=valid_from,
         valid_to=valid_to,

@@ -20,7 +20,8 @@ from simonides.retain.readers import all_may_read, same_readers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simonides.backends.embedded.transaction import Entity, WriteTransaction
+    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.records.entity import Entity
     from simonides.records.extraction import Mention, Relation
 
 QUALIFYING = frozenset({"works at"})

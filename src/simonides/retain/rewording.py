@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.digest import content_key
 from simonides.backends.embedded.reading import read_worded
-from simonides.backends.embedded.transaction import Placement, Stored
 from simonides.index.view import comparable, comparing
-from simonides.records.draft import Draft, Prepared, days_of
+from simonides.records.draft import Draft, Prepared, content_key, days_of
 from simonides.records.interval import FOREVER, Interval, Precision
 from simonides.records.kind import Kind
 from simonides.records.state import ARCHIVED
 from simonides.records.utterance import TRUST
+from simonides.records.versions import ResolvedFields, RowRef
 from simonides.retain.changes import find_rivals
 from simonides.retain.linking import DAY_MICROS, MOST_SEMANTIC, MOST_TEMPORAL, SEMANTIC_FROM, temporal_weight
 from simonides.retain.metadata import canonical_json
@@ -41,10 +40,10 @@ from simonides.retain.supersession import divide, reopen, write_division
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from simonides.backends.embedded.reading import Worded
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.protocols import Analyser
     from simonides.records.extraction import Extraction
+    from simonides.records.versions import Worded
     from simonides.retain.supersession import Rival
 
     Read = Callable[[Draft], Extraction]
@@ -198,7 +197,7 @@ class Rewording:
     author: str
     read: Read
 
-    def write(self) -> Stored:
+    def write(self) -> RowRef:
         """Write the new version and all that follows from it."""
         transaction, memory = self.transaction, self.worded.now.id
         transaction.upkeep.return_archived(memory, "edited")
@@ -252,7 +251,7 @@ class Rewording:
         found.pop(now.id, None)
         return list(found)
 
-    def _weighed(self, root: int, place: Placement, rivals: Sequence[Rival]) -> list[Rival]:
+    def _weighed(self, root: int, place: ResolvedFields, rivals: Sequence[Rival]) -> list[Rival]:
         """The rivals as they met the memory: those that came later met it, and not the other way round.
 
         A later one ended it where exactly the same principals may read both, whatever it trusts more.
@@ -266,7 +265,7 @@ class Rewording:
                 met.append(replace(rival, held=replace(held, trust=place.trust)))
         return met
 
-    def _place(self, ordinal: int, new: float) -> Placement:
+    def _place(self, ordinal: int, new: float) -> ResolvedFields:
         """As retaining would place the words, but recorded now."""
         transaction, now = self.transaction, self.worded.now
         place = place_item(self.item, self.worded.first_recorded, self.author, new)
@@ -302,7 +301,7 @@ class Rewording:
         """Ordinal of the current version of what was current when the transaction began."""
         return self.transaction.current_ordinal(str(self.transaction.columns(ordinal, "id")[0]))
 
-    def _keep_statement(self, before: int, stored: Stored) -> None:
+    def _keep_statement(self, before: int, stored: RowRef) -> None:
         """Carry over the statement that the caller declared, which no words tell."""
         transaction, relation = self.transaction, self.item.draft.relation
         for name, subject, obj, single in transaction.relations(before):
@@ -311,7 +310,7 @@ class Rewording:
                 transaction.state(stored.ordinal, name, subject, obj, single_valued=single)
 
     def _link(
-        self, stored: Stored, old: int, earlier: Sequence[Neighbour], later: Sequence[Neighbour]
+        self, stored: RowRef, old: int, earlier: Sequence[Neighbour], later: Sequence[Neighbour]
     ) -> None:
         """Link the new words as retaining would have, and later memories that are nearer to nothing else."""
         transaction, node, item = self.transaction, stored.ordinal, self.item
@@ -341,7 +340,7 @@ class Rewording:
         if len(nearer) < MOST_SEMANTIC:
             self.transaction.link(other, node, "semantic", cosine)
 
-    def _link_in_time(self, stored: Stored, event: Interval) -> None:
+    def _link_in_time(self, stored: RowRef, event: Interval) -> None:
         transaction, node, readers = self.transaction, stored.ordinal, self.item.draft.acl
         link_in_time(transaction, node, event.start, event.precision.value, readers, stored.root)
         if event.precision.value in TO_THE_DAY:
@@ -371,7 +370,7 @@ class Rewording:
         )
         found = self.read(draft)
         item = Prepared(draft, {}, None, 0.0, found, transaction.signature(ordinal))
-        place = Placement(
+        place = ResolvedFields(
             ingested_at=transaction.instant_after(ordinal, transaction.next_instant()),
             valid_from=Interval(held.since, held.since, worded.valid_from.precision),
             valid_to=Interval(end, end),
@@ -390,7 +389,7 @@ class Rewording:
         }
         rivals = find_rivals(transaction, item, place, entities, (), frozenset({memory}))
         division = divide(draft, place, rivals)
-        first, stored = division.mine[0], Stored(memory, ordinal, held.root)
+        first, stored = division.mine[0], RowRef(memory, ordinal, held.root)
         if first.start in {start, held.since} and first.end != end:
             stored = transaction.revise(ordinal, valid_to=first.end, superseded_by=first.ended_by)
         write_division(transaction, place, stored, division)

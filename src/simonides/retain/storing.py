@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.backends.embedded.digest import content_key, is_turn
-from simonides.backends.embedded.expiry import EXPIRE, TASK_OF, add_expiries, read_expiry, set_expiry
+from simonides.backends.embedded.expiry import add_expiries, read_expiry, set_expiry
 from simonides.backends.embedded.stored import read_object
-from simonides.backends.embedded.transaction import Frame, Stored
 from simonides.index.view import comparable
+from simonides.records.draft import content_key, is_turn
+from simonides.records.expiry import EXPIRE, TASK_OF
 from simonides.records.interval import FOREVER, Precision
 from simonides.records.kind import Kind
 from simonides.records.state import ARCHIVED
 from simonides.records.time_to_live import TtlDefaults
+from simonides.records.versions import ComparedFields, RowRef
 from simonides.retain.changes import find_rivals, restated
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
 from simonides.retain.linking import (
@@ -49,10 +50,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.transaction import Placement, WriteTransaction
+    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.protocols import Analyser
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
+    from simonides.records.versions import ResolvedFields
     from simonides.retain.neighbours import Neighbour
     from simonides.retain.supersession import Rival
 
@@ -89,7 +91,7 @@ class LeftMeanwhileError(Exception):
 class _Fact:
     """A row of this transaction as later items of the batch see it."""
 
-    stored: Stored
+    stored: RowRef
     item: Prepared
 
 
@@ -255,7 +257,7 @@ class Storing:
             self._link(item, place, stored, neighbours)
         return stored.id
 
-    def _add_expiries(self, rows: Iterable[tuple[Prepared, Placement, Stored]]) -> None:
+    def _add_expiries(self, rows: Iterable[tuple[Prepared, ResolvedFields, RowRef]]) -> None:
         """Note when rows are to end, as they or the bank say."""
         expiries = []
         for item, place, stored in rows:
@@ -346,7 +348,7 @@ class Storing:
             (proofs,) = self._transaction.columns(ordinal, "proof_count")
             self._transaction.revise(ordinal, proof_count=int(proofs) + 1)
 
-    def _write(self, item: Prepared, place: Placement, neighbours: Sequence[Neighbour]) -> Stored:
+    def _write(self, item: Prepared, place: ResolvedFields, neighbours: Sequence[Neighbour]) -> RowRef:
         draft = item.draft
         near = []
         if draft.deduplicate:
@@ -384,7 +386,7 @@ class Storing:
             self._transaction.revise(ordinal, proof_count=int(proofs) + 1)
         return again
 
-    def _known(self, neighbour: Neighbour) -> Stored | None:
+    def _known(self, neighbour: Neighbour) -> RowRef | None:
         """The version the bank holds now of what was near when the transaction began."""
         if neighbour.position is not None:
             fact = self._facts.get(neighbour.position)
@@ -396,13 +398,13 @@ class Storing:
         else:
             return None
         ordinal = self._transaction.current_ordinal(memory)
-        return None if ordinal is None else Stored(memory, ordinal, int(root))
+        return None if ordinal is None else RowRef(memory, ordinal, int(root))
 
     def _same_frame(self, item: Prepared, ordinal: int) -> bool:
         draft = item.draft
         frame = self._transaction.frame(ordinal)
         happened = occurred(draft, item.extraction)
-        mine = Frame(
+        mine = ComparedFields(
             project=draft.project,
             path=draft.path,
             document=draft.document,
@@ -424,12 +426,12 @@ class Storing:
         )
         return frame == mine
 
-    def _link_session(self, item: Prepared, stored: Stored) -> None:
+    def _link_session(self, item: Prepared, stored: RowRef) -> None:
         before = self._before(item, stored)
         if before is not None:
             self._transaction.link(stored.root, before, "session", 1.0)
 
-    def _before(self, item: Prepared, stored: Stored) -> int | None:
+    def _before(self, item: Prepared, stored: RowRef) -> int | None:
         """Node of the memory before this one in its conversation."""
         draft = item.draft
         if not draft.session:
@@ -437,7 +439,7 @@ class Storing:
         return self._transaction.before_in_session(draft.session, stored.root, draft.acl)
 
     def _link(
-        self, item: Prepared, place: Placement, stored: Stored, neighbours: Sequence[Neighbour]
+        self, item: Prepared, place: ResolvedFields, stored: RowRef, neighbours: Sequence[Neighbour]
     ) -> None:
         nodes = [(node, n.cosine) for n in neighbours if (node := self._node(n)) is not None]
         for node, cosine in nodes:
@@ -467,13 +469,13 @@ class Storing:
 def write_stated(
     transaction: WriteTransaction,
     item: Prepared,
-    place: Placement,
+    place: ResolvedFields,
     near: Sequence[int],
     beside: Collection[str],
     told_from: int,
-    insert: Callable[[Placement], Stored],
+    insert: Callable[[ResolvedFields], RowRef],
     weighed: Callable[[Sequence[Rival]], list[Rival]] = list,
-) -> Stored:
+) -> RowRef:
     """Write a row with the names and relations in its text, and end what it says is true no more.
 
     Args:

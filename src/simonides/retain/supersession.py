@@ -25,10 +25,10 @@ from simonides.retain.readers import all_may_read, same_readers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simonides.backends.embedded.stated import Held
-    from simonides.backends.embedded.transaction import Placement, Stored, WriteTransaction
+    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft
     from simonides.records.extraction import Relation
+    from simonides.records.versions import Held, ResolvedFields, RowRef
 
 LONGEST_STATEMENT = 200
 """A text of more characters says more than one thing, so it neither closes nor is closed by a rule."""
@@ -86,7 +86,7 @@ def declared(draft: Draft, found: Iterable[Relation]) -> tuple[Relation, ...]:
     return tuple(relation for relation in relations if relation.single_valued)
 
 
-def divide(draft: Draft, place: Placement, rivals: Sequence[Rival]) -> Division:
+def divide(draft: Draft, place: ResolvedFields, rivals: Sequence[Rival]) -> Division:
     """Decide what holds when; writes nothing.
 
     Args:
@@ -128,7 +128,7 @@ def _without(spans: Sequence[Span], start: int, end: int, by: str) -> list[Span]
     return left
 
 
-def placed(place: Placement, division: Division) -> Placement:
+def placed(place: ResolvedFields, division: Division) -> ResolvedFields:
     """The placement of the new row: its first span, where that begins as stated."""
     first = division.mine[0]
     if first.start != place.valid_from.start or first.end == place.valid_to.start:
@@ -137,7 +137,7 @@ def placed(place: Placement, division: Division) -> Placement:
 
 
 def write_division(
-    transaction: WriteTransaction, place: Placement, stored: Stored, division: Division
+    transaction: WriteTransaction, place: ResolvedFields, stored: RowRef, division: Division
 ) -> None:
     """Write what a division says of a row that is stored with ``placed``.
 
@@ -176,7 +176,7 @@ def write_division(
 
 
 def _rewrite(
-    transaction: WriteTransaction, place: Placement, stored: Stored, rival: Rival, spans: Sequence[Span]
+    transaction: WriteTransaction, place: ResolvedFields, stored: RowRef, rival: Rival, spans: Sequence[Span]
 ) -> None:
     known = rival.held
     was = _micros(known.valid_to)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.evaluation.tuning_numbers import LAST_ROUND, Number, Range, proposals, tunable
-from simonides.profiles.loader import describe_profile, list_profiles
+from simonides.profiles import list_profiles
+from simonides.profiles.loader import describe_profile
 
 if TYPE_CHECKING:
     from pathlib import Path

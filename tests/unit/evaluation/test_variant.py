@@ -6,7 +6,8 @@ import pytest
 
 from simonides.errors import UnknownNameError
 from simonides.evaluation.variant import removable, write_variant
-from simonides.profiles.loader import list_profiles, load_profile
+from simonides.profiles import list_profiles
+from simonides.profiles.loader import load_profile
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import NotFoundError, ProfileError, SimonidesError, UnknownNameError
-from simonides.profiles.loader import list_profiles, load_profile
+from simonides.profiles import list_profiles
+from simonides.profiles.loader import load_profile
 from simonides.recall.channels.dense import Dense
 from simonides.recall.channels.lexical import Lexical
 from simonides.recall.fusion.reciprocal_rank import ReciprocalRank

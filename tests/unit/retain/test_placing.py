@@ -15,7 +15,7 @@ from simonides.retain.placing import dated, place_item, said_at, without_relativ
 if TYPE_CHECKING:
     from tests.unit.retain.conftest import Prepare
 
-    from simonides.backends.embedded.transaction import Placement
+    from simonides.records.versions import ResolvedFields
 
 NOW = parse_time("2026-03-01T09:00Z", "now").start
 STATED = TimeMention("in 2023", 0, 7, parse_time("2023", "t"))
@@ -23,7 +23,7 @@ STATED = TimeMention("in 2023", 0, 7, parse_time("2023", "t"))
 
 def place(
     prepare: Prepare, novelty: float = 0.0, found: Extraction | None = None, **stated: Any
-) -> Placement:
+) -> ResolvedFields:
     return place_item(prepare("the fuse is blown", found=found, **stated), NOW, "", novelty)
 
 

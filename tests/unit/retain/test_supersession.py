@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.backends.embedded.stated import Held
-from simonides.backends.embedded.transaction import Placement
 from simonides.records.extraction import Relation
 from simonides.records.interval import FOREVER, Interval, parse_time
 from simonides.records.kind import Kind, Layer
+from simonides.records.versions import Held, ResolvedFields
 from simonides.retain.items import read_items
 from simonides.retain.supersession import LONGEST_STATEMENT, Division, Rival, Span, declared, divide, placed
 
@@ -47,8 +46,8 @@ def stated(
     return Rival(held, "same attribute")
 
 
-def place(start: str = "2026-03", end: str = "ever", trust: float = 1.0) -> Placement:
-    return Placement(
+def place(start: str = "2026-03", end: str = "ever", trust: float = 1.0) -> ResolvedFields:
+    return ResolvedFields(
         ingested_at=at("2026-03"),
         valid_from=Interval(at(start), at(start)),
         valid_to=Interval(at(end), at(end)),
@@ -62,7 +61,7 @@ def place(start: str = "2026-03", end: str = "ever", trust: float = 1.0) -> Plac
     )
 
 
-def divided(*known: Rival, new: Draft | None = None, at_place: Placement | None = None) -> Division:
+def divided(*known: Rival, new: Draft | None = None, at_place: ResolvedFields | None = None) -> Division:
     """How a new statement about Thursday divides the time with *known* ones."""
     return divide(new or draft(), at_place or place(), list(known))
 

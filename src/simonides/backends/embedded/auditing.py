@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.backends.embedded.change_log import hash_at
 from simonides.errors import DamagedError, InputError, UnavailableError
 from simonides.files import disk_errors, publish, unavailable, write_file
+from simonides.records.audit import FIRST_SEAL, NO_HEAD, AuditReport, Entry, Head, read_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,59 +46,11 @@ _PUT_BACK = (
 )
 
 SHORTEST_KEY = 16
-FIRST_SEAL = bytes(32)
-"""What stands before the first row of a log."""
 
 _LAST_NUMBER = 2**63 - 1
 
 START, RESTORE, GAP = "start", "restore", "gap"
 """Verbs: a log begins, perhaps with changes before it; a backup replaced the rows; changes nobody audited."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One row of the audit log.
-
-    Attributes:
-        number: from 1, without gaps.
-        at: the clock, microseconds UTC.
-        actor: keyed hash of the principal; empty = the owner.
-        verb: what was done.
-        first, last: numbers of the changes; *first* above *last* = none (*last* is then the newest seen).
-        seal: hexadecimal.
-        ids: of the memories that were handed out; only in the log of recalls, as are the next two.
-        query, recall: keyed hashes of the query and of ``Recall.id``; empty = none. The query of that log's
-            first row is the salt of these hashes.
-    """
-
-    number: int
-    at: int
-    actor: str
-    verb: str
-    first: int
-    last: int
-    seal: str
-    ids: tuple[str, ...] = ()
-    query: str = ""
-    recall: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"ids": list(self.ids)}
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The newest row's number and seal: what to keep elsewhere, written ``number:seal``."""
-
-    number: int
-    seal: str
-
-    def __str__(self) -> str:
-        return f"{self.number}:{self.seal}"
-
-
-NO_HEAD = Head(0, FIRST_SEAL.hex())
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,38 +60,6 @@ class Chain:
     entries: int
     head: Head
     problems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AuditReport:
-    """What an audit found; *problems* is empty when every row is what was written.
-
-    Attributes:
-        entries, head: rows of the log of changes, and the newest.
-        problems: of both logs.
-        recalls, recalls_head: rows of the log of recalls, and the newest; 0 where there is none.
-    """
-
-    entries: int
-    head: Head
-    problems: tuple[str, ...]
-    recalls: int = 0
-    recalls_head: Head = NO_HEAD
-
-    @property
-    def ok(self) -> bool:
-        return not self.problems
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "ok": self.ok,
-            "entries": self.entries,
-            "head": str(self.head),
-            "problems": list(self.problems),
-            "recalls": self.recalls,
-            "recalls_head": str(self.recalls_head),
-        }
 
 
 class Auditor:
@@ -340,18 +261,6 @@ def read_entries(connection: apsw.Connection, most: int | None = None) -> list[E
         Entry(int(number), int(at), str(actor), str(verb), int(first), int(last), bytes(seal).hex())
         for number, at, actor, verb, first, last, seal in rows
     ]
-
-
-def read_head(text: str) -> Head:
-    """A head from ``number:seal``.
-
-    Raises:
-        InputError: it is no such text.
-    """
-    number, _, seal = text.strip().partition(":")
-    if not number.isdecimal() or len(seal) != 64 or set(seal) - set("0123456789abcdef"):
-        raise InputError("anchor", "expected NUMBER:SEAL, as `audit show --head` prints it")
-    return Head(int(number), seal)
 
 
 def has_entries(connection: apsw.Connection) -> bool:

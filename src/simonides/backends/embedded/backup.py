@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.connection import Connections
     from simonides.backends.embedded.encryption import Key
-    from simonides.backends.embedded.verification import VerifyReport
+    from simonides.records.audit import VerifyReport
 
 _TRIES = 5
 _COPY = "backup.db"

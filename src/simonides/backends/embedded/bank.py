@@ -25,8 +25,6 @@ from simonides.backends.embedded.auditing import (
     KEY_FILE,
     RESTORE,
     Auditor,
-    AuditReport,
-    Entry,
     adopt_key,
     find_key,
     has_entries,
@@ -51,7 +49,6 @@ from simonides.backends.embedded.expiry import ALL, count_expiring, read_due
 from simonides.backends.embedded.exporting import count_rows, export_lines, write_export
 from simonides.backends.embedded.feeding import fed_block, feed, publish
 from simonides.backends.embedded.forgetting import (
-    Selection,
     blot_out_names,
     count_tables,
     cut_log,
@@ -60,14 +57,12 @@ from simonides.backends.embedded.forgetting import (
     lost,
     select,
 )
-from simonides.backends.embedded.jobs import Job, count_jobs, described_jobs, due_jobs
+from simonides.backends.embedded.jobs import count_jobs, described_jobs, due_jobs
 from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER, TTL, ZONE, left_overs, sweep_store
 from simonides.backends.embedded.merge import free_number, is_unchanged, merge, merge_due, write_new
 from simonides.backends.embedded.migrations import migrate
 from simonides.backends.embedded.name_lookup import any_within, read_names_within
 from simonides.backends.embedded.reading import (
-    EntityCount,
-    Worded,
     claimed_bodies,
     count_entities,
     names_changed,
@@ -83,7 +78,7 @@ from simonides.backends.embedded.reading import (
     read_worded,
 )
 from simonides.backends.embedded.reanalysis import reanalyse
-from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Switches, Told
+from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Switches
 from simonides.backends.embedded.recall_jobs import RecallJobs
 from simonides.backends.embedded.reembedding import Run, missing, read_model, read_run
 from simonides.backends.embedded.restoring import restore
@@ -91,8 +86,7 @@ from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.sealing import is_due, sealed
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.transaction import WriteTransaction
-from simonides.backends.embedded.uncollected import uncollected
-from simonides.backends.embedded.verification import VerifyReport, verify
+from simonides.backends.embedded.verification import verify
 from simonides.errors import (
     DamagedError,
     NotFoundError,
@@ -102,6 +96,7 @@ from simonides.errors import (
     UnavailableError,
 )
 from simonides.files import disk_errors, make_empty, make_folder, remove, remove_if_dead, write_file
+from simonides.gc_pause import gc_paused
 from simonides.index.block import join_blocks
 from simonides.index.files import FileLayer
 from simonides.index.generation import (
@@ -110,6 +105,7 @@ from simonides.index.generation import (
     replaced_files,
     used_generations,
 )
+from simonides.records.audit import AuditReport, Entry, Told, VerifyReport
 from simonides.records.hygiene import read_at_most
 from simonides.records.interval import BEGINNING
 from simonides.records.receipt import (
@@ -122,6 +118,7 @@ from simonides.records.receipt import (
     PENDING_READERS,
     Receipt,
     Saved,
+    Selection,
 )
 from simonides.records.time_to_live import TtlDefaults
 from simonides.records.zone import read_zone
@@ -136,16 +133,19 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.change_log import Meta
     from simonides.backends.embedded.encryption import Key
-    from simonides.backends.embedded.expiry import Due
     from simonides.index.block import Block
     from simonides.index.part import IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
+    from simonides.records.enrichment import Job
+    from simonides.records.entity import EntityCount
     from simonides.records.exchange import Counts, Restored
+    from simonides.records.expiry import Due
     from simonides.records.impression import Impression, Samples
     from simonides.records.memory import Memory
     from simonides.records.model_identity import ModelIdentity
     from simonides.records.source import Source
+    from simonides.records.versions import Worded
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -590,7 +590,7 @@ class EmbeddedBank:
             connection.pragma("temp_store", "MEMORY")
         try:
             # Nothing of a batch is garbage before its commit, and to look for it costs a tenth of the load.
-            with uncollected(), self.writing(now, actor, parts) as transaction:
+            with gc_paused(), self.writing(now, actor, parts) as transaction:
                 yield transaction
         finally:
             # These read the schema first: a disk that fails has said so already.

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from simonides.backends.embedded.transaction import Placement
     from simonides.records.draft import Draft, Prepared
+    from simonides.records.versions import ResolvedFields
 
 _ORDER = {
     "episodes": (
@@ -70,7 +70,7 @@ class BulkRows:
         ((episode, chunk),) = connection.execute(last).fetchall()
         return cls(int(episode or 0), int(chunk or 0))
 
-    def add_episode(self, text: str, draft: Draft, place: Placement) -> int:
+    def add_episode(self, text: str, draft: Draft, place: ResolvedFields) -> int:
         """A raw source; its number."""
         self.episode += 1
         texts = draft.source, draft.document, draft.session, draft.speaker, place.author

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simonides.records.draft import Draft
-    from simonides.records.extraction import Days
 
 IMMUTABLE = (
     "ordinal", "id", "version", "root", "chunk", "kind", "layer", "text", "context", "relation", "expansion",
@@ -23,7 +21,6 @@ IMMUTABLE = (
 
 # Made once: ``json.dumps`` makes a new encoder at every call that asks for anything special.
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_plain = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def row_digest(row: Mapping[str, Any], *, embedded: bool) -> bytes:
@@ -43,40 +40,6 @@ def values_digest(values: Sequence[Any], *, embedded: bool) -> bytes:
     plain = [len(value) if type(value) is bytes else value for value in values]
     plain.append(bool(embedded))
     return hashlib.blake2b(b"\0".join((_compact(plain).encode(), *blobs)), digest_size=16).digest()
-
-
-def content_key(draft: Draft, days: Sequence[Days] = ()) -> bytes:
-    """Equal for two items that say the same in every respect, so that retaining one again changes nothing.
-
-    The context of a turn is left out: it is made of the turns around it, and the last turn of a conversation
-    gets a neighbour when the conversation goes on.
-
-    Args:
-        draft: what is said.
-        days: those that words such as "yesterday" mean, which make the same words another event on another
-            day; without any the key is as it was before they counted.
-    """
-    said_of = [[day and day.isoformat() for day in ends] for ends in days]
-    body = _plain(
-        [
-            draft.text, "" if is_turn(draft) else draft.context, draft.relation, draft.kind, draft.layer,
-            draft.path, draft.project, draft.tags, draft.acl, draft.source, draft.metadata_json,
-            draft.occurred and (draft.occurred.start, draft.occurred.end, draft.occurred.precision),
-            draft.valid_from and (draft.valid_from.start, draft.valid_from.precision),
-            draft.valid_to and (draft.valid_to.start, draft.valid_to.precision),
-            draft.salience, draft.confidence, draft.document, draft.session, draft.speaker, draft.role,
-            draft.expansion,
-            draft.statement
-            and (draft.statement.name, draft.statement.subject, draft.statement.object),
-            *([said_of] if said_of else []),
-        ]
-    )  # fmt: skip
-    return hashlib.blake2b(body.encode(), digest_size=16).digest()
-
-
-def is_turn(draft: Draft) -> bool:
-    """Whether it is a turn of a conversation that has a name."""
-    return bool(draft.session) and draft.span is not None and not draft.document
 
 
 def memory_id(bank: str, ingested_at: int, text: str, attempt: int) -> str:

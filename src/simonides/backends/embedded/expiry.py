@@ -11,14 +11,11 @@ memory has one at most. An archiving is a move, as that of maintenance is; an er
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.seals import sound
-from simonides.records.interval import from_micros
+from simonides.records.expiry import ERASE, EXPIRE, EXPIRED, Due
 from simonides.records.state import ARCHIVED
-from simonides.records.time_to_live import ARCHIVE
-from simonides.records.time_to_live import ERASE as FORGET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,43 +24,15 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.transaction import WriteTransaction
 
-EXPIRE, ERASE, EXPIRED = "expire", "erase", "expired"
 PENDING = f"'{EXPIRE}', '{ERASE}'"
 """Of SQL: the tasks of memories whose time has not ended."""
 
 # As the index states it word by word; else it is not used.
 _EXPIRIES = "task IN ('expire', 'erase', 'expired')"
 
-ON_EXPIRY_OF = {EXPIRE: ARCHIVE, ERASE: FORGET}
-"""What a task does, in the words of callers."""
-
-TASK_OF = {on_expiry: task for task, on_expiry in ON_EXPIRY_OF.items()}
 
 ALL = f"{PENDING}, '{EXPIRED}'"
 """The same, of all that a memory may have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A memory whose time to live ends.
-
-    Attributes:
-        root: ordinal of its first version.
-        memory: its id.
-        task: ``EXPIRE`` or ``ERASE``.
-        moment: at which it ends, microseconds UTC.
-    """
-
-    root: int
-    memory: str
-    task: str
-    moment: int
-
-    @property
-    def reason(self) -> str:
-        """In words."""
-        at = from_micros(self.moment)
-        return f"its time to live ended at {at.isoformat() if at else 'an open end'}"
 
 
 def read_due(connection: apsw.Connection, now: int, most: int | None = None) -> list[Due]:

@@ -11,14 +11,16 @@ readers. Cost of a purge: the database and the changed blocks are rewritten, so 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from simonides.backends.embedded.change_log import next_epoch, read_meta
 from simonides.backends.embedded.connection import patient_for
 from simonides.backends.embedded.seals import sound
+
+if TYPE_CHECKING:
+    from simonides.records.receipt import Selection
 
 TABLES = (
     "memories", "vectors", "token_codes", "sparse_terms", "episodes", "chunks", "entities", "aliases",
@@ -34,29 +36,6 @@ OTHER_TABLES = (
 
 PATIENCE_MILLISECONDS = 2_000
 """How long a purge waits for readers of an older state, and for who writes copies, before it is pending."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which memories to forget; every condition that is given must hold of one of its versions.
-
-    Attributes:
-        ids: exactly these; ``None`` = no condition.
-        source: the item's ``source``.
-        writer: the principal who retained it; empty = the owner.
-        after, before: recorded in [after, before), microseconds UTC.
-    """
-
-    ids: tuple[str, ...] | None = None
-    source: str | None = None
-    writer: str | None = None
-    after: int | None = None
-    before: int | None = None
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether no condition is given."""
-        return (self.ids, self.source, self.writer, self.after, self.before) == (None,) * 5
 
 
 def select(connection: apsw.Connection, wanted: Selection) -> list[str]:

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.seals import sound
+from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, Job
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
     import apsw
 
-ENRICH = "enrich"
-"""The task of asking a language model about a memory."""
-
-MOST_TRIES = 5
-"""A job that failed so often is kept with its problem and waits no longer."""
-
-LONGEST_PAUSE = 86_400_000_000
-"""Microseconds for which a job is put off at most."""
 
 _SHOWN_PROBLEMS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Work that is due.
-
-    Attributes:
-        root: ordinal of the memory's first version.
-        tries: how often it failed.
-        ordinal: of the version that the bank holds now; ``None`` when it holds none.
-    """
-
-    root: int
-    tries: int
-    ordinal: int | None
 
 
 def due_jobs(connection: apsw.Connection, due: int, most: int) -> list[Job]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from simonides.backends.embedded.expiry import ON_EXPIRY_OF, PENDING
+from simonides.backends.embedded.expiry import PENDING
 from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.seals import sound, sound_memory
 from simonides.backends.embedded.stored import decoded, read_code, read_object
@@ -18,11 +18,14 @@ from simonides.errors import DamagedError
 from simonides.index.columns import Row
 from simonides.index.graph import LINK_CODES, edges_of
 from simonides.index.sparse_postings import unpack_terms
+from simonides.records.entity import EntityCount
+from simonides.records.expiry import ON_EXPIRY_OF
 from simonides.records.interval import BEGINNING, FOREVER, LAST_INSTANT, Interval, Precision, from_micros
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.merges import all_count_as
 from simonides.records.source import Source
+from simonides.records.versions import Worded
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 _Record = TypeVar("_Record")
@@ -123,28 +126,6 @@ def read_ordinals_after(
     )
     kept = (int(ordinal) for (ordinal,) in rows if keep[ordinal])
     return list(islice(kept, most))
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """A memory, and what was settled when it got the words that it has.
-
-    Attributes:
-        now: the version that the bank holds now.
-        then: the first version with these words.
-        first_recorded: of the memory's very first version, microseconds UTC.
-        valid_from, valid_to: of *then*, with their precisions.
-        content_key: of the words, see ``digest.content_key``.
-        source: of the words.
-    """
-
-    now: Memory
-    then: Memory
-    first_recorded: int
-    valid_from: Interval
-    valid_to: Interval
-    content_key: bytes
-    source: Source
 
 
 def read_worded(connection: apsw.Connection, memory: str) -> Worded | None:
@@ -391,29 +372,6 @@ def extend_graph(connection: apsw.Connection, graph: Graph, embedder: int | None
         links[-1][0] if links else graph.last_link,
         mentions[-1][0] if mentions else graph.last_mention,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class EntityCount:
-    """An entity and how many of the asker's memories mention it."""
-
-    number: int
-    name: str
-    kind: str
-    qualifier: str
-    aliases: tuple[str, ...]
-    mentions: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "number": self.number,
-            "name": self.name,
-            "kind": self.kind,
-            "qualifier": self.qualifier,
-            "aliases": list(self.aliases),
-            "mentions": self.mentions,
-        }
 
 
 def count_entities(connection: apsw.Connection, graph: Graph, rows: NDArray[np.int64]) -> list[EntityCount]:

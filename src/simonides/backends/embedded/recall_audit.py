@@ -19,19 +19,14 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.auditing import (
-    FIRST_SEAL,
-    Chain,
-    Entry,
-    check_chain,
-    next_number,
-)
+from simonides.backends.embedded.auditing import Chain, check_chain, next_number
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
 from simonides.errors import DamagedError, UnavailableError
 from simonides.files import make_empty
+from simonides.records.audit import FIRST_SEAL, Entry, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     import apsw
@@ -59,28 +54,6 @@ CREATE INDEX IF NOT EXISTS recalls_switched ON recalls(number) WHERE verb IN ('s
 _SWITCH = "SELECT verb FROM recalls WHERE verb IN ('start', 'stop') ORDER BY number DESC LIMIT 1"
 _ON_SINCE = "SELECT at FROM recalls WHERE verb = 'start' ORDER BY number DESC LIMIT 1"
 _SWITCHES = "SELECT count(*) FROM recalls WHERE verb IN ('start', 'stop')"
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is about to be handed out.
-
-    Attributes:
-        verb: what was asked for: recall, why_not, read, list, diff, brief, check, export or backup.
-        principal: who asked; empty = the owner.
-        at: the clock, microseconds UTC.
-        sequence: the last change that the answer sees.
-        ids: of the memories in it, in its order.
-        query, recall: the words and ``Recall.id``; only keyed hashes of them are kept. Empty = none.
-    """
-
-    verb: str
-    principal: str
-    at: int
-    sequence: int
-    ids: Sequence[str] = ()
-    query: str = ""
-    recall: str = ""
 
 
 @dataclass(frozen=True, slots=True)

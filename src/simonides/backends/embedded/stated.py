@@ -6,13 +6,13 @@ The rows follow from a memory's text and its speaker alone, so an export leaves 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names
 from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.kind import Kind
+from simonides.records.versions import Held
 from simonides.text.statements.reading import read_statements
 
 if TYPE_CHECKING:
@@ -42,32 +42,6 @@ _WORDS = (
     "SELECT m.text, e.speaker FROM memories m JOIN chunks c ON c.number = m.chunk"
     " JOIN episodes e ON e.number = c.episode WHERE m.ordinal=? AND m.expired_at=?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A memory that the bank holds now, as a newer statement meets it. Times in microseconds UTC.
-
-    Attributes:
-        since: when what it states began; a memory that holds again after another began before it.
-        bounded: its end was stated with it.
-    """
-
-    ordinal: int
-    root: int
-    id: str
-    text: str
-    speaker: str
-    document: str
-    valid_from: int
-    valid_to: int
-    superseded_by: str
-    readers: frozenset[str]
-    trust: float
-    project: str
-    tags: frozenset[str]
-    since: int
-    bounded: bool
 
 
 def write_statements(connection: apsw.Connection, ordinal: int, text: str, speaker: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +36,7 @@ from simonides.backends.embedded.change_log import (
     write_changes,
     write_counters,
 )
-from simonides.backends.embedded.digest import (
-    IMMUTABLE,
-    content_key,
-    row_digest,
-)
+from simonides.backends.embedded.digest import IMMUTABLE, row_digest
 from simonides.backends.embedded.expiry import copy_expiry
 from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.nodes import node_of
@@ -67,11 +63,14 @@ from simonides.backends.embedded.stated import (
 from simonides.backends.embedded.stored import read_names
 from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
+from simonides.records.draft import content_key
+from simonides.records.entity import Entity
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, LAST_INSTANT
 from simonides.records.kind import Kind
 from simonides.records.merges import counts_as
-from simonides.records.model_identity import ModelIdentity
+from simonides.records.model_identity import ModelIdentity, mismatch, sparse_mismatch
 from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.records.versions import ComparedFields, ResolvedFields, RowRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -83,83 +82,11 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.auditing import Auditor
     from simonides.backends.embedded.change_log import Change
     from simonides.backends.embedded.redaction import Forgotten
-    from simonides.backends.embedded.stated import Held
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser, Embedder, SparseEncoder
     from simonides.records.draft import Draft, Prepared
     from simonides.records.impression import Impression
-    from simonides.records.interval import Interval
-    from simonides.records.kind import Layer
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """What was settled about an item before its row is written. Times in microseconds UTC."""
-
-    ingested_at: int
-    valid_from: Interval
-    valid_to: Interval
-    occurred: Interval | None
-    kind: Kind
-    layer: Layer
-    salience: float
-    confidence: float
-    author: str
-    trust: float
-    superseded_by: str = ""
-    state: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A row that was written."""
-
-    id: str
-    ordinal: int
-    root: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """Someone or something that is spoken of.
-
-    Attributes:
-        whole: number of the entity that this one counts as; its own when it was not merged.
-        readers: who may know of it; empty = everyone in the bank.
-    """
-
-    number: int
-    whole: int
-    name: str
-    folded: str
-    kind: str
-    qualifier: str
-    readers: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """All of a row but its words: two rows that say the same must agree on it."""
-
-    project: str
-    path: str
-    document: str
-    speaker: str
-    metadata: str
-    tags: frozenset[str]
-    readers: frozenset[str]
-    context: str
-    relation: str
-    source: str
-    kind: str
-    layer: str
-    salience: float
-    confidence: float
-    occurred_from: int | None
-    occurred_to: int | None
-    valid_to: int
-    starts_by_itself: bool
-    """Whether its validity starts where it would without being stated: at the event, else at the record."""
+    from simonides.records.versions import Held
 
 
 class WriteTransaction:
@@ -359,7 +286,7 @@ class WriteTransaction:
             insert = "INSERT INTO sparse_encoder(one, fingerprint, name) VALUES (1, ?, ?)"
             self._connection.execute(insert, (encoder.fingerprint, encoder.name))
         elif row[0] != encoder.fingerprint:
-            raise EmbedderMismatchError(sparse_mismatch(str(row[1]), encoder))
+            raise EmbedderMismatchError(sparse_mismatch(str(row[1]), encoder.name))
 
     def identical(self, item: Prepared) -> str | None:
         """Id of a memory that the bank holds and that says the same in every respect.
@@ -402,7 +329,7 @@ class WriteTransaction:
         )
         return [str(memory) for _, memory in rows]
 
-    def insert(self, item: Prepared, place: Placement) -> Stored:
+    def insert(self, item: Prepared, place: ResolvedFields) -> RowRef:
         """Write a new memory with its source and vector."""
         ordinal = self._meta.next_ordinal
         memory = self._free_id(place.ingested_at, item.draft.text)
@@ -412,10 +339,10 @@ class WriteTransaction:
         self._insert_row(dict(zip(IMMUTABLE, values, strict=True)), item.scale, codes)
         self._insert_models(ordinal, item)
         write_statements(self._connection, ordinal, item.draft.text, item.draft.speaker)
-        return Stored(memory, ordinal, ordinal)
+        return RowRef(memory, ordinal, ordinal)
 
     def _values(
-        self, item: Prepared, place: Placement, ordinal: int, memory: str, chunk: int, key: bytes
+        self, item: Prepared, place: ResolvedFields, ordinal: int, memory: str, chunk: int, key: bytes
     ) -> tuple[Any, ...]:
         """The values of a new memory's row, in the order of ``IMMUTABLE``."""
         draft, occurred = item.draft, place.occurred
@@ -437,8 +364,8 @@ class WriteTransaction:
         )  # fmt: skip
 
     def insert_all(
-        self, items: Sequence[Prepared], places: Sequence[Placement], keys: Sequence[bytes]
-    ) -> list[Stored]:
+        self, items: Sequence[Prepared], places: Sequence[ResolvedFields], keys: Sequence[bytes]
+    ) -> list[RowRef]:
         """``insert`` for many memories that have no learned sparse terms and no following vector.
 
         Args:
@@ -465,7 +392,7 @@ class WriteTransaction:
         if first == self._began_with and not self._episodes:
             self._at_once = stored
         self._log_added([place.ingested_at for place in places])
-        return [Stored(memory, ordinal, ordinal) for ordinal, memory in enumerate(ids, first)]
+        return [RowRef(memory, ordinal, ordinal) for ordinal, memory in enumerate(ids, first)]
 
     def _log_added(self, stamps: Sequence[int]) -> None:
         """Count the next rows as added, recorded at *stamps*."""
@@ -513,7 +440,7 @@ class WriteTransaction:
             return moment
         return max(self.next_instant(), recorded + 1 if recorded < LAST_INSTANT else recorded)
 
-    def revise(self, ordinal: int, *, learned_at: int | None = None, **changed: Any) -> Stored:
+    def revise(self, ordinal: int, *, learned_at: int | None = None, **changed: Any) -> RowRef:
         """Write a new version of a row; the old one only gets its ``expired_at`` stamp.
 
         Args:
@@ -541,7 +468,7 @@ class WriteTransaction:
         self._copy_mentions(ordinal, fresh)
         self._copy_relations(ordinal, fresh)
         move_statements(self._connection, ordinal, fresh)
-        return Stored(str(values["id"]), fresh, int(values["root"]))
+        return RowRef(str(values["id"]), fresh, int(values["root"]))
 
     def _copy_relations(self, ordinal: int, fresh: int) -> None:
         self._connection.execute(
@@ -551,7 +478,7 @@ class WriteTransaction:
             (fresh, ordinal),
         )
 
-    def reword(self, ordinal: int, item: Prepared, place: Placement) -> Stored:
+    def reword(self, ordinal: int, item: Prepared, place: ResolvedFields) -> RowRef:
         """Write a new version of a memory in other words; the old one only gets its ``expired_at`` stamp.
 
         It has a source of its own, so it is a node of its own: links of the old words are not its.
@@ -590,7 +517,7 @@ class WriteTransaction:
                 (task, memory),
             )
         self._connection.execute("DELETE FROM enrichments WHERE ordinal=?", (root,))
-        return Stored(memory, fresh, root)
+        return RowRef(memory, fresh, root)
 
     def links_of(self, node: int, kind: str) -> list[tuple[int, int, float]]:
         """Links of a kind that join a node: source, target and weight, in the order written."""
@@ -603,7 +530,7 @@ class WriteTransaction:
         )
         return [(int(source), int(target), float(weight)) for source, target, weight in rows]
 
-    def go_on(self, ordinal: int, trust: float, after: str, **changed: Any) -> Stored:
+    def go_on(self, ordinal: int, trust: float, after: str, **changed: Any) -> RowRef:
         """Let what a row states hold again, after *after*, as a memory of its own in the same words.
 
         Args:
@@ -631,7 +558,7 @@ class WriteTransaction:
             (fresh, ordinal),
         )
 
-    def derive(self, ordinal: int, trust: float, item: Prepared | None = None, **changed: Any) -> Stored:
+    def derive(self, ordinal: int, trust: float, item: Prepared | None = None, **changed: Any) -> RowRef:
         """Write a new memory in the words of a stored row, with its vector and the names it mentions.
 
         Args:
@@ -678,7 +605,7 @@ class WriteTransaction:
         else:
             self._insert_models(fresh, item)
         self._copy_mentions(ordinal, fresh)
-        return Stored(memory, fresh, fresh)
+        return RowRef(memory, fresh, fresh)
 
     def _copy_models(self, ordinal: int, fresh: int) -> None:
         """What models made of a row's text, for a new row in the same words."""
@@ -866,7 +793,7 @@ class WriteTransaction:
         )
         return sorted({str(document) for memory, document in rows if memory in ids})
 
-    def move(self, ordinal: int, draft: Draft, sparse: bytes) -> Stored:
+    def move(self, ordinal: int, draft: Draft, sparse: bytes) -> RowRef:
         """Let a row stand in another document and at another path, as a new version of the same memory.
 
         Args:
@@ -912,7 +839,7 @@ class WriteTransaction:
             self._connection.execute(update, (sparse, stored.ordinal))
         return stored
 
-    def frame(self, ordinal: int) -> Frame:
+    def frame(self, ordinal: int) -> ComparedFields:
         """All of a row but its words; unchecked, because it is compared only and asked for often."""
         row = self._connection.execute(
             "SELECT p.text, w.text, e.document, e.speaker, m.metadata, t.names, a.names, m.context,"
@@ -930,7 +857,7 @@ class WriteTransaction:
         project, path, document, speaker, metadata, tags, readers, *rest, starts = row
         names = frozenset(read_names(tags)), frozenset(read_names(readers))
         rest.append(bool(starts))
-        return Frame(project, path, document, speaker, metadata, *names, *rest)
+        return ComparedFields(project, path, document, speaker, metadata, *names, *rest)
 
     def before_in_session(self, session: str, root: int, readers: Sequence[str]) -> int | None:
         """Node of the memory before *root* in a conversation, among those that all *readers* may read."""
@@ -1017,7 +944,7 @@ class WriteTransaction:
             )
         self._log(ADD, ordinal, ingested, next_ordinal=ordinal + 1, last_ingested=self.newest_of(ingested))
 
-    def _insert_source(self, item: Prepared, place: Placement) -> int:
+    def _insert_source(self, item: Prepared, place: ResolvedFields) -> int:
         """Keep the raw text behind an item; the pieces of a document share one, verbatim."""
         add_episode = partial(self._insert_episode, draft=item.draft, place=place)
         chunk = self._connection.execute(
@@ -1038,7 +965,7 @@ class WriteTransaction:
                 self._episodes[draft.document, text] = episode
         return episode, *draft.span
 
-    def _insert_episode(self, text: str, draft: Draft, place: Placement) -> int:
+    def _insert_episode(self, text: str, draft: Draft, place: ResolvedFields) -> int:
         row = self._connection.execute(
             "INSERT INTO episodes(text, source, document, session, speaker, author, trust, recorded_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
@@ -1396,24 +1323,6 @@ _SOURCE = f"{sound('episodes', 'e')} AND {sound('chunks', 'c')}"
 @lru_cache(maxsize=8)
 def _insert_into_memories(names: tuple[str, ...]) -> str:
     return f"INSERT INTO memories({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-
-
-def mismatch(name: str, dimension: int, embedder: Embedder | ModelIdentity) -> str:
-    """The message for a bank opened with another embedder than its vectors were made with."""
-    return (
-        f"the bank holds vectors of {name!r} ({dimension} dimensions), the store was opened with "
-        f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or let it go over "
-        "(simonides reembed). Recall goes on by keyword search only"
-    )
-
-
-def sparse_mismatch(name: str, encoder: SparseEncoder) -> str:
-    """The message for a bank opened with another sparse encoder than its terms were made with."""
-    other = "another form of it" if encoder.name == name else repr(encoder.name)
-    return (
-        f"the bank holds sparse terms of {name!r}, the store was opened with {other}; open it with the one "
-        "that filled it, or retain into a new bank. Recall goes on without sparse terms"
-    )
 
 
 def _number(row: tuple[Any, ...] | None) -> int:

@@ -6,7 +6,6 @@ first version, so it vanishes with the memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.expiry import revive
@@ -16,6 +15,7 @@ from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
 from simonides.records.move import Move
 from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.records.versions import CurrentVersion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,47 +44,7 @@ WHERE m.expired_at = ?2 ORDER BY m.root
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The version of a memory that the bank holds now, as maintenance sees it.
-
-    Attributes:
-        ordinal, root: of this version and of the first one.
-        acl, project, tags: codes of labels.
-        first_recorded: of the first version, microseconds UTC.
-        occurred: (start, end), or ``None`` when it is undated.
-        signature: MinHash of the text, little-endian uint32.
-        accesses: how often it was of use.
-        last_access: ``None`` = never.
-        keyed: whether it holds a value under a key.
-    """
-
-    ordinal: int
-    root: int
-    id: str
-    kind: str
-    layer: str
-    text: str
-    acl: int
-    project: int
-    tags: int
-    speaker: str
-    trust: float
-    salience: float
-    confidence: float
-    proof_count: int
-    state: int
-    valid_from: int
-    valid_to: int
-    first_recorded: int
-    occurred: tuple[int, int] | None
-    signature: bytes
-    accesses: int
-    last_access: int | None
-    keyed: bool
-
-
-def read_standing(connection: apsw.Connection, now: int) -> Iterator[Standing]:
+def read_standing(connection: apsw.Connection, now: int) -> Iterator[CurrentVersion]:
     """Every memory that the bank holds now, ended ones too, by the ordinal of the first version."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(_STANDING, (now, FOREVER))
     for row in rows:
@@ -92,7 +52,7 @@ def read_standing(connection: apsw.Connection, now: int) -> Iterator[Standing]:
         occurred = None if occurred_from is None else (int(occurred_from), int(occurred_to))
         keyed = metadata != "{}" and bool(spaces_of(read_object(metadata), read_names(tags)))
         values: list[Any] = [*row[:18], occurred, bytes(signature), int(accesses), last, keyed]
-        yield Standing(*values)
+        yield CurrentVersion(*values)
 
 
 def read_statements(connection: apsw.Connection) -> Iterator[tuple[int, str, int, str, bool]]:

@@ -7,9 +7,8 @@ against arrays rebuilt from the rows. What cannot even be read is a finding like
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 import numpy as np
@@ -28,13 +27,14 @@ from simonides.index.columns import COLUMNS
 from simonides.index.generation import read_generation
 from simonides.index.graph import Graph
 from simonides.index.postings import FIELDS, SealedPostings
+from simonides.records.audit import VerifyReport
 from simonides.records.hygiene import shown
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, from_micros
 from simonides.records.merges import described, find_cycles
 from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from simonides.backends.embedded.change_log import Meta
@@ -74,34 +74,6 @@ _RECORDED = (
         f"{_NO_HARM}; they go with their memories",
     ),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class VerifyReport:
-    """What a verification found.
-
-    Attributes:
-        checked: how many of each thing were looked at.
-        problems: what is wrong, at most 20 lines of each sort; empty = sound.
-        notes: what is worth knowing and no damage, such as memories without a vector.
-    """
-
-    checked: Mapping[str, int]
-    problems: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        return not self.problems
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "ok": self.ok,
-            "checked": dict(self.checked),
-            "problems": list(self.problems),
-            "notes": list(self.notes),
-        }
 
 
 def verify(

@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.digest import content_key
+from simonides.records.draft import content_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

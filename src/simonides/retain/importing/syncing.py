@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.digest import content_key
+from simonides.records.draft import content_key
 from simonides.records.exchange import Synced
 from simonides.records.utterance import TRUST
 from simonides.retain.importing.pieces import document_key, gather

@@ -38,7 +38,8 @@ def _profiles() -> None:
 @profiles.command("list")
 def list_all(*, as_json: JsonOption = False) -> None:
     """List the built-in profiles."""
-    from simonides.profiles.loader import list_profiles, load_profile
+    from simonides.profiles import list_profiles
+    from simonides.profiles.loader import load_profile
 
     plans = [load_profile(name) for name in list_profiles()]
     if as_json:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.auditing import AuditReport, Entry, read_head
-from simonides.backends.embedded.reading import EntityCount
-from simonides.backends.embedded.verification import VerifyReport
-from simonides.lifecycle.briefing import Brief
 from simonides.lifecycle.step import MaintenanceReport, Step
+from simonides.records.audit import AuditReport, Entry, VerifyReport, read_head
+from simonides.records.brief import Brief
 from simonides.records.diff import Change, Diff
+from simonides.records.entity import EntityCount
 from simonides.records.exchange import Counts, Restored
 from simonides.records.explanation import Explanation, StageVerdict, WhyNot
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros

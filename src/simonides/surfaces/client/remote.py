@@ -47,12 +47,11 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from simonides.backends.embedded.auditing import AuditReport, Entry
-    from simonides.backends.embedded.reading import EntityCount
-    from simonides.backends.embedded.verification import VerifyReport
-    from simonides.lifecycle.briefing import Brief
     from simonides.lifecycle.step import MaintenanceReport
+    from simonides.records.audit import AuditReport, Entry, VerifyReport
+    from simonides.records.brief import Brief
     from simonides.records.diff import Diff
+    from simonides.records.entity import EntityCount
     from simonides.records.exchange import Restored
     from simonides.records.explanation import WhyNot
     from simonides.records.memory import Memory

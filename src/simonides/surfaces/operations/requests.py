@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from simonides.lifecycle.maintaining import MOST_STEPS
-from simonides.profiles.loader import list_profiles
+from simonides.lifecycle.step import MOST_STEPS
+from simonides.profiles import list_profiles
 from simonides.recall.search_arguments import TIERS
 from simonides.records.hygiene import MAX_LABELS
 from simonides.records.keyed_record import MAX_SPACE_CHARACTERS, MOST_RECORDS, NOT_OF_A_RECORD

@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from simonides.backends.embedded.uncollected import uncollected
 from simonides.errors import InputError
+from simonides.gc_pause import gc_paused
 from simonides.records.hygiene import shown
 
 MAX_DEPTH = 64
@@ -84,7 +84,7 @@ def parse_json(body: bytes | bytearray) -> Any:
     count_values(body)
     try:
         text = body.decode("utf-8", "surrogatepass")
-        with uncollected():
+        with gc_paused():
             return json.loads(
                 text.removeprefix("\ufeff"), parse_constant=no_constant, object_pairs_hook=_once
             )

@@ -5,13 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.backends.embedded.digest import (
-    IMMUTABLE,
-    content_key,
-    memory_id,
-    row_digest,
-)
+from simonides.backends.embedded.digest import IMMUTABLE, memory_id, row_digest
 from simonides.backends.embedded.migrations import MIGRATIONS
+from simonides.records.draft import content_key
 from simonides.records.interval import Interval, Precision
 from simonides.records.kind import Kind, Layer
 from simonides.retain.items import read_items

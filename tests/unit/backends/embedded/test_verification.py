@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from simonides.backends.embedded.seals import SEALS
-from simonides.backends.embedded.verification import VerifyReport
 from simonides.errors import DamagedError
 from simonides.index.block import join_blocks
 from simonides.index.columns import COLUMNS
 from simonides.index.postings import FIELDS, SealedPostings
+from simonides.records.audit import VerifyReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable

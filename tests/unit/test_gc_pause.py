@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from simonides.backends.embedded.uncollected import uncollected
+from simonides.gc_pause import gc_paused
 
 
 def _fail() -> None:
@@ -16,14 +16,14 @@ def _fail() -> None:
 
 def test_the_collector_rests_inside_the_block_and_goes_on_after_it() -> None:
     assert gc.isenabled()
-    with pytest.raises(KeyError), uncollected():
+    with pytest.raises(KeyError), gc_paused():
         _fail()
     assert gc.isenabled()
 
 
 def test_a_collector_that_rested_before_goes_on_resting() -> None:
-    with uncollected():
-        with uncollected():
+    with gc_paused():
+        with gc_paused():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()

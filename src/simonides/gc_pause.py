@@ -1,4 +1,7 @@
-"""No search for garbage while very many records are made that all stay: it looks at each many times."""
+"""Pause the cyclic garbage collector while very many records are made that all stay.
+
+It would look at each of them many times.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Let Python's collector of cycles rest inside the block; afterwards it is as it was."""
     collecting = gc.isenabled()
     try:
