@@ -38,7 +38,7 @@ from simonides.evaluation.locomo import UNANSWERABLE_CATEGORY, load_locomo
 from simonides.evaluation.musique import load_musique
 from simonides.models.resolve import load_embedder
 from simonides.models.token_counters import load_token_counter
-from simonides.recall.packing.render import SEPARATOR
+from simonides.recall.packing.packers import SEPARATOR
 from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 

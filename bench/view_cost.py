@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from bench.changed_datasets import synthetic_items
 from bench.command import bench_parser, encoder, finish, run, say
 
-from simonides.profiles.loader import list_profiles
+from simonides.profiles import list_profiles
 from simonides.store import open_store
 
 if TYPE_CHECKING:

@@ -48,18 +48,17 @@ from simonides.lifecycle.wording import Writer
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_lifecycle, load_profile
 from simonides.protocols import Tools, WordKnower
-from simonides.recall.answering.reflecting import Asking, reflect
+from simonides.recall.answering import Asking, reflect
 from simonides.recall.arguments import clean_query, read_recall_arguments
+from simonides.recall.explaining import Recording
 from simonides.recall.explaining import explain as explained
 from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
 from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.running import JobRunner
 from simonides.recall.helping.widening import widened
-from simonides.recall.impressing import impression_of
 from simonides.recall.observing import observe
 from simonides.recall.pipeline import judges_relevance, run
-from simonides.recall.recording import Recording
-from simonides.recall.refining.mlp import network_at
+from simonides.recall.refining.mlp import impression_of, network_at
 from simonides.recall.search_arguments import ASYNC_ELSEWHERE, SearchOptions, heeded, read_search_arguments
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not

@@ -21,7 +21,7 @@ from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.pipeline import run
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.pool import UNRERANKED
 from simonides.records.candidate import Candidate
 from simonides.records.interval import Interval
 from simonides.records.kind import Kind

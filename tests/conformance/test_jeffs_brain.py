@@ -15,7 +15,7 @@ import pytest
 from simonides.index.view import look
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+from simonides.recall.fusion import ReciprocalRank
 from simonides.recall.pipeline import run
 from simonides.records.interval import to_micros
 from simonides.records.query import Filters, Query

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import simonides
 from simonides.errors import InputError, QuerySyntaxError
-from simonides.recall.answering.citations import CitationCheck
+from simonides.recall.answering import CitationCheck
 from simonides.retain.importing.formats import FORMATS
 from simonides.retain.importing.front_matter import split_front_matter
 from simonides.retain.importing.item import ImportReport, NamedFile

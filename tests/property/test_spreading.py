@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.index.occurred import meets, proximity
-from simonides.recall.channels.link_expansion import LinkExpansion
+from simonides.recall.channels.graph import LinkExpansion
 from simonides.recall.channels.temporal import Temporal
 from simonides.records.interval import Interval
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

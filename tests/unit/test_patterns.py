@@ -42,8 +42,8 @@ _HELD = "a helper that runs at import; the module holds what it makes"
 DYNAMIC = {
     "files.py": "the name of a file, escaped",
     "recall/channels/lexical.py": "words of the query in capitals, escaped, looked for in 300 texts at most",
-    "recall/refining/intent_reweight.py": _HELD,
-    "recall/understanding/intent.py": _HELD,
+    "recall/refining/combining.py": _HELD,
+    "recall/understanding/question.py": _HELD,
     "retain/extraction/cue.py": _HELD,
     "retain/extraction/structured_names.py": _HELD,
     "retain/secrets.py": _HELD,

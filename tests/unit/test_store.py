@@ -19,7 +19,7 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
-from simonides.recall.channels.dense import Dense
+from simonides.recall.channels.vectors import Dense
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
 from simonides.text.analyser import TextAnalyser

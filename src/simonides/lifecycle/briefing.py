@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.lifecycle.decay import DAY
-from simonides.recall.refining.boosting import first_recorded
+from simonides.recall.refining.pool import first_recorded
 from simonides.records.brief import Brief
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind

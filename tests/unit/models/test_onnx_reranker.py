@@ -25,8 +25,7 @@ from simonides.models.catalogue import (
 from simonides.models.fetch import Fetched
 from simonides.models.onnx_reranker import BATCH, OnnxReranker, _batches
 from simonides.models.pair_graph import build_pair_encoder
-from simonides.recall.refining.best_passage import best_passage
-from simonides.recall.refining.cross_encoder import CrossEncoder
+from simonides.recall.refining.rerankers import CrossEncoder, best_passage
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 from simonides.text.tokenise import tokenise

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simonides.recall.fuzzy_search import fuzzy_search, memory_words
+from simonides.recall.word_search import fuzzy_search, memory_words
 from simonides.testing.fakes import FakeView, fake_memory
 from simonides.text.analyser import TextAnalyser
 from simonides.text.trigrams import jaccard, trigrams

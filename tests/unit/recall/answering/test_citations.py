@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.recall.answering.citations import CitationCheck
+from simonides.recall.answering import CitationCheck
 from simonides.records.reflection import Citation
 
 IDS = ["a", "b", "c"]

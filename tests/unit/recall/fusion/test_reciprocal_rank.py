@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+from simonides.recall.fusion import ReciprocalRank
 from simonides.records.ranking import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 

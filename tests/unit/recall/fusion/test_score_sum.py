@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.fusion.score_sum import ScoreSum
+from simonides.recall.fusion import ScoreSum
 from simonides.records.ranking import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
