@@ -21,7 +21,7 @@ from bench.scale_data import BLOCK
 from simonides.errors import MissingExtraError
 from simonides.files import publish, working_folder_of
 from simonides.index.quantise import quantise_rows
-from simonides.text.word_lists import stopwords
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -110,8 +110,7 @@ from simonides.retain.screening import Screen, secrets_in
 from simonides.retain.secrets import masked_apart
 from simonides.retain.sparse import in_context, sparse_terms
 from simonides.retain.storing import LeftMeanwhileError, Storing, close, settle
-from simonides.text.query_dsl.clauses import read_clauses
-from simonides.text.query_dsl.parser import parse_query
+from simonides.text.query_dsl import parse_query, read_clauses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -21,9 +21,7 @@ from simonides.records.interval import to_micros
 from simonides.records.query import Filters, Query
 from simonides.records.ranking import Ranking
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query
-from simonides.text.query_dsl.filler import filler_words
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match
+from simonides.text.query_dsl import compile_match, filler_words, parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

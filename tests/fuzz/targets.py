@@ -22,13 +22,10 @@ from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.serving.tokens import TokenStore
 from simonides.testing.clock import FrozenClock
-from simonides.text.analyser import TextAnalyser
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match
+from simonides.text.analyser import TextAnalyser, stopwords, tokenise
+from simonides.text.query_dsl import compile_match, parse_query
 from simonides.text.split import split_document
 from simonides.text.times.expressions import find_times
-from simonides.text.tokenise import tokenise
-from simonides.text.word_lists import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,10 +12,9 @@ import numpy as np
 
 from simonides.index.postings import FIELDS, PREFIX_MARK
 from simonides.records.expression import Group, Operator, Token, TokenKind, words_of
-from simonides.text.characters import CLASSES
-from simonides.text.normalise import fold_case, fold_characters
-from simonides.text.query_dsl.loosen import bare_words
-from simonides.text.trigrams import jaccard, trigrams
+from simonides.text.normalise import CLASSES, fold_case, fold_characters
+from simonides.text.query_dsl import bare_words
+from simonides.text.similarity import jaccard, trigrams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -37,7 +37,7 @@ from simonides.retain.quiet_errors import quiet_errors
 from simonides.retain.screening import Screen
 from simonides.retain.signature import sign
 from simonides.retain.trust import trust_of
-from simonides.text.field_terms import field_terms
+from simonides.text.dates import field_terms
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from simonides.records.model_identity import ModelIdentity
 from simonides.retain.placing import occurred
 from simonides.retain.signature import sign
 from simonides.retain.sparse import in_context, sparse_terms
-from simonides.text.field_terms import field_terms
+from simonides.text.dates import field_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -28,7 +28,7 @@ from simonides.models.pair_graph import build_pair_encoder
 from simonides.recall.refining.rerankers import CrossEncoder, best_passage
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
-from simonides.text.tokenise import tokenise
+from simonides.text.analyser import tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,10 +15,7 @@ from simonides.recall.word_search import WordSearch, fuzzy_search
 from simonides.records.expression import Expression, written_words
 from simonides.records.ranking import Ranking
 from simonides.records.trace import Attempt
-from simonides.text.query_dsl.aliases import expand_aliases
-from simonides.text.query_dsl.loosen import sanitise, strongest_term
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match
+from simonides.text.query_dsl import compile_match, expand_aliases, parse_query, sanitise, strongest_term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

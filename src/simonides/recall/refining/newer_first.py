@@ -14,11 +14,9 @@ from simonides.recall.refining.pool import first_recorded
 from simonides.records.recall import EARLIER
 from simonides.records.utterance import Utterance, role_by_trust
 from simonides.text.speech import unlabelled
-from simonides.text.statements.comparing import compare_statements, compare_texts
-from simonides.text.statements.cues import TOLD_CHANGE
-from simonides.text.statements.frames import ONE_SLOT
+from simonides.text.statements.comparing import ONE_SLOT, TOLD_CHANGE, compare_statements, compare_texts
+from simonides.text.statements.objects import Change
 from simonides.text.statements.reading import read_statements, says_one_thing
-from simonides.text.statements.statement import Change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -43,9 +43,8 @@ from simonides.recall.refining.rerankers import LATE_INTERACTION_SIGNAL as MAX_S
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Judgement
 from simonides.records.utterance import ANSWER_NOTHING
-from simonides.text.questions import is_about_questions
-from simonides.text.tokenise import tokenise
-from simonides.text.word_lists import small_talk
+from simonides.text.analyser import small_talk, tokenise
+from simonides.text.speech import is_about_questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from simonides.errors import InputError
 from simonides.index.token_codes import max_similarities
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import by_score, min_max, split
-from simonides.text.tokenise import tokenise
+from simonides.text.analyser import tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

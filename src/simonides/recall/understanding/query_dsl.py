@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from simonides.records.expression import Clause, Token, TokenKind
 from simonides.records.hygiene import shown
-from simonides.text.query_dsl.aliases import expand_aliases
-from simonides.text.query_dsl.parser import dropped_words, parse_query
-from simonides.text.query_dsl.spelling import clean_phrase
+from simonides.text.query_dsl import clean_phrase, dropped_words, expand_aliases, parse_query
 
 if TYPE_CHECKING:
     from simonides.protocols import Tools, View

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simonides.errors import InputError
 from simonides.records.hygiene import shown
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, local_time
-from simonides.text.query_dsl.relative_days import spell_days
+from simonides.text.dates import spell_days
 from simonides.text.times.expressions import find_times
 
 if TYPE_CHECKING:

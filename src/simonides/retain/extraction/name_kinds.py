@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from simonides.records.extraction import EntityKind
 from simonides.retain.extraction.cue import compiled
 from simonides.retain.extraction.word_lists import given_names, is_common, is_listed, lines, section
-from simonides.text.word_lists import stopwords
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

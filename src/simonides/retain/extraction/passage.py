@@ -17,7 +17,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.text.word_lists import STOPWORD_LANGUAGES, stopwords
+from simonides.text.analyser import STOPWORD_LANGUAGES, stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

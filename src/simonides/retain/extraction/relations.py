@@ -23,7 +23,7 @@ from simonides.records.extraction import Mention, Relation
 from simonides.retain.extraction.cue import compiled, triggered
 from simonides.retain.extraction.relation_rules import BY_TRIGGER, RELATION_RULES, ObjectForm
 from simonides.retain.extraction.word_lists import lines, section
-from simonides.text.word_lists import stopwords
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from simonides.records.extraction import EntityKind, Mention
 from simonides.retain.extraction.word_lists import given_names, section
-from simonides.text.word_lists import stopwords
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

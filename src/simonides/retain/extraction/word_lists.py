@@ -11,7 +11,7 @@ import re
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from simonides.text.word_lists import irregular_forms, stopwords
+from simonides.text.analyser import irregular_forms, stopwords
 
 _SECTION = re.compile(r"\[(\w+)\]\Z")
 _DOUBLED = re.compile(r"([bdfglmnprtz])\1\Z")
