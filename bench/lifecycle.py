@@ -30,15 +30,13 @@ from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import DEPTH, as_mapping, contexts_of
-from simonides.evaluation.catalogue import load_dataset
 from simonides.evaluation.comparing import compare_systems
-from simonides.evaluation.measures import mean_measures
-from simonides.evaluation.report import QuestionResult
-from simonides.evaluation.results_file import Measured
+from simonides.evaluation.datasets import load_dataset
+from simonides.evaluation.results import Measured, QuestionResult, mean_measures
 from simonides.files import SHARED, write_file
 from simonides.lifecycle.thresholds import read_thresholds
 from simonides.profiles.loader import load_lifecycle
-from simonides.records.utterance import TRUST
+from simonides.records.kind import TRUST
 from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
     from simonides.bank import Bank
     from simonides.evaluation.asking import Progress
     from simonides.evaluation.comparing import Compared
-    from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+    from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
     from simonides.lifecycle.thresholds import Thresholds
     from simonides.protocols import Embedder
     from simonides.records.recall import Recall

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from bench.stages.conftest import Desk
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from simonides.records.candidate import Candidate
-    from simonides.records.ranking import Ranking
+    from simonides.records.candidate import Candidate, Ranking
 
 K, MOST, HITS = 60, 50, 30
 

@@ -34,8 +34,8 @@ from simonides.errors import (
 )
 from simonides.files import translates_disk_errors
 from simonides.forking import Origin, refused_after_fork
+from simonides.index.snapshot import touch
 from simonides.index.view import LENIENT, Ended, look
-from simonides.index.warming import touch
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.lifecycle.maintaining import maintain
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
@@ -64,11 +64,8 @@ from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
 from simonides.recall_rows import NameLookup, RecallRows
 from simonides.records.audit import Told, VerifyReport
-from simonides.records.diff import Diff, compare
 from simonides.records.draft import content_key
 from simonides.records.enrichment import ENRICH
-from simonides.records.exchange import Imported
-from simonides.records.expiry import ERASE, EXPIRE
 from simonides.records.hygiene import clean_choice, clean_count, clean_label, clean_switch, clean_text, shown
 from simonides.records.interval import (
     FOREVER,
@@ -77,18 +74,17 @@ from simonides.records.interval import (
     from_micros,
     latest_recorded,
     parse_time,
+    read_zone,
 )
 from simonides.records.keyed_record import MOST_RECORDS
-from simonides.records.kind import Kind
+from simonides.records.kind import PINNED, STANDING, Kind
+from simonides.records.memory import Diff, Evidence, compare
 from simonides.records.model_identity import ModelIdentity, mismatch, sparse_mismatch
-from simonides.records.move import Evidence
 from simonides.records.query import Filters, Query
-from simonides.records.recall_job import DONE, PENDING, RecallJob
-from simonides.records.receipt import Selection
-from simonides.records.state import PINNED, STANDING
-from simonides.records.time_to_live import ERASE as FORGET
-from simonides.records.time_to_live import ON_EXPIRY, TimeToLive, read_ttl
-from simonides.records.zone import read_zone
+from simonides.records.recall import DONE, PENDING, RecallJob
+from simonides.records.receipt import Imported, Selection
+from simonides.records.time_to_live import EXPIRE, EXPIRY_ERASE, ON_EXPIRY, TimeToLive, read_ttl
+from simonides.records.time_to_live import TIME_TO_LIVE_ERASE as FORGET
 from simonides.retain.conversations import WINDOW, conversation_items, with_messages
 from simonides.retain.documents import document_items
 from simonides.retain.echo import RecentAnswers
@@ -144,20 +140,16 @@ if TYPE_CHECKING:
     from simonides.recall.pipeline import Plan, Submits
     from simonides.recall.refining.mlp import Network
     from simonides.records.audit import AuditReport, Entry
-    from simonides.records.brief import Brief
     from simonides.records.draft import Draft, Prepared
     from simonides.records.enrichment import EnrichReport
     from simonides.records.entity import Entity, EntityCount
-    from simonides.records.exchange import Counts, Restored, Synced
     from simonides.records.explanation import WhyNot
     from simonides.records.extraction import Extraction
     from simonides.records.impression import Samples
     from simonides.records.keyed_record import KeyedRecord
-    from simonides.records.memory import Memory
-    from simonides.records.move import Move
-    from simonides.records.recall import Recall
-    from simonides.records.receipt import Receipt, Saved
-    from simonides.records.reflection import Reflection
+    from simonides.records.memory import Brief, Memory, Move
+    from simonides.records.recall import Recall, Reflection
+    from simonides.records.receipt import Counts, Receipt, Restored, Saved, Synced
     from simonides.records.source import Source
     from simonides.records.time_to_live import TtlDefaults
     from simonides.retain.importing.pieces import Piece
@@ -478,11 +470,11 @@ class Bank:
         now = self._now()
         due = self._rows.due(now, _EXPIRED_AT_ONCE)
         # Archiving it would be another version than the one that its editor has seen.
-        due = [each for each in due if each.task == ERASE or each.memory != revived]
+        due = [each for each in due if each.task == EXPIRY_ERASE or each.memory != revived]
         if due:
             # Whoever happens to write does it in the owner's name, who set the time.
             with self._rows.writing(now) as transaction:
-                if any(each.task == ERASE for each in expire_due(transaction, due)):
+                if any(each.task == EXPIRY_ERASE for each in expire_due(transaction, due)):
                     self._rows.drop_reranker()
 
     def _went_over(self, items: Iterable[Prepared]) -> bool:
@@ -1840,7 +1832,7 @@ class Bank:
         def ended(moment: int) -> Ended:
             return Ended(
                 roots_due(reading.connection, moment, EXPIRE),
-                roots_due(reading.connection, clock, ERASE),
+                roots_due(reading.connection, clock, EXPIRY_ERASE),
                 moments_ended(reading.connection, moment) if past else (),
             )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from simonides.records.merges import all_count_as
+from simonides.records.entity import all_count_as
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.extraction.name_ranges import LEADS, ODD_LEADS, Leads, name_ranges
 from simonides.retain.names import fold_name

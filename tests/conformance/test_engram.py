@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pytest
 
-from simonides.evaluation.mlp_training import train_mlp
+from simonides.evaluation.feedback import train_mlp
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.pipeline import run

@@ -14,7 +14,7 @@ import pytest
 
 import simonides
 from simonides.bank import Bank
-from simonides.index.quantise import exact_dot, quantise, split_query
+from simonides.index.vectors import exact_dot, quantise, split_query
 from simonides.profiles.loader import load_profile
 from simonides.recall.fusion import ReciprocalRank
 from simonides.testing.embedder import StubEmbedder

@@ -17,9 +17,9 @@ from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.fusion import ReciprocalRank
 from simonides.recall.pipeline import run
+from simonides.records.candidate import Ranking
 from simonides.records.interval import to_micros
 from simonides.records.query import Filters, Query
-from simonides.records.ranking import Ranking
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query
 from simonides.text.query_dsl import compile_match, filler_words, parse_query
 

@@ -9,7 +9,7 @@ import pytest
 
 import simonides
 from simonides.index.files import FileLayer
-from simonides.index.warming import touch
+from simonides.index.snapshot import touch
 from simonides.recall.understanding import router
 from simonides.testing.embedder import StubEmbedder
 

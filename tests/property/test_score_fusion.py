@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simonides.protocols import View
-    from simonides.records.ranking import Ranking
+    from simonides.records.candidate import Ranking
 
 ROWS = 8
 VIEW = FakeView.of([fake_memory("x", id=f"m{(n * 5) % ROWS}", path=f"p{n % 2}") for n in range(ROWS)])

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Tools, View
+    from simonides.records.candidate import Ranking
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
     from simonides.store import Store
     from simonides.testing.clock import FrozenClock
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from simonides.lifecycle.decay import DAY
 from simonides.recall.refining.pool import first_recorded
-from simonides.records.brief import Brief
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind
+from simonides.records.memory import Brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -39,9 +39,8 @@ from simonides.backends.embedded.reembedding import (
     write_encoding,
 )
 from simonides.errors import ConflictError, ModelError
-from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.model_identity import ModelIdentity
-from simonides.records.state import ARCHIVED, CONSOLIDATED
 from simonides.retain.linking import MOST_SEMANTIC, SEMANTIC_FROM
 from simonides.retain.neighbours import RESCORE
 from simonides.retain.pipeline import encode

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.expiry import revive
 from simonides.backends.embedded.upkeep import read_moves
-from simonides.records.state import ARCHIVED
+from simonides.records.kind import ARCHIVED
 from simonides.retain.supersession import CLOSE, reopen
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.staleness import DeadReference
-    from simonides.records.move import Move
+    from simonides.records.memory import Move
 
 
 def undo(transaction: WriteTransaction, move: Move) -> bool:

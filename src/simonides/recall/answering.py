@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.recall.packing.as_data import harmless, pack_as_data
-from simonides.records.reflection import NOT_IN_MEMORY, Citation, Reflection
+from simonides.records.recall import NOT_IN_MEMORY, Citation, Reflection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

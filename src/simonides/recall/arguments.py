@@ -21,9 +21,9 @@ from simonides.records.hygiene import (
     clean_switch,
     clean_text,
     named_entries,
+    shows_nothing,
 )
 from simonides.records.interval import BEGINNING, FOREVER, parse_time
-from simonides.records.invisible import shows_nothing
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import Filters
 

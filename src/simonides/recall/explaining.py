@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from simonides.protocols import View
-    from simonides.records.candidate import Candidate
+    from simonides.records.candidate import Candidate, Ranking
+    from simonides.records.explanation import StageTrace
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
     from simonides.records.recall import Recall
-    from simonides.records.trace import StageTrace
 
 
 @dataclass(frozen=True, slots=True)

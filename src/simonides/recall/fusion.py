@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.protocols import View
+    from simonides.records.candidate import Ranking
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
 
 
 Places = dict[int, dict[str, tuple[int, float]]]

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from simonides.recall.pipeline import Plan, Step
+    from simonides.records.explanation import StageTrace
     from simonides.records.query import Query
-    from simonides.records.trace import StageTrace
 
 
 class Deadline:

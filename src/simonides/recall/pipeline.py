@@ -30,8 +30,8 @@ from simonides.recall.helping.running import Work
 from simonides.recall.limits import Deadline, deepened, too_shallow
 from simonides.recall.packing.packers import SEPARATOR, lead_of, left_for_hits
 from simonides.records.candidate import FUSED
+from simonides.records.explanation import StageTrace, Trace
 from simonides.records.recall import MOST_POSSIBLE, Recall, is_doubtful
-from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
     from simonides.protocols import Packed, Tools, View
     from simonides.recall.explaining import Recording
     from simonides.recall.packing.packers import Lead
-    from simonides.records.candidate import Candidate
+    from simonides.records.candidate import Candidate, Ranking
     from simonides.records.memory import Memory
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
     from simonides.records.recall import Judgement, Omitted
 
 NOTHING_FOUND = "nothing was found"

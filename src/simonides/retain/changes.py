@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simonides.records.interval import BEGINNING
-from simonides.records.state import ARCHIVED
+from simonides.records.kind import ARCHIVED
 from simonides.retain.names import fold_name
 from simonides.retain.readers import all_may_read
 from simonides.retain.supersession import Rival, declared

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.records.hygiene import shown
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shown, shows_nothing
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.items import ITEM_KEYS, ORIGIN
 from simonides.retain.messages import MessageReader, is_message

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.expiry import expire_due, read_due
 from simonides.errors import ConflictError, InputError
-from simonides.records.expiry import EXPIRE
 from simonides.records.keyed_record import spaces_of
+from simonides.records.time_to_live import EXPIRE
 from simonides.retain.items import read_items
 
 if TYPE_CHECKING:

@@ -16,13 +16,18 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.draft import Draft
 from simonides.records.extraction import Relation
-from simonides.records.hygiene import MAX_PROJECT_BYTES, clean_choice, clean_labels, clean_text, shown
+from simonides.records.hygiene import (
+    MAX_PROJECT_BYTES,
+    clean_choice,
+    clean_labels,
+    clean_text,
+    shown,
+    shows_nothing,
+)
 from simonides.records.interval import parse_time
-from simonides.records.invisible import shows_nothing
-from simonides.records.kind import Kind, Layer
+from simonides.records.kind import TRUST, Kind, Layer
 from simonides.records.source import Origin
 from simonides.records.time_to_live import ON_EXPIRY, read_ttl
-from simonides.records.utterance import TRUST
 from simonides.retain.metadata import canonical_json
 
 if TYPE_CHECKING:

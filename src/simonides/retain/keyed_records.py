@@ -18,7 +18,6 @@ from simonides.backends.embedded.bank import Reading
 from simonides.backends.embedded.expiry import roots_due, set_expiry
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.index.view import tagged
-from simonides.records.expiry import ERASE
 from simonides.records.hygiene import MAX_LABELS, clean_label, clean_switch, clean_text, named_entries, shown
 from simonides.records.interval import FOREVER, from_micros
 from simonides.records.keyed_record import (
@@ -30,10 +29,10 @@ from simonides.records.keyed_record import (
     tag_of,
     value_is_in_source,
 )
+from simonides.records.kind import ARCHIVED
 from simonides.records.source import Origin
-from simonides.records.state import ARCHIVED
-from simonides.records.time_to_live import ERASE as FORGET
-from simonides.records.time_to_live import NEVER, TimeToLive, read_ttl
+from simonides.records.time_to_live import EXPIRY_ERASE, NEVER, TimeToLive, read_ttl
+from simonides.records.time_to_live import TIME_TO_LIVE_ERASE as FORGET
 from simonides.retain.items import ITEM_KEYS, MAX_TEXT_BYTES, ORIGIN
 from simonides.retain.metadata import MAX_METADATA_BYTES, canonical_json
 
@@ -207,7 +206,7 @@ class KeyedRecords:
                 continue
             root = int(transaction.columns(ordinal, "root")[0])
             due = TimeToLive(read_ttl(record.ttl)).due(self.now)
-            set_expiry(transaction.connection, root, (ERASE, due))
+            set_expiry(transaction.connection, root, (EXPIRY_ERASE, due))
 
     def _rename(
         self, transaction: WriteTransaction, record: KeyedRecord, old: tuple[str, ...], new: tuple[str, ...]
@@ -242,7 +241,7 @@ class KeyedRecords:
         last: int = 0,
     ) -> Iterator[KeyedRecord]:
         """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
-        ended = roots_due(reading.connection, self.now, ERASE)
+        ended = roots_due(reading.connection, self.now, EXPIRY_ERASE)
         ordinals = tagged(reading.snapshot, tag_of(self.space, path), self.principal, ended).tolist()
         if last:
             ordinals.reverse()

@@ -20,8 +20,7 @@ import numpy as np
 
 from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
 from simonides.index.postings import FIELDS
-from simonides.index.quantise import quantise
-from simonides.index.token_codes import pack_tokens
+from simonides.index.vectors import pack_tokens, quantise
 from simonides.protocols import TokenEmbedder
 from simonides.records.draft import Encoding, Prepared, content_key, is_turn
 from simonides.records.extraction import Extraction

@@ -24,9 +24,7 @@ from simonides.backends.embedded.reading import read_worded
 from simonides.index.view import comparable, comparing
 from simonides.records.draft import Draft, Prepared, content_key, days_of
 from simonides.records.interval import FOREVER, Interval, Precision
-from simonides.records.kind import Kind
-from simonides.records.state import ARCHIVED
-from simonides.records.utterance import TRUST
+from simonides.records.kind import ARCHIVED, TRUST, Kind
 from simonides.records.versions import ResolvedFields, RowRef
 from simonides.retain.changes import find_rivals
 from simonides.retain.linking import DAY_MICROS, MOST_SEMANTIC, MOST_TEMPORAL, SEMANTIC_FROM, temporal_weight

@@ -19,11 +19,9 @@ from simonides.backends.embedded.expiry import add_expiries, read_expiry, set_ex
 from simonides.backends.embedded.stored import read_object
 from simonides.index.view import comparable
 from simonides.records.draft import content_key, is_turn
-from simonides.records.expiry import EXPIRE, TASK_OF
 from simonides.records.interval import FOREVER, Precision
-from simonides.records.kind import Kind
-from simonides.records.state import ARCHIVED
-from simonides.records.time_to_live import TtlDefaults
+from simonides.records.kind import ARCHIVED, Kind
+from simonides.records.time_to_live import EXPIRE, TASK_OF, TtlDefaults
 from simonides.records.versions import ComparedFields, RowRef
 from simonides.retain.changes import find_rivals, restated
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again

@@ -5,7 +5,7 @@ A row of low trust does not close one of higher trust (see ``supersession``).
 
 from __future__ import annotations
 
-from simonides.records.utterance import TRUST
+from simonides.records.kind import TRUST
 
 
 def trust_of(role: str) -> float:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from simonides.records.utterance import Utterance, role_by_trust
+from simonides.records.kind import Utterance, role_by_trust
 from simonides.text.analyser import small_talk
 from simonides.text.normalise import fold_case, fold_characters
 

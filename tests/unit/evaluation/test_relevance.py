@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
 from simonides.evaluation.relevance import (
     THRESHOLDS,
+    Asked,
     Given,
     Judged,
     JudgedHit,
@@ -21,7 +22,6 @@ from simonides.evaluation.relevance import (
     calibration_error,
     run_relevance,
 )
-from simonides.evaluation.unanswerable import Asked
 from simonides.store import open_store
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.unanswerable import (
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
+from simonides.evaluation.relevance import (
     all_questions,
     key_words,
     names,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.lifecycle import grouping, maintaining
-from simonides.lifecycle.sameness import same
+from simonides.lifecycle.grouping import same
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from simonides.models.catalogue import (
     find_reranker,
 )
 from simonides.models.fetch import Fetched
-from simonides.models.onnx_reranker import BATCH, OnnxReranker, _batches
-from simonides.models.pair_graph import build_pair_encoder
+from simonides.models.onnx_reranker import BATCH, OnnxReranker, _batches, build_pair_encoder
 from simonides.recall.refining.rerankers import CrossEncoder, best_passage
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from simonides.index.quantise import quantise
+from simonides.index.vectors import quantise
 from simonides.records.draft import Prepared
 from simonides.records.extraction import Extraction
 from simonides.retain.items import read_items

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.index.quantise import quantise, quantise_rows
+from simonides.index.vectors import quantise, quantise_rows
 from simonides.retain import storing
 from simonides.store import open_store
 from simonides.testing.embedder import StubEmbedder, StubTokenEmbedder

@@ -18,7 +18,7 @@ from simonides.recall.packing.packers import TokenBudget
 from simonides.recall.refining.diversity import MarginalRelevance
 from simonides.recall.refining.rerankers import LateInteraction, SyntheticScores
 from simonides.recall.understanding.question import AnalysedTerms, Intent, QueryEmbedding
-from simonides.records.ranking import Ranking
+from simonides.records.candidate import Ranking
 from simonides.testing.conformance import (
     check_channel,
     check_fuser,

@@ -107,7 +107,7 @@ from simonides.index.generation import (
 )
 from simonides.records.audit import AuditReport, Entry, Told, VerifyReport
 from simonides.records.hygiene import read_at_most
-from simonides.records.interval import BEGINNING
+from simonides.records.interval import BEGINNING, read_zone
 from simonides.records.receipt import (
     COMPLETE,
     DRY_RUN,
@@ -121,7 +121,6 @@ from simonides.records.receipt import (
     Selection,
 )
 from simonides.records.time_to_live import TtlDefaults
-from simonides.records.zone import read_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -133,18 +132,17 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.change_log import Meta
     from simonides.backends.embedded.encryption import Key
-    from simonides.index.block import Block
-    from simonides.index.part import IndexPart
+    from simonides.index.block import Block, IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
     from simonides.records.enrichment import Job
     from simonides.records.entity import EntityCount
-    from simonides.records.exchange import Counts, Restored
-    from simonides.records.expiry import Due
     from simonides.records.impression import Impression, Samples
     from simonides.records.memory import Memory
     from simonides.records.model_identity import ModelIdentity
+    from simonides.records.receipt import Counts, Restored
     from simonides.records.source import Source
+    from simonides.records.time_to_live import Due
     from simonides.records.versions import Worded
 
 _P = ParamSpec("_P")

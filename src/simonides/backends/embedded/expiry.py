@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.seals import sound
-from simonides.records.expiry import ERASE, EXPIRE, EXPIRED, Due
-from simonides.records.state import ARCHIVED
+from simonides.records.kind import ARCHIVED
+from simonides.records.time_to_live import EXPIRE, EXPIRED, EXPIRY_ERASE, Due
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.transaction import WriteTransaction
 
-PENDING = f"'{EXPIRE}', '{ERASE}'"
+PENDING = f"'{EXPIRE}', '{EXPIRY_ERASE}'"
 """Of SQL: the tasks of memories whose time has not ended."""
 
 # As the index states it word by word; else it is not used.
@@ -133,7 +133,7 @@ def _end(transaction: WriteTransaction, due: Due) -> bool:
     # It may have got another end, or been forgotten, since it was read.
     if read_expiry(connection, due.root) != (due.task, due.moment):
         return False
-    if due.task == ERASE:
+    if due.task == EXPIRY_ERASE:
         return bool(transaction.erase([due.memory]))
     ordinal = transaction.current_ordinal(due.memory)
     if ordinal is None:

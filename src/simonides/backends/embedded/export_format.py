@@ -24,9 +24,9 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 from simonides.backends.embedded.export_fields import RECORDED_TIMES, check_recorded_times
 from simonides.errors import InputError
 from simonides.files import disk_errors
+from simonides.records.entity import described, find_cycles
 from simonides.records.hygiene import shown
 from simonides.records.interval import FOREVER
-from simonides.records.merges import described, find_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -29,7 +29,7 @@ from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names, read_object
 from simonides.errors import InputError
 from simonides.files import disk_errors, new_file
-from simonides.records.exchange import Counts
+from simonides.records.receipt import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

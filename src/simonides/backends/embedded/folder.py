@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
-from simonides.records.hygiene import shown
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shown, shows_nothing
 
 if TYPE_CHECKING:
     from pathlib import Path

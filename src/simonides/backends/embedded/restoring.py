@@ -70,10 +70,10 @@ from simonides.backends.embedded.reembedding import (
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stated import write_statements
 from simonides.errors import EmbedderMismatchError, InputError
-from simonides.records.exchange import Counts, Restored
+from simonides.records.entity import all_count_as, counts_as
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
-from simonides.records.merges import all_count_as, counts_as
 from simonides.records.model_identity import ModelIdentity
+from simonides.records.receipt import Counts, Restored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -64,12 +64,10 @@ from simonides.backends.embedded.stored import read_names
 from simonides.backends.embedded.upkeep import Upkeep, observations_of
 from simonides.errors import DamagedError, EmbedderMismatchError, NotFoundError
 from simonides.records.draft import content_key
-from simonides.records.entity import Entity
+from simonides.records.entity import Entity, counts_as
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, LAST_INSTANT
-from simonides.records.kind import Kind
-from simonides.records.merges import counts_as
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, Kind
 from simonides.records.model_identity import ModelIdentity, mismatch, sparse_mismatch
-from simonides.records.state import ARCHIVED, CONSOLIDATED
 from simonides.records.versions import ComparedFields, ResolvedFields, RowRef
 
 if TYPE_CHECKING:

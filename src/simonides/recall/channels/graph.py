@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.index.push import Walk, damped_weights, spread
+from simonides.index.graph_walk import Walk, damped_weights, spread
+from simonides.records.candidate import Ranking
 from simonides.records.edges import LINK_CODES
-from simonides.records.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,9 +12,9 @@ import numpy as np
 from simonides.errors import InputError, UnknownNameError
 from simonides.index.postings import FIELDS
 from simonides.recall.word_search import WordSearch, fuzzy_search
+from simonides.records.candidate import Ranking
+from simonides.records.explanation import Attempt
 from simonides.records.expression import Expression, written_words
-from simonides.records.ranking import Ranking
-from simonides.records.trace import Attempt
 from simonides.text.query_dsl import compile_match, expand_aliases, parse_query, sanitise, strongest_term
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.index.token_codes import max_similarities
-from simonides.records.ranking import Ranking
+from simonides.index.vectors import max_similarities
+from simonides.records.candidate import Ranking
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

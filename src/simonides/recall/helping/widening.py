@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from simonides.protocols import Channel, Refined, Reranker, Tools, Understander, View
     from simonides.recall.helping.asking import HelperTexts
     from simonides.recall.pipeline import Plan
-    from simonides.records.candidate import Candidate
+    from simonides.records.candidate import Candidate, Ranking
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
 
 
 _WORD = re.compile(r"[^\W_]+")

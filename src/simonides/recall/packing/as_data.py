@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from simonides.recall.packing.packers import OVER_BUDGET, SHARE, render_date
-from simonides.records.invisible import INVISIBLE, JOINERS
+from simonides.records.hygiene import INVISIBLE, JOINERS
 from simonides.records.recall import EARLIER, STANDING, Omitted
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Refined
 from simonides.records.candidate import FUSED
-from simonides.records.utterance import ANSWER_NOTHING, Utterance
+from simonides.records.kind import ANSWER_NOTHING, Utterance
 from simonides.text.speech import is_about_questions, unlabelled
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.index.occurred import NEUTRAL, proximity
+from simonides.index.columns import NEUTRAL, proximity
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import by_score, first_recorded, min_max, split
 from simonides.recall.rounding import rounded_sums

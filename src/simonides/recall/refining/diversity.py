@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.index.products import products_of
+from simonides.index.vectors import products_of
 from simonides.protocols import Refined
 
 if TYPE_CHECKING:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.index.distinct import among
-from simonides.index.push import Walk, damped_weights, spread
-from simonides.index.reach import Bounds, reach
+from simonides.index.graph import among
+from simonides.index.graph_walk import Bounds, Walk, damped_weights, reach, spread
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import by_score
 from simonides.recall.rounding import rounded
-from simonides.records.candidate import Candidate
+from simonides.records.candidate import Candidate, Ranking
 from simonides.records.edges import LINK_KINDS
-from simonides.records.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ import numpy as np
 
 from simonides.errors import InputError, ModelDamagedError
 from simonides.files import disk_errors, new_file
-from simonides.index.quantise import quantise
+from simonides.index.vectors import quantise
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import age_days, by_score, ordinals_of, split
 from simonides.records.impression import MOST_SHOWN, Impression

@@ -11,8 +11,8 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import first_recorded
+from simonides.records.kind import Utterance, role_by_trust
 from simonides.records.recall import EARLIER
-from simonides.records.utterance import Utterance, role_by_trust
 from simonides.text.speech import unlabelled
 from simonides.text.statements.comparing import ONE_SLOT, TOLD_CHANGE, compare_statements, compare_texts
 from simonides.text.statements.objects import Change

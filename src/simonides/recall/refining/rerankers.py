@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.index.token_codes import max_similarities
+from simonides.index.vectors import max_similarities
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import by_score, min_max, split
 from simonides.text.analyser import tokenise

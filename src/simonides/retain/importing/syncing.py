@@ -18,8 +18,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from simonides.records.draft import content_key
-from simonides.records.exchange import Synced
-from simonides.records.utterance import TRUST
+from simonides.records.kind import TRUST
+from simonides.records.receipt import Synced
 from simonides.retain.importing.pieces import document_key, gather
 from simonides.retain.storing import close
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from simonides.records.diff import Diff
-    from simonides.records.memory import Memory
+    from simonides.records.memory import Diff, Memory
 
 
 def diff(

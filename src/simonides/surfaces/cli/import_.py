@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError, SimonidesError
-from simonides.records.exchange import Synced
+from simonides.records.receipt import Synced
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.records.exchange import Imported
+    from simonides.records.receipt import Imported
     from simonides.retain.importing.item import ImportedItem, ImportReport, NamedFile
 
 COUNTS = ("stored", "unchanged", "cleaned", "skipped")

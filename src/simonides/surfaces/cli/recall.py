@@ -30,8 +30,8 @@ LONGEST_WAIT_SECONDS = 3_600
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from simonides.records.explanation import Trace
     from simonides.records.recall import Recall
-    from simonides.records.trace import Trace
 
 
 @takes_recall_options

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simonides.errors import ConflictError, InputError
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.records.interval import read_zone
 from simonides.records.recall import STANDING
-from simonides.records.zone import read_zone
 from simonides.retain.conversations import left_out_of
 from simonides.surfaces.operations.fitting import fitted
 from simonides.surfaces.operations.parameters import given

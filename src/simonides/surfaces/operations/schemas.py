@@ -28,10 +28,9 @@ from simonides.recall.search_arguments import (
     SYNTAXES,
 )
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
-from simonides.records.kind import Kind, Layer
+from simonides.records.kind import TRUST, Kind, Layer
 from simonides.records.query import PRECISIONS
 from simonides.records.time_to_live import LONGEST_SECONDS
-from simonides.records.utterance import TRUST
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
 from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, MAX_RELATION_BYTES, MAX_TEXT_BYTES
 from simonides.retain.messages import ROLES as MESSAGE_ROLES

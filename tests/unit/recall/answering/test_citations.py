@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.recall.answering import CitationCheck
-from simonides.records.reflection import Citation
+from simonides.records.recall import Citation
 
 IDS = ["a", "b", "c"]
 

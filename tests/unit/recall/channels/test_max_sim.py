@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.index.token_codes import pack_tokens
+from simonides.index.vectors import pack_tokens
 from simonides.recall.channels import vectors as max_sim
 from simonides.recall.channels.vectors import MaxSim
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

@@ -13,7 +13,7 @@ from simonides.testing.fakes import FakePostings, FakeView, fake_memory, fake_qu
 from simonides.text.analyser import TextAnalyser
 
 if TYPE_CHECKING:
-    from simonides.records.ranking import Ranking
+    from simonides.records.candidate import Ranking
 
 ENGLISH = TextAnalyser("english")
 STAGE = RetryingLexical(

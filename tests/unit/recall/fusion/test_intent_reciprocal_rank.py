@@ -6,7 +6,7 @@ import pytest
 from simonides.errors import InputError
 from simonides.profiles.loader import load_profile
 from simonides.recall.fusion import INTENTS, IntentReciprocalRank, ReciprocalRank
-from simonides.records.ranking import Ranking
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
 ENGRAM = load_profile("engram").fuser.stage
