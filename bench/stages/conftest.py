@@ -18,6 +18,7 @@ from bench.scale_data import TextMaker, VectorMaker
 from bench.scale_queries import ReplayedEmbedder
 
 from simonides.records.query import Filters
+from simonides.services.viewing import Viewing
 from simonides.store import open_store
 from simonides.testing.fakes import fake_query, fake_tools
 from simonides.text.analyser import TextAnalyser
@@ -75,6 +76,6 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         terms = tuple((term, 1) for term in dict.fromkeys(TextAnalyser().query_terms(" ".join(words[2:8]))))
         query = fake_query(" ".join(words[2:8]), vector=grower.queries[0], terms=terms, limit=30)
         with bank._rows.reading() as reading:
-            _, view = bank._view(bank._plan("helix"), reading, Filters(), bank._now())
+            view = Viewing(bank._context).view(reading, Filters())
             texts = [str(item["text"]) for item in items]
             yield Desk(view, query, fake_tools(analyser=TextAnalyser()), vectors, texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simonides.surfaces.operations.table import OPERATIONS, Operation, Verb
-from simonides.surfaces.serving.grants import OF_PARAMETERS
+from simonides.surfaces.serving.grants import ERASES, OF_PARAMETERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,8 @@ def rights(_results: Path | None = None) -> str:
     lines += ["", "| verb, beside those | for |", "|---|---|"]
     for name, (verb, _) in OF_PARAMETERS.items():
         for operation in OPERATIONS.values():
-            if hasattr(operation.request, name):
+            named = {each.name for each in operation.parameters}
+            if name in named or (name == ERASES and "records" in named):
                 lines.append(f"| {verb} | {_asked(operation, name)} |")
     for operation in OPERATIONS.values():
         if operation.alters:

@@ -29,13 +29,11 @@ Each message names the value, the place and the remedy.
 from __future__ import annotations
 
 import difflib
-import inspect
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-C = TypeVar("C", bound=type)
 
 _LONGEST_SHOWN = 80
 
@@ -180,15 +178,3 @@ def _restore(
     InputError.__init__(error, field, problem)
     error.name, error.valid = name, valid
     return error
-
-
-def around_public_methods(wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[[C], C]:
-    """A decorator of a class: *wrap* takes the place of each public method, to change what it raises."""
-
-    def decorate(decorated: C) -> C:
-        for name, method in list(vars(decorated).items()):
-            if inspect.isfunction(method) and not name.startswith("_"):
-                setattr(decorated, name, wrap(method))
-        return decorated
-
-    return decorate

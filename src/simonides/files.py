@@ -8,28 +8,27 @@ Whatever is raised meanwhile removes the partial file. What a killed process lef
 writer of that NAME and by ``remove_dead``, which tell it by the lock: ``flock`` ends with its process. Where
 the platform has none (Windows), an open file cannot be deleted, which serves as well.
 No error of the operating system about these files leaves this package: ``disk_errors`` and
-``translates_disk_errors`` say what failed, where, and what to do.
+``services.guarding`` say what failed, where, and what to do.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import os
 import re
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from simonides.errors import C, InputError, UnavailableError, around_public_methods
+from simonides.errors import InputError, UnavailableError
 
 if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from typing import IO
 
 
@@ -95,32 +94,6 @@ def naming(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename = error.filename or str(path)
         raise
-
-
-def translates_disk_errors(folder: Callable[[Any], Path]) -> Callable[[C], C]:
-    """A decorator of a class: in its public methods, errors about files below a folder are translated.
-
-    What an embedder or another part that the caller handed in raises about files elsewhere is left as it is.
-
-    Args:
-        folder: gives the folder of an object of the class.
-    """
-    return around_public_methods(lambda method: _translating(method, folder))
-
-
-def _translating(method: Callable[..., Any], folder: Callable[[Any], Path]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def translating(self: Any, *values: Any, **named: Any) -> Any:
-        try:
-            return method(self, *values, **named)
-        except OSError as error:
-            # absolute() follows no link, so a file keeps the name that it was opened by.
-            file = Path(error.filename if isinstance(error.filename, str) else os.devnull)
-            if not file.absolute().is_relative_to(folder(self).absolute()):
-                raise
-            raise unavailable(error, error.filename, "used") from error
-
-    return translating
 
 
 # -- writing

@@ -17,7 +17,7 @@ from simonides.backends.embedded.encryption import read_key
 from simonides.backends.embedded.folder import bank_names, folder_name
 from simonides.backends.embedded.left_over import sweep_store
 from simonides.backends.embedded.removal import check_removable, remove_bank
-from simonides.bank import Bank, Surroundings
+from simonides.bank import Bank
 from simonides.errors import (
     InputError,
     NotFoundError,
@@ -26,8 +26,8 @@ from simonides.errors import (
     StoreError,
     UnavailableError,
 )
-from simonides.files import disk_errors, make_folder, translates_disk_errors
-from simonides.forking import Origin, refused_after_fork
+from simonides.files import disk_errors, make_folder
+from simonides.forking import Origin
 from simonides.models.on_demand import (
     EmbedderSource,
     RerankerSource,
@@ -42,9 +42,10 @@ from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.records.interval import default_zone, parse_time, read_zone
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
-from simonides.retain.quiet_errors import quiet
 from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
+from simonides.services.context import StoreParts
+from simonides.services.guarding import Guard
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_stated_times
 
@@ -247,9 +248,12 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-@refused_after_fork(lambda store: store._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
-@quiet(lambda store: store.redact)
-@translates_disk_errors(lambda store: store.folder)
+@Guard(
+    origin=lambda store: store._origin,  # noqa: SLF001 the decorator is of this class
+    folder=lambda store: store.folder,
+    policy=lambda store: store._parts.redact,  # noqa: SLF001 see above
+    silent=("close",),
+)
 class Store:
     """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
 
@@ -287,7 +291,7 @@ class Store:
         self._source = EmbedderSource(embedder, progress, dimension)
         self._sparse = SparseSource(sparse, progress)
         self._executor = _ChannelThreads(channel_threads) if channel_threads else None
-        self._around = Surroundings(
+        self._parts = StoreParts(
             clock,
             zone,
             own_zone,
@@ -344,14 +348,14 @@ class Store:
             if fresh:
                 self._banks[name] = EmbeddedBank(
                     folder,
-                    self._around.analyser,
+                    self._parts.analyser,
                     create=self._create,
                     audit_key=self._audit_key,
                     key=self._key,
                 )
             door = (name, principal)
             if door not in self._doors:
-                self._doors[door] = Bank(name, self._banks[name], principal, self._around)
+                self._doors[door] = Bank(name, self._banks[name], principal, self._parts)
             opened = self._doors[door]
         if fresh and self._warm:
             opened.warm()
@@ -420,17 +424,17 @@ class Store:
         # What recalls were asked to count still waits in memory; closing does not fail for it, nor
         # for a clock that gives no aware time (TypeError), which every other call has named already.
         with suppress(SimonidesError, TypeError):
-            rows.flush(parse_time(self._around.clock(), "clock").start)
+            rows.flush(parse_time(self._parts.clock(), "clock").start)
         rows.close()
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as they are counted for budgets."""
-        return self._around.tokens.count(text)
+        return self._parts.tokens.count(text)
 
     @property
     def redact(self) -> Policy:
         """What becomes of secrets in what is written: off, mask or refuse."""
-        return self._around.redact
+        return self._parts.redact
 
     @property
     def encrypted(self) -> bool:
@@ -458,7 +462,7 @@ class Store:
 
     def close(self) -> None:
         """Close every bank; may be called again. Waits for jobs at work; those that wait stay for later."""
-        self._around.jobs.close()
+        self._parts.jobs.close()
         with self._lock:
             self._closed = True
             for rows in self._banks.values():

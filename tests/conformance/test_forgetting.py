@@ -96,7 +96,7 @@ def filled(store: Store, clock: FrozenClock, tmp_path: Path, monkeypatch: pytest
     bank.maintain()
     bank.check_references(tmp_path)
     bank.queue_enrichment()
-    with bank._rows.writing(bank._now()) as transaction:
+    with bank._rows.writing(bank._context.now()) as transaction:
         transaction.connection.execute(
             "INSERT INTO enrichments(ordinal, base, model) SELECT root, root, 'stub' FROM memories LIMIT 1"
         )

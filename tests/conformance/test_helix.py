@@ -19,7 +19,7 @@ import pytest
 
 import simonides
 from simonides.errors import ProfileError
-from simonides.index.view import look
+from simonides.index.view import build_view
 from simonides.models.catalogue import CATALOGUE
 from simonides.profiles import list_profiles
 from simonides.profiles.loader import load_profile
@@ -31,6 +31,7 @@ from simonides.recall.refining.diversity import jaccard
 from simonides.recall.why_not import Recalled, why_not
 from simonides.records.kind import RECALLED
 from simonides.records.query import Filters, Query
+from simonides.services.viewing import Viewing
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
 
@@ -63,10 +64,10 @@ def asked(
     """
     with bank._rows.reading() as reading:
         chosen = filters or Filters(principal=bank.principal)
-        view = look(reading.snapshot, chosen, bank._now(), bank._reader(reading))
-        around, recording = bank._around, Recording()
-        embedder, _ = around.embedder()
-        tools = Tools(around.analyser, embedder, WordCounter(), random.Random(0))
+        view = build_view(reading.snapshot, chosen, bank._context.now(), Viewing(bank._context).rows(reading))
+        parts, recording = bank._context.parts, Recording()
+        embedder, _ = parts.embedder()
+        tools = Tools(parts.analyser, embedder, WordCounter(), random.Random(0))
         options = {"limit": None, "max_tokens": None, **query}
         recall = run(
             plan,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pytest
 
-from simonides.index.view import look
 from simonides.profiles.environment import environment_overrides, overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
@@ -26,6 +25,7 @@ from simonides.records.candidate import Candidate, Ranking
 from simonides.records.interval import Interval
 from simonides.records.kind import Kind
 from simonides.records.query import Filters, Query
+from simonides.services.viewing import Viewing
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query
 
 if TYPE_CHECKING:
@@ -67,12 +67,10 @@ def ask(
 ) -> Recall:
     """A recall with any field of the query set; tokens are words."""
     with bank._rows.reading() as reading:
-        view = look(
-            reading.snapshot, filters or Filters(principal=bank.principal), bank._now(), bank._reader(reading)
-        )
-        around = bank._around
-        embedder, _ = around.embedder()
-        tools = Tools(around.analyser, embedder, WordCounter(), random.Random(0), reranker)
+        view = Viewing(bank._context).view(reading, filters)
+        parts = bank._context.parts
+        embedder, _ = parts.embedder()
+        tools = Tools(parts.analyser, embedder, WordCounter(), random.Random(0), reranker)
         options = {"limit": None, "max_tokens": None, **query}
         asked = Query(text, view.as_of, seed=0, **options)
         return run(

@@ -352,7 +352,7 @@ def test_the_same_store_query_clock_and_seed_give_the_same_bytes(
                 )
             )
         bank = store.bank("diary")
-        one_by_one = Bank("diary", bank._rows, None, replace(bank._around, executor=Inline()))
+        one_by_one = Bank("diary", bank._rows, None, replace(bank._context.parts, executor=Inline()))
         sequential = [in_bytes(one_by_one.recall(query, precision="wide")) for query in QUERIES]
 
     assert again == answers

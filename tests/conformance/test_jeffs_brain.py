@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pytest
 
-from simonides.index.view import look
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.fusion import ReciprocalRank
 from simonides.recall.pipeline import run
 from simonides.records.candidate import Ranking
 from simonides.records.interval import to_micros
-from simonides.records.query import Filters, Query
+from simonides.records.query import Query
+from simonides.services.viewing import Viewing
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query
 from simonides.text.query_dsl import compile_match, filler_words, parse_query
 
@@ -67,9 +67,9 @@ def ask(
 ) -> Recall:
     """A recall with any field of the query set."""
     with bank._rows.reading() as reading:
-        view = look(reading.snapshot, Filters(principal=bank.principal), bank._now(), bank._reader(reading))
-        used = bank._around.embedder()[0] if isinstance(embedder, str) else embedder
-        tools = Tools(bank._around.analyser, used, WordCounter(), random.Random(0), reranker=reranker)
+        view = Viewing(bank._context).view(reading)
+        used = bank._context.parts.embedder()[0] if isinstance(embedder, str) else embedder
+        tools = Tools(bank._context.parts.analyser, used, WordCounter(), random.Random(0), reranker=reranker)
         options = {"limit": None, "max_tokens": None, **query}
         asked = Query(text, view.as_of, seed=0, **options)
         return run(plan, view, asked, tools, known_at=view.known_at, timer=time.perf_counter)

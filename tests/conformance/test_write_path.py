@@ -435,11 +435,11 @@ def test_recorded_times_go_up_and_versions_are_only_stamped(bank: Bank, clock: F
 def twin_banks(tmp_path: Path, store: Store) -> Iterator[dict[str, dict[str | None, Bank]]]:
     """Two banks of one identity, each as the owner, Ann and Ben see it."""
     made = {
-        name: EmbeddedBank(tmp_path / name, store._around.analyser, new_id=lambda: "b1")
+        name: EmbeddedBank(tmp_path / name, store._parts.analyser, new_id=lambda: "b1")
         for name in ("alone", "together")
     }
     yield {
-        name: {who: Bank(name, rows, who, store._around) for who in (None, "ann", "ben")}
+        name: {who: Bank(name, rows, who, store._parts) for who in (None, "ann", "ben")}
         for name, rows in made.items()
     }
     for rows in made.values():

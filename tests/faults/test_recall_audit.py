@@ -199,7 +199,7 @@ def test_a_forgotten_and_purged_bank_still_verifies(watched: Bank) -> None:
 
 def test_a_busy_writer_keeps_no_audited_recall_waiting(watched: Bank) -> None:
     # Another thread, because a thread's connection is in one transaction at a time.
-    with watched._rows.writing(watched._now()), ThreadPoolExecutor(1) as thread:
+    with watched._rows.writing(watched._context.now()), ThreadPoolExecutor(1) as thread:
         assert thread.submit(watched.recall, "kettle").result(timeout=30).hits
 
 

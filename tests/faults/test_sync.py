@@ -327,6 +327,96 @@ def test_under_another_title_learned_terms_are_made_anew(tmp_path: Path, clock: 
         assert synced.verify().ok
 
 
+FIGS, WATER = "The figs came in March.", "Ilse waters them on Tuesdays."
+
+
+@pytest.mark.fault("N49")
+@pytest.mark.parametrize("moves", [1, 2])
+@pytest.mark.parametrize("says", [WATER, "Ilse waters them on Fridays."])
+@pytest.mark.parametrize("by", ["sync", "import"])
+def test_words_that_were_edited_in_the_bank_stay_when_their_note_moves_or_changes_elsewhere(
+    bank: Bank, clock: FrozenClock, tmp_path: Path, moves: int, says: str, by: str
+) -> None:
+    note = tmp_path / "vault" / "figs.md"
+    note.parent.mkdir()
+    note.write_text(f"{FIGS}\n\n{WATER}")
+    run(bank, note.parent)
+    (figs,) = (memory.id for memory in bank.memories() if memory.text == FIGS)
+    clock.advance(days=1)
+    bank.update(figs, text="The figs came in May.")
+    for number in range(moves):
+        clock.advance(days=1)
+        note.write_text(f"{FIGS}\n\n{says}")
+        if by == "sync":
+            note = note.rename(note.parent / f"orchard {number}.md")
+            run(bank, note.parent)
+        else:
+            bank.import_items(notes(note))
+        held = {change.text: change.id for change in bank.diff("1970").begun}
+        assert held.keys() == {"The figs came in May.", says}
+        assert held["The figs came in May."] == figs
+        assert bank.get(figs).path == note.name
+        assert run(bank, note.parent) == (0, 0)
+    assert bank.history(figs)[0].text == FIGS
+    clock.advance(days=1)
+    note.write_text(f"The figs came in June.\n\n{says}")
+    run(bank, note.parent)
+    assert {change.text for change in bank.diff("1970").begun} == {"The figs came in June.", says}
+    assert bank.verify().ok
+
+
+@pytest.mark.fault("N49")
+@pytest.mark.parametrize("verb", ["forget", "invalidate"])
+def test_what_was_edited_and_taken_out_stays_so_when_its_note_moves(
+    bank: Bank, clock: FrozenClock, tmp_path: Path, verb: str
+) -> None:
+    note = tmp_path / "vault" / "figs.md"
+    note.parent.mkdir()
+    note.write_text(f"{FIGS}\n\n{WATER}")
+    run(bank, note.parent)
+    (figs,) = (memory.id for memory in bank.memories() if memory.text == FIGS)
+    clock.advance(days=1)
+    bank.update(figs, text="The figs came in May.")
+    clock.advance(days=1)
+    getattr(bank, verb)(figs)
+    clock.advance(days=1)
+    note.rename(note.parent / "orchard.md")
+    run(bank, note.parent)
+    assert [change.text for change in bank.diff("1970").begun] == [WATER]
+
+
+@pytest.mark.fault("N49")
+def test_a_copy_of_a_note_that_moved_is_another_note(bank: Bank, clock: FrozenClock, tmp_path: Path) -> None:
+    note = tmp_path / "vault" / "figs.md"
+    note.parent.mkdir()
+    note.write_text(FIGS)
+    run(bank, note.parent)
+    clock.advance(days=1)
+    bank.update(bank.memories()[0].id, text="The figs came in May.")
+    clock.advance(days=1)
+    note.rename(note.parent / "orchard.md")
+    run(bank, note.parent)
+    clock.advance(days=1)
+    note.write_text(FIGS)
+    assert run(bank, note.parent) == (0, 0)
+    held = sorted((memory.text, memory.path) for memory in bank.memories())
+    assert held == [(FIGS, "figs.md"), ("The figs came in May.", "orchard.md")]
+
+
+@pytest.mark.fault("N49")
+def test_a_document_that_is_retained_again_keeps_the_words_that_were_edited(
+    bank: Bank, clock: FrozenClock
+) -> None:
+    figs, _ = bank.retain_document(f"{FIGS}\n\n{WATER}", document_id="figs")
+    clock.advance(days=1)
+    bank.update(figs, text="The figs came in May.")
+    clock.advance(days=1)
+    again = bank.retain_document(f"{FIGS}\n\n{WATER}\n\nThey grow.", document_id="figs")
+    assert again[0] == figs
+    assert len(again) == len(bank.memories()) == 3
+    assert bank.get(figs).text == "The figs came in May."
+
+
 def run(bank: Bank, vault: Path) -> tuple[int, int]:
     """What the command does, in Python."""
     items = [item for path in sorted(vault.rglob("*.md")) for item in notes(path)]

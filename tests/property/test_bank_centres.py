@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import simonides
-from simonides.index.view import look
 from simonides.recall.understanding import router as bank_centres
 from simonides.recall.understanding.router import centres_of
 from simonides.records.kind import KIND_CODES, RECALLED
 from simonides.records.query import Filters
+from simonides.services.viewing import Viewing
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
@@ -83,7 +83,7 @@ def by_definition(view: BankView, sampled: int) -> tuple[Vectors, Vectors, dict[
 def check(bank: Bank, principal: str | None, as_of: int | None, now: int, sampled: int) -> None:
     with bank._rows.reading() as reading:
         filters = Filters(principal=principal, as_of=as_of)
-        view = look(reading.snapshot, filters, now, bank._reader(reading))
+        view = Viewing(bank._context).view(reading, filters, now)
         kinds, projects, members = by_definition(view, sampled)
         for _ in range(2):
             found: BankCentres = centres_of(view, sampled)
@@ -110,7 +110,7 @@ def test_kept_centres_are_those_of_the_definition(
     ):
         bank = store.bank("b")
         ids: list[str] = []
-        moments = [None, bank._now()]
+        moments = [None, bank._context.now()]
         for number, (action, *rest) in enumerate(steps):
             clock.advance(seconds=60)
             if action == "retain":
@@ -121,14 +121,14 @@ def test_kept_centres_are_those_of_the_definition(
                     project=str(project),
                     acl=acl,  # type: ignore[arg-type]
                 )
-                moments.append(bank._now())
+                moments.append(bank._context.now())
             elif action == "forget" and ids:
                 bank.forget(ids.pop(int(str(rest[0])) % len(ids)))
             elif action == "ask":
                 principal, moment, sampled = rest
                 at = moments[int(str(moment)) % len(moments)]
-                check(bank, principal, at, bank._now(), int(str(sampled)))  # type: ignore[arg-type]
+                check(bank, principal, at, bank._context.now(), int(str(sampled)))  # type: ignore[arg-type]
         for principal in (None, "ines", "tove"):
             for at in moments[-3:]:
                 for sampled in (3, 1024):
-                    check(bank, principal, at, bank._now(), sampled)
+                    check(bank, principal, at, bank._context.now(), sampled)

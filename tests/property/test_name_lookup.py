@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.recall_rows import NameLookup
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.names import fold_name
+from simonides.services.view_rows import NameLookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,6 +7,7 @@ The clock moves alike, so that equal rows get equal ids. What the first reads mu
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 from dataclasses import replace
@@ -224,3 +225,87 @@ def test_ids_of_observations_do_not_count_what_others_keep_to_themselves(
             found.append([each.id for each in mine.memories(kinds=["observation"])])
     assert len(found[0]) == 1
     assert found[1:] == found[:1] * 3
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?|\b1[67]\d{14}\b")
+"""ISO 8601, or microseconds since 1970."""
+
+
+def _times_under_a_standing_clock(folder: Path, *, private_rows: int) -> list[str]:
+    """Every time that I get to read where others write rows of their own beside mine and the clock stands."""
+    clock = FrozenClock()
+    with opened(folder, clock) as store:
+        bank, mine = store.bank("diary"), store.bank("diary", principal=ME)
+
+        def others() -> None:
+            for _ in range(private_rows):
+                bank.retain("Shelf 1 holds figs.", acl=[OTHER], deduplicate=False)
+
+        others()
+        [first] = mine.retain("The kettle is on the stove.", ttl="30d")
+        others()
+        [second] = mine.retain("Odalys Brandt works at Malvern.", kind="decision")
+        others()
+        answers = [mine.update(first, tags=["a"]).to_dict()]
+        others()
+        answers.append(mine.update(second, text="Odalys Brandt works at Norrhav.").to_dict())
+        others()
+        mine.put_records("s", [{"path": ["a"], "value": {"b": 1}}])
+        others()
+        for source in ("note", "call"):
+            mine.retain("The lamp is red.", source=source, kind="semantic")
+        mine.invalidate(first)
+        others()
+        bank.maintain()
+        mine.recall("kettle", count_returned=True)
+        answers += [
+            read(mine),
+            mine.list_records("s")[0].to_dict(),
+            mine.source(second).to_dict(),
+            mine.why_not(first, "kettle", profile="lexical").to_dict(),
+            mine.why_not(second, "Odalys", profile="lexical", known_at="2020-01-01").to_dict(),
+            mine.brief("kettle", profile="lexical").to_dict(),
+            mine.diff("2026-01-01", None).to_dict(),
+            mine.recall(
+                "lamp", include_sources=True, include_chunks=True, prefer_observations=True
+            ).to_dict(),
+        ]
+        return sorted(_TIME.findall(json.dumps(answers)))
+
+
+@pytest.mark.fault("N90")
+def test_times_do_not_count_what_others_keep_to_themselves(tmp_path: Path) -> None:
+    with opened(tmp_path / "empty", FrozenClock()) as store:
+        store.bank("diary")
+    found = []
+    for number in (0, 1, 7):
+        shutil.copytree(tmp_path / "empty", tmp_path / str(number))
+        found.append(_times_under_a_standing_clock(tmp_path / str(number), private_rows=number))
+    assert len(found[0]) > 100
+    assert found[1] == found[0]
+    assert found[2] == found[0]
+
+
+@pytest.mark.fault("N90")
+@pytest.mark.parametrize(("principal", "micros"), [(ME, {0}), (None, {321})])
+def test_a_time_that_was_handed_out_is_one_to_ask_by(
+    tmp_path: Path, principal: str | None, micros: set[int]
+) -> None:
+    """Cut to the millisecond for a principal; the owner reads the stamps as they are stored."""
+    clock = FrozenClock()
+    clock.advance(seconds=0.000321)
+    with opened(tmp_path, clock) as store:
+        [memory] = store.bank("diary").retain("The kettle is on the stove.")
+        clock.advance(seconds=10)
+        bank = store.bank("diary", principal=principal)
+        bank.update(memory, tags=["a"])
+        first, second = bank.history(memory)
+        stamps = (first.ingested_at, first.expired_at, second.ingested_at, first.valid_from)
+        assert {stamp.microsecond % 1_000 for stamp in stamps if stamp} == micros
+        assert first.expired_at == second.ingested_at
+        for version in (first, second):
+            as_of, known_at = version.valid_from, version.ingested_at
+            listed = bank.memories(as_of=as_of, known_at=known_at)
+            found = bank.recall("kettle", as_of=as_of, known_at=known_at)
+            assert [each.version for each in listed] == [version.version]
+            assert [hit.memory.version for hit in found] == [version.version]

@@ -128,7 +128,7 @@ def _fill(bank: Bank, held: list[str], chance: random.Random) -> None:
     bank.forget(rows)
     for _ in range(2_500):
         bank.recall(f"gauge {chance.randint(0, 99)} {chance.random():.6f}", limit=5)
-        bank._answers.remember((f"{chance.random()}", held[0]))
+        bank._context.answers.remember((f"{chance.random()}", held[0]))
 
 
 def _text(chance: random.Random) -> str:

@@ -32,7 +32,7 @@ def merged(bank: Bank) -> Bank:
 
 def reopened(store: Store) -> contextlib.closing[Store]:
     """The store as another process opens it, under the same clock."""
-    clock = store._around.clock
+    clock = store._parts.clock
     return contextlib.closing(
         simonides.open(store.folder, clock=clock, embedder=StubEmbedder(32), environ={})
     )

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from tests.surfaces.rest.conftest import ClientFor
 
     from simonides.bank import Bank
+    from simonides.options import Option
     from simonides.store import Store
-    from simonides.surfaces.operations.parameters import Parameter
 
 __all__ = ["app", "client_for"]
 
@@ -121,7 +121,7 @@ def _base(name: str) -> dict[str, Any]:
     return given | ({"tags": ["home"]} if name == "update_memory" else {})
 
 
-def _cases(name: str) -> Iterator[tuple[Parameter, str, dict[str, Any]]]:
+def _cases(name: str) -> Iterator[tuple[Option, str, dict[str, Any]]]:
     for each in OPERATIONS[name].parameters:
         for case, value in CASES.items():
             yield each, case, {**_base(name), each.name: value}

@@ -14,6 +14,7 @@ import simonides
 from simonides.bank import Bank
 from simonides.errors import UnavailableError
 from simonides.models.catalogue import DEFAULT_EMBEDDER
+from simonides.services.write_path import WritePath
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.testing.embedder import StubTokenEmbedder
 
@@ -352,7 +353,7 @@ def test_nothing_is_encoded_a_second_time(cli: Cli, tmp_path: Path, monkeypatch:
     def prepare(*_: object, **__: object) -> None:
         pytest.fail("it was here before")
 
-    monkeypatch.setattr(Bank, "_prepare", prepare)
+    monkeypatch.setattr(WritePath, "prepare", prepare)
     assert cli("import", str(SAMPLES / "north-bed.md")).stdout.strip() == "0 stored, 3 unchanged"
 
 

@@ -13,7 +13,7 @@ from simonides.bank import Bank
 from simonides.errors import DamagedError
 from simonides.recall import observing
 from simonides.recall.refining.relevance import Relevance
-from simonides.surfaces.cli import forget as forget_command
+from simonides.surfaces.cli import memories as forget_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable

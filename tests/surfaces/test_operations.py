@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from simonides.bank import Bank
 from simonides.errors import InputError, UnknownNameError
-from simonides.surfaces.operations.checking import checked
-from simonides.surfaces.operations.schemas import TIME, optional
+from simonides.json_schema import TIME, checked, optional
 from simonides.surfaces.operations.table import OPERATIONS, Scope, Stream, Verb, find_operation
 
 if TYPE_CHECKING:
@@ -157,8 +156,8 @@ def test_an_unknown_operation_is_told_the_nearest() -> None:
         ({"query": "a", "explain": "yes"}, "explain: expected true or false"),
         ({"query": "a", "tags": "x"}, "tags: expected a list"),
         ({"query": "a", "tags": ["x", ""]}, r"tags\[1\]: is empty"),
-        ({"query": "a", "as_of": "2026-13"}, "as_of: '2026-13' is not valid"),
-        ({"query": "a", "as_of": "2026-02-30"}, "as_of: '2026-02-30' is not valid"),
+        ({"query": "a", "as_of": "2026-13"}, "as_of: '2026-13' is not a valid date"),
+        ({"query": "a", "as_of": "2026-02-30"}, "as_of: '2026-02-30' is not a valid date"),
         ({"query": "a", "mode": "hibrid"}, "mode: 'hibrid' is not known; did you mean 'hybrid'"),
         ({"query": "a", "deadline_ms": 0}, "deadline_ms: expected a number above 0"),
         ({"query": "a", "aliases": {"db": "database"}}, "aliases.db: expected a list"),
@@ -177,7 +176,7 @@ def test_an_item_that_is_misspelt_is_told_the_nearest_key() -> None:
 
 
 def test_a_whole_number_may_be_written_with_a_point() -> None:
-    limit = OPERATIONS["recall"].bind({"query": "a", "limit": 5.0}).limit
+    limit = OPERATIONS["recall"].bind({"query": "a", "limit": 5.0})["limit"]
     assert (limit, type(limit)) == (5, int)
 
 
@@ -300,7 +299,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("delete_bank", name="second", confirm="second") == {"deleted": "second"}
     do("create_bank", name="second")
     bank = store.bank("second")
-    do("import")
+    do("import_bank")
     assert do("forget", ids=ids) == {"asked": 3, "forgotten": 3}
     assert do("verify")["ok"]
     assert done == set(OPERATIONS)

@@ -21,11 +21,11 @@ COMMANDS = {
     "audit_entries": "audit show",
     "audit_verify": "audit verify",
     "get_job": "jobs get",
+    "import_bank": "import",
 }
-# Parameter → option, where one value of a list is given at a time or the word is shorter.
+# Parameter → option, where that differs.
 OPTIONS = {
-    "tags": "tag", "kinds": "kind", "aliases": "alias", "entity_hints": "entity_hint", "memory": "memory_id",
-    "ids": "memory_ids", "helpers": "helper", "job": "job_id", "items": "sources", "text": "sources", "window": "start", "merge": "number",
+    "ids": "memory_ids", "job": "job_id", "items": "sources", "text": "sources", "window": "start",
     "deduplicate": "no_deduplicate", "explain": "trace",
 }  # fmt: skip
 # Parameters that no option sets, by operation, and why.

@@ -429,7 +429,7 @@ def test_get_gives_the_newest_version(bank: Bank) -> None:
 
     def seen(versions: Sequence[Memory]) -> int:
         rows = cast("EmbeddedBank", Versions(versions))
-        return Bank("diary", rows, None, bank._around).get("m").version
+        return Bank("diary", rows, None, bank._context.parts).get("m").version
 
     assert seen([first, second, third]) == 3
     assert seen([first, second]) == 2

@@ -49,7 +49,7 @@ DYNAMIC = {
     "retain/secrets.py": _HELD,
     "retain/quiet_errors.py": "escaped first characters of secrets, and the placeholder's pattern",
     "retain/enriching.py": "words of one stated name, escaped, looked for in one memory",
-    "surfaces/operations/checking.py": "patterns of schemas, which are swept, too",
+    "json_schema.py": "patterns of schemas, which are swept, too",
     "surfaces/demo/demo.py": "a fixed question of the demo",
     "testing/fakes.py": "an escaped name, for tests",
 }
@@ -135,9 +135,9 @@ def collected() -> Mapping[tuple[str, int], set[str]]:
                 found.setdefault((text, flags), set(METHODS))
             else:
                 found[text, flags].add(_method(method))
-    from simonides.surfaces.operations import schemas  # noqa: PLC0415
+    from simonides import json_schema  # noqa: PLC0415
 
-    for name, value in vars(schemas).items():
+    for name, value in vars(json_schema).items():
         if isinstance(value, str) and value.startswith("^") and name.isupper():
             found[value, re.compile(value).flags].add("search")
     return found

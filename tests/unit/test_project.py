@@ -23,7 +23,7 @@ PAGES = [
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 RUN_MARK = "<!-- run -->"
-MOST_IMPORTS_OF_BACKENDS = 30  # to be lowered with the list, never raised
+MOST_IMPORTS_OF_BACKENDS = 26  # to be lowered with the list, never raised
 
 
 @dataclass(frozen=True, slots=True)

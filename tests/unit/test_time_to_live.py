@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -463,3 +463,70 @@ def test_two_that_are_to_be_erased_are_erased_when_the_later_one_is(bank: Bank, 
     assert found(bank) == [FACT]
     clock.advance(seconds=HOUR)
     assert [(step.action, step.memory) for step in bank.maintain().steps] == [("erase", memory)]
+
+
+@pytest.mark.fault("N49")
+@pytest.mark.parametrize("change", [{}, {"tags": ["home"]}, {"text": "The guest code of the gate is 8812."}])
+@pytest.mark.parametrize("before", [None, "3h"])
+def test_an_update_gives_a_time_from_then_on(
+    bank: Bank, clock: FrozenClock, before: str | None, change: dict[str, Any]
+) -> None:
+    (memory,) = bank.retain(FACT, ttl=before)
+    clock.advance(seconds=HOUR)
+    changed = bank.update(memory, ttl=timedelta(hours=4), **change)
+    assert (changed.expires_at, changed.on_expiry) == (clock() + timedelta(hours=4), "archive")
+    # It is of the memory: alone it makes no version.
+    assert changed.version == (2 if change else 1)
+    clock.advance(seconds=4 * HOUR - 1)
+    assert found(bank) == [changed.text]
+    clock.advance(seconds=1)
+    assert found(bank) == []
+    bank.maintain()
+    assert [each.text for each in bank.memories()] == []
+
+
+@pytest.mark.fault("N49")
+@pytest.mark.parametrize("recorded", [False, True])
+def test_an_update_with_a_time_brings_back_what_had_ended(
+    bank: Bank, clock: FrozenClock, *, recorded: bool
+) -> None:
+    (memory,) = bank.retain(FACT, ttl="1h")
+    clock.advance(seconds=2 * HOUR)
+    if recorded:
+        bank.maintain()
+    bank.update(memory, ttl="1h")
+    assert found(bank) == [FACT]
+    clock.advance(seconds=HOUR)
+    assert found(bank) == []
+    bank.update(memory, ttl="never")
+    assert bank.get(memory).expires_at is None
+    clock.advance(days=999)
+    assert found(bank) == [FACT]
+
+
+@pytest.mark.fault("N49")
+def test_an_update_erases_nothing_sooner(bank: Bank, clock: FrozenClock) -> None:
+    """Who may change a memory need not be one who may forget it."""
+    (memory,) = bank.retain(FACT, ttl="2h", on_expiry="erase")
+    with pytest.raises(InputError, match=r"ttl: .*sooner"):
+        bank.update(memory, ttl="1h", tags=["home"])
+    assert bank.get(memory).tags == ()
+    longer = bank.update(memory, ttl="3h")
+    assert (longer.expires_at, longer.on_expiry) == (clock() + timedelta(hours=3), "erase")
+    assert bank.update(memory, ttl="never").on_expiry == ""
+
+
+@pytest.mark.fault("N49")
+def test_a_value_under_a_key_gets_its_time_there(bank: Bank) -> None:
+    (memory,) = bank.put_records("notes", [{"path": ["a"], "value": 1}])
+    with pytest.raises(InputError, match=r"ttl: .*under a key"):
+        bank.update(memory, ttl="1h")
+    assert bank.get(memory).expires_at is None
+
+
+@pytest.mark.parametrize("ttl", [0, -1, "soon", "", True, []])
+def test_an_update_with_a_wrong_time_changes_nothing(bank: Bank, ttl: Any) -> None:
+    (memory,) = bank.retain(FACT)
+    with pytest.raises(InputError, match="ttl"):
+        bank.update(memory, ttl=ttl, tags=["home"])
+    assert bank.get(memory).version == 1

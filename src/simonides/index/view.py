@@ -36,6 +36,7 @@ from simonides.records.interval import (
 )
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, STANDING, Kind
 from simonides.records.query import Filters
+from simonides.records.stamps import end_of_millisecond
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -274,7 +275,8 @@ class BankView:
                 conditions.append(listed("project", near))
             return conditions
 
-        kept = _mask(self.snapshot, ("narrowed", tuple(kinds), project), wanted)
+        key = ("narrowed", tuple(kinds), project)
+        kept = self.snapshot.kept.get("mask", key, lambda: _mask(self.snapshot, wanted()))
         return replace(self, eligible=self.eligible & kept)
 
     def _rows_of_nodes(self, nodes: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.int64]:
@@ -324,7 +326,7 @@ class Ended:
     before: Sequence[tuple[int, int]] = ()
 
 
-def look(
+def build_view(
     snapshot: IndexSnapshot,
     filters: Filters,
     now: int,
@@ -349,6 +351,10 @@ def look(
     known_at = filters.known_at
     if known_at is None:
         known_at = HEAD if filters.as_of is None else as_of
+    if filters.principal is not None:
+        # A principal knows stamps to the millisecond, and asks by them.
+        as_of = as_of if as_of == now else end_of_millisecond(as_of)
+        known_at = end_of_millisecond(known_at)
     conditions = [
         at_most("ingested_at", known_at),
     ]
@@ -369,7 +375,10 @@ def look(
     over = ended(as_of)
     _drop_memories(visible, snapshot, over.erased)
     asked = (filters.archived, filters.kinds, filters.project, filters.tags, filters.tags_match)
-    eligible = visible & _mask(snapshot, ("asked", *asked), lambda: _matches(snapshot, filters))
+    matching = snapshot.kept.get(
+        "mask", ("asked", *asked), lambda: _mask(snapshot, _matches(snapshot, filters))
+    )
+    eligible = visible & matching
     if not filters.archived:
         _drop_memories(eligible, snapshot, over.archived)
         _drop_earlier(eligible, snapshot, over.before)
@@ -479,25 +488,28 @@ def _compared(snapshot: IndexSnapshot, readers: Sequence[bool], now: int) -> NDA
 
 
 def tagged(
-    snapshot: IndexSnapshot, tag: str, principal: str | None, ended: Sequence[int] = ()
+    snapshot: IndexSnapshot,
+    tag: str,
+    principal: str | None,
+    ended: Sequence[int] = (),
+    *,
+    quarantined: bool = False,
 ) -> NDArray[np.int64]:
     """Ordinals of the current versions with *tag* that *principal* may read, in the order of storing.
 
-    Also those that are archived or whose validity has ended; what is in quarantine and consolidated
-    observations are left out.
+    Also those that are archived or whose validity has ended; consolidated observations are left out.
 
     Args:
         snapshot: the bank.
         tag: of the versions.
         principal: who asks; ``None`` = the owner.
         ended: first versions of memories that are not there any more.
+        quarantined: also what is in quarantine.
     """
     named = np.array([tag in held for held in snapshot.label_sets], np.bool_)
-    conditions = [
-        listed("tags", named),
-        listed("kind", _ALL_BUT_QUARANTINE),
-        without("state", CONSOLIDATED),
-    ]
+    conditions = [listed("tags", named), without("state", CONSOLIDATED)]
+    if not quarantined:
+        conditions.append(listed("kind", _ALL_BUT_QUARANTINE))
     mask = _allowed(snapshot, principal).copy()
     narrow(mask, snapshot.blocks, conditions)
     _drop_expired(mask, snapshot, HEAD)
@@ -507,18 +519,12 @@ def tagged(
     return stored
 
 
-def _mask(
-    snapshot: IndexSnapshot, key: tuple[object, ...], conditions: Callable[[], list[Condition]]
-) -> NDArray[np.bool_]:
-    """What meets conditions that depend on the snapshot and *key* alone, whatever the moment; read-only."""
-
-    def made() -> NDArray[np.bool_]:
-        mask = np.ones(snapshot.rows, np.bool_)
-        narrow(mask, snapshot.blocks, conditions())
-        mask.setflags(write=False)
-        return mask
-
-    return snapshot.kept.get("mask", key, made)
+def _mask(snapshot: IndexSnapshot, conditions: list[Condition]) -> NDArray[np.bool_]:
+    """Rows that meet *conditions*; read-only, so that it can be kept with the snapshot."""
+    mask = np.ones(snapshot.rows, np.bool_)
+    narrow(mask, snapshot.blocks, conditions)
+    mask.setflags(write=False)
+    return mask
 
 
 def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:
@@ -528,7 +534,7 @@ def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_
         open_to = [not readers or principal in readers for readers in snapshot.label_sets]
         return [listed("acl", np.array(open_to, np.bool_))]
 
-    return _mask(snapshot, ("allowed", principal), may_read)
+    return snapshot.kept.get("mask", ("allowed", principal), lambda: _mask(snapshot, may_read()))
 
 
 def _not_before_writes(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import ModelDamagedError, ModelMissingError
 from simonides.files import SHARED, sync_folder, write_new
-from simonides.models.catalogue import READY, TOKENIZER
+from simonides.models.catalogue import READY, SERVED, TOKENIZER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,7 @@ MODEL, MANIFEST = READY, "model.json"
 RECIPE = 1
 """Version of the way from source files to vectors; raise it when the graph or the encoder changes them."""
 
+ON_A_SERVER = "hand in a server that runs it (models.remote_reranker.RemoteReranker)"
 _ATTEMPTS = 5
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError)
 
@@ -129,7 +130,9 @@ def sparse_fingerprint(record: SparseRecord, manifest: Manifest, terms: int) -> 
 
 
 def remedy(record: PulledRecord) -> str:
-    """The command that puts a model right, for error messages."""
+    """What puts a model right, for error messages."""
+    if record.architecture in SERVED:
+        return ON_A_SERVER
     if record.architecture == "bert":
         return f"run `simonides models pull {record.name}`"
     return f"run `simonides models add {record.name} FOLDER` with a folder of {READY} and {TOKENIZER}"

@@ -7,15 +7,18 @@ could not be verified when the record was written) the first pull is trusted, it
 cache, and every later load and pull is checked against them.
 
 A graph is built here for models of the architecture ``bert``. Those of another are run from a ready ONNX file
-that the user supplies (``simonides models add``), or on a server.
+that the user supplies (``simonides models add``), or on a server; those of ``SERVED`` on a server only.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from simonides.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
 READY = "model.onnx"
@@ -23,8 +26,17 @@ READY = "model.onnx"
 
 Pooling = Literal["mean", "cls"]
 Gives = Literal["logits", "probabilities", "unknown"]
-Architecture = Literal["bert", "nomic_bert", "xlm-roberta", "qwen2"]
-"""As ``model_type`` in a model's ``config.json`` has it; only ``bert`` can be built here."""
+Architecture = Literal["bert", "nomic_bert", "xlm-roberta", "qwen2", "colbert", "hosted"]
+"""As ``model_type`` in a model's ``config.json`` has it; only ``bert`` can be built here.
+
+``colbert`` is a BERT with a projection of each token's vector; of a ``hosted`` one nothing is published.
+"""
+SERVED: Mapping[Architecture, str] = {
+    "qwen2": "this one generates its answer",
+    "colbert": "this one scores the vectors of single tokens",
+    "hosted": "its weights are not published",
+}
+"""Why a model of that architecture runs on a server only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +136,8 @@ class RerankerRecord:
         licence: of the weights.
         files: what the model is built from.
         sources: where the files can be had, in the order of trying.
-        architecture: of the encoder; a ``qwen2`` model generates its answer and runs on a server only.
+        architecture: of the encoder.
+        dimension: of a token's vector, where a score is a sum over tokens; else 0.
     """
 
     name: str
@@ -135,6 +148,7 @@ class RerankerRecord:
     files: tuple[SourceFile, ...]
     sources: tuple[WheelSource | HubSource, ...]
     architecture: Architecture = "bert"
+    dimension: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +392,27 @@ RERANKERS: tuple[RerankerRecord, ...] = (
         files=_READY_FILES,
         sources=(HubSource("mixedbread-ai/mxbai-rerank-large-v2"),),
         architecture="qwen2",
+    ),
+    RerankerRecord(
+        name="answerai-colbert-small-v1",
+        description="English, 12 layers, 33 MB; late interaction of tokens; on a server only",
+        gives="unknown",
+        max_tokens=512,
+        licence="Apache-2.0",
+        files=(),
+        sources=(HubSource("answerdotai/answerai-colbert-small-v1"),),
+        architecture="colbert",
+        dimension=96,
+    ),
+    RerankerRecord(
+        name="rerank-2.5",
+        description="Many languages, long texts; only at its maker, https://api.voyageai.com",
+        gives="unknown",
+        max_tokens=32_000,
+        licence="not published; a paid service",
+        files=(),
+        sources=(),
+        architecture="hosted",
     ),
 )
 

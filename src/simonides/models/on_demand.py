@@ -113,14 +113,14 @@ class EmbedderSource:
                 others = self._catalogued(model, offline=None)
             return others or self._default()
 
-    def at_hand(self, model: ModelIdentity) -> Embedder | None:
-        """That very embedder, if it can be had without fetching it."""
+    def cached(self, model: ModelIdentity) -> Embedder | None:
+        """The embedder with exactly this identity, if it can be loaded without fetching it."""
         with self._lock:
             found = self._others.get(model.fingerprint) or self._catalogued(model, offline=True)
             return found[0] if found else None
 
     def adopt(self, model: str | Embedder, dimension: int | None) -> Embedder:
-        """The embedder that a bank goes over to; see ``Bank.reembed``."""
+        """Register the embedder that a bank migrates to; see ``Bank.reembed``."""
         check_parts(tokens="approximate", expander=None, embedder=model)
         check_models(model, dimension, (), None)
         if isinstance(model, str):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from simonides.errors import InputError, ModelDamagedError, ModelMissingError
 from simonides.models.bert_graph import build_bert
 from simonides.models.cache import (
+    ON_A_SERVER,
     check_sizes,
     models_folder,
     publish,
@@ -33,6 +34,7 @@ from simonides.models.catalogue import (
     DEFAULT_RERANKER,
     READY,
     RERANKERS,
+    SERVED,
     SPARSE,
     TOKENIZER,
     WEIGHTS,
@@ -226,16 +228,15 @@ def _writing(name: str, home: Path) -> Iterator[Path]:
 
 def not_built(record: ModelRecord | RerankerRecord) -> str:
     """Why a model of another architecture than BERT cannot be pulled, and what to do instead."""
-    server = "hand in a server that runs it (models.remote_reranker.RemoteReranker)"
     told = f"model {record.name} has the architecture {record.architecture}; only bert can be built here"
-    if record.architecture == "qwen2":
-        return f"{told}, and this one generates its answer: {server}"
+    if why := SERVED.get(record.architecture):
+        return f"{told}, and {why}: {remedy(record)}"
     (source, *_) = record.sources
     ready = (
         f"{told}. Put {READY} (one file of at most 2 GB, inputs input_ids, attention_mask and perhaps "
         f"token_type_ids) and {TOKENIZER} from {source} into a folder and {remedy(record)}"
     )
-    return f"{ready}, or {server}" if isinstance(record, RerankerRecord) else ready
+    return f"{ready}, or {ON_A_SERVER}" if isinstance(record, RerankerRecord) else ready
 
 
 def add_model(name: str, folder: Path) -> ModelStatus:
@@ -254,7 +255,7 @@ def add_model(name: str, folder: Path) -> ModelStatus:
     record = _record(name)
     if isinstance(record, SparseRecord) or record.architecture == "bert":
         raise InputError("name", f"{name} is built here; {remedy(record)}")
-    if record.architecture == "qwen2":
+    if record.architecture in SERVED:
         raise InputError("name", not_built(record))
     try:
         files = {file.name: (folder / file.name).read_bytes() for file in record.files}

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 from simonides.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
 
 INVISIBLE = (
@@ -42,6 +42,9 @@ def shows_nothing(text: str) -> bool:
 MAX_LABEL_CHARACTERS = 256
 MAX_LABELS = 1_000
 MAX_PROJECT_BYTES = 256
+MAX_ID_BYTES = 64
+"""Of a memory, a recall or a job."""
+MAX_FILE_PATH_BYTES = 4096
 
 _MAX_SHOWN = 60
 _MAX_SHOWN_NUMBER = 10**18
@@ -218,3 +221,22 @@ def clean_choice(value: object, field: str, choices: Collection[str]) -> str:
         name = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
         raise UnknownNameError(field, name, choices)
     return value
+
+
+def clean_ids(ids: str | Iterable[str]) -> list[str]:
+    """Check one id or several; they come back without repeats, in order.
+
+    Raises:
+        InputError: no id and no iterable of ids.
+    """
+    if not isinstance(ids, str) and not hasattr(ids, "__iter__"):
+        raise InputError("ids", f"expected an id or a list of ids, got {shown(ids)}")
+    wanted = [ids] if isinstance(ids, str) else list(ids)
+    for position, memory in enumerate(wanted):
+        clean_text(memory, f"ids[{position}]", MAX_ID_BYTES)
+    return list(dict.fromkeys(wanted))
+
+
+def is_row_number(value: object) -> bool:
+    """Whether SQLite could have given *value* as the number of a row."""
+    return isinstance(value, int) and 0 < value < 2**63

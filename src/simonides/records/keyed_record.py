@@ -98,6 +98,12 @@ def spaces_of(metadata: Mapping[str, Any], tags: Collection[str]) -> list[str]:
     ]
 
 
+def path_in(memory: Memory, space: str) -> object:
+    """The key of *space* in a memory's metadata, as it stands there; ``None`` = none."""
+    kept = memory.metadata.get(space)
+    return kept.get("path") if isinstance(kept, dict) else None
+
+
 def value_is_in_source(memory: Memory, space: str) -> bool:
     """Whether ``record_of`` needs the raw source of a memory."""
     kept = memory.metadata.get(space)

@@ -306,6 +306,7 @@ class RecallJob:
             "status": self.status,
             "helpers": {name: list(texts) for name, texts in self.helpers.items()},
             "recall": None if self.recall is None else self.recall.to_dict(trace=trace),
+            "max_tokens": self.max_tokens,
         }
 
 

@@ -133,6 +133,7 @@ class Held:
     Attributes:
         since: when what it states began; a memory that holds again after another began before it.
         bounded: its end was stated with it.
+        keyed: whether it holds a value under a key.
     """
 
     ordinal: int
@@ -150,3 +151,4 @@ class Held:
     tags: frozenset[str]
     since: int
     bounded: bool
+    keyed: bool = False

@@ -35,6 +35,11 @@ class RecentAnswers:
             for key in [key for key, held in self._ids.items() if held == memory]:
                 del self._ids[key]
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            self._ids.clear()
+
     def source(self, text: str) -> str | None:
         """The memory that *text* was returned from, or ``None``."""
         with self._lock:

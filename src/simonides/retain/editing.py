@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.expiry import expire_due, read_due
+from simonides.backends.embedded.expiry import expire_due, read_due, read_expiry, set_expiry
 from simonides.errors import ConflictError, InputError
+from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
-from simonides.records.time_to_live import EXPIRE
+from simonides.records.time_to_live import EXPIRE, EXPIRY_ERASE, TimeToLive
 from simonides.retain.items import read_items
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ EDITABLE = (
     "path",
     "salience",
     "confidence",
+    "ttl",
 )
 
 
@@ -102,6 +104,36 @@ def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]
         # What is written after its end must not count as brought back.
         ordinal = transaction.current_ordinal(str(memory)) or ordinal
     transaction.revise(ordinal, **columns)
+
+
+def live(transaction: WriteTransaction, memory: str, ttl: int | None) -> None:
+    """Let a memory live so long from now on; one that was archived comes back for it.
+
+    What becomes of it then stays as it was, an archiving where it had no end.
+
+    Args:
+        transaction: open.
+        memory: id.
+        ttl: microseconds; ``FOREVER`` = it never ends, ``None`` = as it was.
+
+    Raises:
+        InputError: it holds a value under a key, or would be erased sooner, which is for ``forget``.
+    """
+    if ttl is None:
+        return
+    transaction.upkeep.return_archived(memory, "given a time to live")
+    ordinal = transaction.current_ordinal(memory)
+    if ordinal is None:
+        return
+    root, metadata = transaction.columns(ordinal, "root", "metadata")
+    space = next(iter(spaces_of(json.loads(metadata), transaction.frame(ordinal).tags)), None)
+    if space is not None:
+        raise InputError("ttl", f"is of a value under a key of {space!r}; put the value there with it")
+    task, held = read_expiry(transaction.connection, int(root)) or (EXPIRE, FOREVER)
+    due = TimeToLive(ttl).due(transaction.now)
+    if task == EXPIRY_ERASE and due < held:
+        raise InputError("ttl", "would erase it sooner than it says; give a longer one, or forget it")
+    set_expiry(transaction.connection, int(root), None if due == FOREVER else (task, due))
 
 
 def _check_key(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:

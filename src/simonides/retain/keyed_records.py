@@ -25,12 +25,15 @@ from simonides.records.keyed_record import (
     MAX_SPACE_CHARACTERS,
     MOST_RECORDS,
     NOT_OF_A_RECORD,
+    path_in,
     record_of,
+    spaces_of,
     tag_of,
     value_is_in_source,
 )
 from simonides.records.kind import ARCHIVED
 from simonides.records.source import Origin
+from simonides.records.stamps import start_of_millisecond
 from simonides.records.time_to_live import EXPIRY_ERASE, NEVER, TimeToLive, read_ttl
 from simonides.records.time_to_live import TIME_TO_LIVE_ERASE as FORGET
 from simonides.retain.items import ITEM_KEYS, MAX_TEXT_BYTES, ORIGIN
@@ -47,7 +50,10 @@ MAX_VALUE_BYTES = 16 * 1024 * 1024
 """Of one value as JSON."""
 
 _LONGEST_IN_METADATA = 32 * 1024
-"""Bytes of a value as JSON up to which it stands in the metadata; a longer one is the raw source."""
+"""Bytes of a value and its key as JSON up to which it stands in the metadata; else it is the raw source."""
+
+_LONGEST_PATH = MAX_METADATA_BYTES - 1024
+"""Bytes of a key as JSON."""
 
 _LONGEST_WORDS = 200_000
 _OWN_KEYS = frozenset({"path", "value", "text", "replaces"})
@@ -163,7 +169,9 @@ class KeyedRecords:
         reading = inside(transaction)
         if append:
             return write(transaction, self._numbered(reading, items, wanted))
-        now = from_micros(transaction.next_instant())
+        # The next stamp of the bank counts the rows of others.
+        mine = self.principal is not None
+        now = from_micros(start_of_millisecond(self.now) if mine else transaction.next_instant())
         assert now is not None
         ready, before = [], []
         for item, each in zip(items, wanted, strict=True):
@@ -239,10 +247,12 @@ class KeyedRecords:
         *,
         exact: bool = False,
         last: int = 0,
+        quarantined: bool = False,
     ) -> Iterator[KeyedRecord]:
         """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
-        ended = roots_due(reading.connection, self.now, EXPIRY_ERASE)
-        ordinals = tagged(reading.snapshot, tag_of(self.space, path), self.principal, ended).tolist()
+        ended, tag = roots_due(reading.connection, self.now, EXPIRY_ERASE), tag_of(self.space, path)
+        held = tagged(reading.snapshot, tag, self.principal, ended, quarantined=quarantined)
+        ordinals = held.tolist()
         if last:
             ordinals.reverse()
         first, step = 0, min(last or _READ_AT_ONCE, _READ_AT_ONCE)
@@ -292,7 +302,8 @@ class KeyedRecords:
         written = _json(value, f"{place}.value")
         if not words.strip():
             words = written[:_LONGEST_WORDS]
-        if len(written.encode()) <= _LONGEST_IN_METADATA and _fits_metadata(value):
+        size = len(written.encode()) + _size_of(kept["path"])
+        if size <= _LONGEST_IN_METADATA and _fits_metadata(value):
             kept["value"] = value
             return {"text": words}
         kept[IN_SOURCE] = True
@@ -323,7 +334,8 @@ class KeyedRecords:
         return ready
 
     def _last_number(self, reading: Reading, path: tuple[str, ...]) -> int:
-        for record in self._read(reading, path, last=1):
+        # What is in quarantine may come back, and keeps its number.
+        for record in self._read(reading, path, last=1, quarantined=True):
             if len(record.path) == len(path) + 1 and record.path[-1].isdecimal():
                 return int(record.path[-1])
         return 0
@@ -365,6 +377,32 @@ def inside(transaction: WriteTransaction) -> Reading:
     return Reading(transaction.connection, transaction.meta, transaction.snapshot)
 
 
+def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
+    """Refuse to take values out of quarantine under whose keys others stand, for someone who reads both.
+
+    Args:
+        transaction: open; nothing of the memories was changed in it.
+        ordinals: of the memories that are to come back.
+
+    Raises:
+        ConflictError: there is one.
+    """
+    reading = inside(transaction)
+    due = roots_due(reading.connection, transaction.now, EXPIRY_ERASE)
+    back = reading.memories(list(ordinals))
+    for at, memory in enumerate(back):
+        for space in spaces_of(memory.metadata, memory.tags):
+            path = memory.metadata[space]["path"]
+            beside = tagged(reading.snapshot, tag_of(space, path), None, due).tolist()
+            for other in (*reading.memories(beside), *back[:at]):
+                there = path_in(other, space) == path
+                if there and (not memory.acl or not other.acl or {*memory.acl} & {*other.acl}):
+                    raise ConflictError(
+                        f"another value stands under the key {shown(path)} of {space!r} by now"
+                        f" ({other.id}); forget or move it first, or forget {memory.id}"
+                    )
+
+
 def clean_path(path: object, place: str) -> tuple[str, ...]:
     """Check a path.
 
@@ -376,7 +414,16 @@ def clean_path(path: object, place: str) -> tuple[str, ...]:
         raise InputError(place, f"expected a list of strings, got {shown(path)}")
     if len(entries) >= MAX_LABELS:
         raise InputError(place, f"has {len(entries):,} parts, fewer than {MAX_LABELS:,} are allowed")
-    return tuple(clean_text(part, f"{place}[{at}]", MAX_METADATA_BYTES) for at, part in enumerate(entries))
+    path = tuple(clean_text(part, f"{place}[{at}]", MAX_METADATA_BYTES) for at, part in enumerate(entries))
+    if (size := _size_of(path)) > _LONGEST_PATH:
+        raise InputError(
+            place, f"has {size:,} bytes as JSON, at most {_LONGEST_PATH:,} are allowed; shorten it"
+        )
+    return path
+
+
+def _size_of(path: Sequence[str]) -> int:
+    return len(json.dumps(path, ensure_ascii=False).encode())
 
 
 def _fits_metadata(value: object) -> bool:

@@ -7,19 +7,17 @@ Cost: none where nothing is raised.
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from simonides.errors import C, around_public_methods
 from simonides.retain.secrets import PLACEHOLDER, find_secrets, masked, placeholder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from simonides.retain.secrets import Policy
 
@@ -156,25 +154,3 @@ def _texts(value: object, depth: int = 0) -> Iterator[str]:
     elif isinstance(value, Sequence | AbstractSet) and not isinstance(value, bytes | bytearray | memoryview):
         for entry in value:
             yield from _texts(entry, depth + 1)
-
-
-def quiet(policy: Callable[[Any], Policy]) -> Callable[[C], C]:
-    """A decorator of a class: what its public methods raise is masked.
-
-    Args:
-        policy: gives the policy of an object of the class.
-    """
-    return around_public_methods(lambda method: _quietly(method, policy))
-
-
-def _quietly(method: Callable[..., Any], policy: Callable[[Any], Policy]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def quietly(self: Any, *values: Any, **named: Any) -> Any:
-        try:
-            return method(self, *values, **named)
-        except Exception as error:
-            if policy(self) != "off":
-                hush(error, values, named)
-            raise
-
-    return quietly

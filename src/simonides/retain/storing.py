@@ -224,7 +224,7 @@ class Storing:
                 self._prove(draft, same)
                 self._prolong(draft, same)
                 return same
-            same = self._echoed(item)
+            same = self._transaction.edited(item) if draft.document else self._echoed(item)
             if same is not None:
                 return same
         if item.known:
@@ -317,7 +317,7 @@ class Storing:
     def _echoed(self, item: Prepared) -> str | None:
         """The memory whose text this is, when the engine itself returned it a moment ago."""
         draft = item.draft
-        if draft.document or draft.statement or draft.occurred or draft.valid_from or draft.valid_to:
+        if draft.statement or draft.occurred or draft.valid_from or draft.valid_to:
             return None
         memory = self._returned(draft.text)
         ordinal = None if memory is None else self._transaction.current_ordinal(memory)

@@ -110,7 +110,10 @@ def divide(draft: Draft, place: ResolvedFields, rivals: Sequence[Rival]) -> Divi
         elif same_readers(draft.acl, known.readers):
             whole = [Span(known.valid_from, known.valid_to, known.superseded_by)]
             # What began with it and ends as it does was mistaken, and leaves the record.
-            theirs.append((rival, tuple(_without(whole, start, end, _NEW))))
+            left = _without(whole, start, end, _NEW)
+            # A value under a key is one memory: nothing parts it, or takes it from under its key.
+            if len(left) == 1 or not known.keyed:
+                theirs.append((rival, tuple(left)))
     return Division(tuple(mine), tuple(theirs), closed_by)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simonides.index.block import Tail
 from simonides.index.columns import ERASED, Row, meets
 from simonides.index.snapshot import IndexSnapshot
-from simonides.index.view import look
+from simonides.index.view import build_view
 from simonides.records.interval import BEGINNING, FOREVER, HEAD, Interval
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.query import Filters
@@ -161,7 +161,7 @@ def test_the_masks_equal_the_definition_row_by_row(
         and (not int(row["state"]) & CONSOLIDATED or filters.observations or Kind.OBSERVATION in kinds)
         for row in current
     ]
-    view = look(snapshot_of(values, stamps, cut), filters, now, read)
+    view = build_view(snapshot_of(values, stamps, cut), filters, now, read)
     assert (view.as_of, view.known_at) == (as_of, known_at)
     assert view.visible.tolist() == visible
     assert view.eligible.tolist() == [
@@ -176,13 +176,13 @@ def test_rows_of_others_change_nothing_that_a_principal_sees(
 ) -> None:
     values, stamps, cut = bank
     kept = [n for n, row in enumerate(values) if readable(row, filters.principal)]
-    alone = look(
+    alone = build_view(
         snapshot_of([values[n] for n in kept], {kept.index(n): s for n, s in stamps.items() if n in kept}, 0),
         filters,
         now,
         read,
     )
-    view = look(snapshot_of(values, stamps, cut), filters, now, read)
+    view = build_view(snapshot_of(values, stamps, cut), filters, now, read)
     assert (view.as_of, view.known_at) == (alone.as_of, alone.known_at)
     assert view.visible[kept].tolist() == alone.visible.tolist()
     assert view.eligible[kept].tolist() == alone.eligible.tolist()
@@ -197,7 +197,7 @@ def test_what_happened_in_a_time_equals_the_comparison_of_all_columns(
     ends: tuple[int, int],
 ) -> None:
     values, stamps, cut = bank
-    view = look(snapshot_of(values, stamps, cut), filters, now, read)
+    view = build_view(snapshot_of(values, stamps, cut), filters, now, read)
     eligible, time = view.eligible.copy(), Interval(min(ends), max(ends))
     first, last = (view.snapshot.column(name) for name in ("occurred_from", "occurred_to"))
     assert view.in_time(time).tolist() == (eligible & meets(first, last, time)).tolist()
@@ -217,7 +217,7 @@ def test_a_ranking_is_the_total_order_whatever_the_order_of_its_input(
     # Ids are unique, as those of memories that are visible at once.
     unique = {int(row["id_key"]): row for row in values}
     values = list(unique.values())
-    view = look(snapshot_of(values, {}, min(cut, len(values))), Filters(), 0, read)
+    view = build_view(snapshot_of(values, {}, min(cut, len(values))), Filters(), 0, read)
     scores = [data.draw(st.sampled_from([-1.0, 0.0, 0.5, 0.5, 1.0])) for _ in values]
     order = data.draw(st.permutations(range(len(values))))
     ranking = view.ranking(
@@ -244,8 +244,8 @@ def test_masks_that_are_kept_are_those_of_a_snapshot_that_nobody_has_asked(
     values, stamps, cut = bank
     used = snapshot_of(values, stamps, cut)
     for filters, now, project in [*asked, *reversed(asked)]:
-        old = look(used, filters, now, read)
-        new = look(snapshot_of(values, stamps, cut), filters, now, read)
+        old = build_view(used, filters, now, read)
+        new = build_view(snapshot_of(values, stamps, cut), filters, now, read)
         assert old.visible.tolist() == new.visible.tolist()
         assert old.eligible.tolist() == new.eligible.tolist()
         narrowed = [view.narrowed(filters.kinds or (), project).eligible.tolist() for view in (old, new)]

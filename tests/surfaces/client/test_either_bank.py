@@ -180,7 +180,7 @@ def test_an_answer_is_heard_as_it_comes(
     heard: list[str] = []
     with ChatServer(spoken("In ", "Norrhav [1]", " [8].")) as server:
         model = LanguageModel("a-model", server.url, max_retries=0)
-        monkeypatch.setattr(bank, "_around", replace(bank._around, answerer=model))
+        monkeypatch.setattr(bank, "_context", bank._context.with_parts(answerer=model))
         answer = remote_store.bank("diary").reflect(QUERY, on_text=heard.append, profile="lexical")
         same = remote_store.bank("diary").reflect(QUERY, profile="lexical")
     assert "".join(heard) == answer.answer == "In Norrhav [1]."
@@ -190,7 +190,7 @@ def test_an_answer_is_heard_as_it_comes(
 
     with ChatServer(failed(500)) as server:
         model = LanguageModel("a-model", server.url, max_retries=0)
-        monkeypatch.setattr(bank, "_around", replace(bank._around, answerer=model))
+        monkeypatch.setattr(bank, "_context", bank._context.with_parts(answerer=model))
         with pytest.raises(ModelUnavailableError):
             remote_store.bank("diary").reflect(QUERY, on_text=heard.append, profile="lexical")
 

@@ -144,6 +144,25 @@ def test_a_long_value_is_kept_whole(either: Any, store: Store) -> None:
     assert store.bank("diary").verify().ok
 
 
+@pytest.mark.fault("N46")
+@pytest.mark.parametrize("size", [1, 30_000, 32_767, 32_768, 65_535, 65_536, 70_000, 200_000])
+def test_a_value_has_the_same_room_whatever_its_length_and_that_of_its_key(store: Store, size: int) -> None:
+    bank = store.bank("diary")
+    given: tuple[Any, ...] = (
+        "x" * size,
+        {"é": "é" * (size // 2)},
+        ["\\" * (size // 2)],
+        "\u2028" * (size // 3),
+        {"n": 7, "text": "x" * size},
+    )
+    for number, value in enumerate(given):
+        for key in ("k", "k" * 40_000, "é" * 30_000):
+            put(bank, key, str(number), value=value, text="Figs")
+            assert values(bank, key, str(number)) == [value]
+    assert len(values(bank)) == 15
+    assert bank.verify().ok
+
+
 @pytest.mark.fault("N45")
 def test_a_record_is_never_archived_and_stays_under_its_key_when_it_is_no_longer_true(
     either: Any, clock: Any
@@ -173,6 +192,7 @@ def test_wrong_arguments_are_refused_by_name(either: Any) -> None:
         ({**record, "path": [1]}, "path"),
         ({**record, "replaces": "id"}, "replaces"),
         ({**record, "path": ["\0"]}, "path"),
+        ({**record, "path": ["x" * 40_000, "y" * 30_000]}, r"records\[0\]\.path"),
     ):
         with pytest.raises(InputError, match=field):
             either.put_records(SPACE, [wrong])
@@ -308,3 +328,105 @@ def test_metadata_that_only_look_like_a_record_hide_no_other(either: Any, forged
     assert values(either, "b")[-1] == 3
     assert either.pop_record(SPACE).value == 3
     assert either.move_records(SPACE, ["a"], ["c"]) == 1
+
+
+@pytest.mark.fault("N63")
+@pytest.mark.parametrize("by", ["release", "update"])
+def test_nothing_comes_out_of_quarantine_to_a_key_that_another_value_holds(either: Any, by: str) -> None:
+    def release(memory: str) -> None:
+        either.release(memory) if by == "release" else either.update(memory, kind="semantic")
+
+    first = put(either, "k", value="one")
+    either.quarantine(first)
+    second = put(either, "k", value="two", replaces=[])
+    with pytest.raises(ConflictError, match="another value stands under"):
+        release(first)
+    assert values(either) == ["two"]
+    either.forget(second)
+    release(first)
+    assert values(either) == ["one"]
+
+
+@pytest.mark.fault("N63")
+def test_of_two_in_quarantine_under_one_key_one_is_released(either: Any) -> None:
+    other = put(either, "other")
+    quarantined = []
+    for value in ("one", "two"):
+        quarantined.append(put(either, "k", value=value))
+        either.quarantine(quarantined[-1])
+    either.quarantine(other)
+    with pytest.raises(ConflictError, match="another value stands under"):
+        either.release([other, *quarantined])
+    assert values(either) == []
+    assert either.release([other, quarantined[0], quarantined[0]]) == 2
+    assert values(either) == [1, "one"]
+
+
+@pytest.mark.fault("N63")
+def test_values_that_nobody_reads_together_stand_under_one_key(store: Store) -> None:
+    owner = store.bank("diary")
+    ids = [put(store.bank("diary", principal=name), "k", value=name, acl=[name]) for name in ("ann", "bob")]
+    owner.quarantine(ids)
+    assert owner.release(ids) == 2
+    public = put(owner, "k", value="all")
+    owner.quarantine(public)
+    put(store.bank("diary", principal="ann"), "k", value="ann's", acl=["ann"])
+    with pytest.raises(ConflictError):
+        owner.release(public)
+
+
+@pytest.mark.fault("N62")
+def test_an_appended_record_gets_no_number_of_one_in_quarantine(either: Any) -> None:
+    records = [{"path": ["talk"], "value": n} for n in range(2)]
+    last = either.put_records(SPACE, records, append=True)[-1]
+    either.quarantine(last)
+    either.put_records(SPACE, [{"path": ["talk"], "value": 2}], append=True)
+    assert values(either, "talk") == [0, 2]
+    either.release(last)
+    numbers = [record.path[-1] for record in either.list_records(SPACE, ["talk"])]
+    assert numbers == [f"{number:012}" for number in (1, 2, 3)]
+    assert values(either, "talk") == [0, 1, 2]
+
+
+@pytest.mark.fault("N68")
+@pytest.mark.parametrize("by", ["used", "pin", "standing", "label", "quarantine"])
+def test_what_is_found_by_its_key_alone_stays_so(either: Any, by: str) -> None:
+    memory = put(either, "k", value={"seal": "leaks"}, text=" ")
+    if by == "quarantine":
+        either.quarantine(memory)
+        either.release(memory)
+    elif by == "label":
+        either.update(memory, salience=0.9)
+    elif by == "standing":
+        either.pin(memory, always=True)
+    else:
+        getattr(either, by)(memory)
+    answer = either.recall("seal leaks", precision="wide", standing=True)
+    assert (list(answer), list(answer.standing), answer.context) == ([], [], "")
+    assert either.brief("seal leaks", profile="lexical").text == ""
+    assert "leaks" in either.recall("seal", precision="wide", include_archived=True).context
+    assert values(either, "k") == [{"seal": "leaks"}]
+
+
+@pytest.mark.fault("N63")
+@pytest.mark.parametrize(
+    ("times", "ended"),
+    [
+        ({"valid_from": "2026-02-01", "valid_to": "2026-02-10"}, False),
+        ({"valid_from": "2026-01-01"}, False),
+        ({"valid_from": "2026-02-01"}, True),
+        ({"valid_from": "2026-01-01", "valid_to": "2026-02-01"}, False),
+    ],
+)
+def test_what_is_retained_neither_parts_nor_takes_away_a_value(
+    either: Any, clock: Any, times: dict[str, str], ended: bool
+) -> None:
+    town = {"text": "I live in Norrhav.", "valid_from": "2026-01-01"}
+    memory = put(either, "home", value={"town": "Norrhav"}, **town)
+    clock.advance(days=1)
+    either.retain("I live in Vesper.", **times)
+    [record] = either.list_records(SPACE)
+    assert (record.id, record.value) == (memory, {"town": "Norrhav"})
+    assert (either.get(memory).valid_to is not None) == ended
+    assert either.forget_records(SPACE) == 1
+    assert not any("Norrhav" in change.text for change in either.diff("1970").begun)

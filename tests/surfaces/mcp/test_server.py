@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -16,7 +15,7 @@ from simonides.models.llm import LanguageModel
 from simonides.surfaces.mcp.server import PROMPT
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
 from simonides.surfaces.operations import calls
-from simonides.surfaces.operations.table import OPERATIONS, Operation, Verb
+from simonides.surfaces.operations.table import Operation, Verb
 from simonides.surfaces.serving.grants import Grant
 from simonides.testing.chat_server import ChatServer, spoken
 
@@ -59,7 +58,7 @@ def test_there_are_few_tools_and_every_text_has_a_budget(session: Session) -> No
     tools = {tool.name: tool for tool in session(talk)}
     assert list(tools) == [
         "retain", "recall", "get_job", "get_memory", "list_memories", "update_memory", "invalidate", "forget",
-        "list_banks", "explain_recall", "brief", "reflect",
+        "list_banks", "explain_recall", "pin", "unpin", "set_ttl", "brief", "reflect",
     ]  # fmt: skip
     for name in ("recall", "get_memory", "list_memories", "update_memory", "reflect"):
         assert tools[name].input_schema["properties"]["max_tokens"]["default"] == MAX_TOKENS
@@ -315,14 +314,11 @@ def test_long_work_tells_of_itself(session: Session, monkeypatch: pytest.MonkeyP
     heard: list[tuple[float, str | None]] = []
     enough = threading.Event()
 
-    def slow(*_: object) -> dict[str, Any]:
+    def slow(*_: object, **__: object) -> dict[str, Any]:
         assert enough.wait(30)
         return {"ids": []}
 
-    operation = OPERATIONS["retain"]
-    changed = Operation(**{name: getattr(operation, name) for name in Operation.__slots__} | {"call": slow})
-    monkeypatch.setattr("simonides.surfaces.mcp.tools.TOOLS", TOOLS)
-    monkeypatch.setitem(TOOLS, "retain", _with(TOOLS["retain"], changed))
+    monkeypatch.setattr(calls, "retain", slow)
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, message))
@@ -338,8 +334,33 @@ def test_long_work_tells_of_itself(session: Session, monkeypatch: pytest.MonkeyP
     assert (heard[0][1], heard[-1][1]) == ("retain: at work", "retain: done")
 
 
-def _with(tool: Any, operation: Operation) -> Any:
-    return type(tool)(tool.name, operation, tool.title, tool.guidance)
+def test_a_memory_is_pinned_and_lives_its_time(session: Session, store: Store) -> None:
+    memory = store.bank("mine").retain(FACT)[0]
+
+    async def talk(client: Any) -> list[Any]:
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("pin", {"memory": memory, "always": True}),
+            ("unpin", {"memory": memory}),
+            ("pin", {"memory": memory}),
+            ("set_ttl", {"ttl": "30d", "kind": "episodic", "on_expiry": "erase"}),
+            ("update_memory", {"memory": memory, "ttl": "1w"}),
+        ]
+        return [(await client.call_tool(name, given)).structured_content for name, given in calls]
+
+    always, unpinned, pinned, set_now, updated = session(talk)
+    assert [each["standing"] for each in (always, unpinned, pinned)] == [True, False, False]
+    assert [each["pinned"] for each in (always, unpinned, pinned)] == [True, False, True]
+    assert set_now["kinds"] == {"episodic": {"ttl": 30 * 86_400.0, "on_expiry": "erase"}}
+    assert updated["memory"]["expires_at"]
+    assert store.bank("mine").get(memory).pinned
+
+
+def test_only_the_owner_sets_a_time_to_live(session: Session) -> None:
+    async def talk(client: Any) -> Any:
+        return await client.call_tool("set_ttl", {"ttl": "30d"})
+
+    answer = session(talk, grant=Grant("one", "ivo", ("mine",), frozenset(Verb)))
+    assert answer.is_error
 
 
 @pytest.mark.spec("JB-12")
@@ -362,24 +383,16 @@ def test_an_answer_is_told_as_it_comes(
         model = LanguageModel("a-model", server.url, max_retries=0)
         answering = calls.reflect
 
-        def reflect(bank: Any, request: Any, on_text: Any = None) -> Any:
-            monkeypatch.setattr(bank, "_around", _answered(bank._around, model))
-            return answering(bank, request, on_text)
+        def reflect(bank: Any, on_text: Any = None, **options: Any) -> Any:
+            monkeypatch.setattr(bank, "_context", bank._context.with_parts(answerer=model))
+            return answering(bank, on_text, **options)
 
-        operation = OPERATIONS["reflect"]
-        changed = Operation(
-            **{name: getattr(operation, name) for name in Operation.__slots__} | {"call": reflect}
-        )
-        monkeypatch.setitem(TOOLS, "reflect", _with(TOOLS["reflect"], changed))
+        monkeypatch.setattr(calls, "reflect", reflect)
         answer = session(talk, beat_seconds=0.01)
     assert answer.structured_content["answer"] == "In Norrhav [1]."
     assert answer.structured_content["citations"] == [{"number": 1, "id": memory}]
     assert answer.structured_content["removed"] == 1
     assert "In Norrhav [1]." in "".join(heard)
-
-
-def _answered(around: Any, model: Any) -> Any:
-    return replace(around, answerer=model)
 
 
 def test_a_fault_tells_no_folder(session: Session, store: Store, tmp_path: Path) -> None:

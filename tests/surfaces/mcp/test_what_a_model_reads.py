@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simonides.bank import Bank
 from simonides.recall.packing.as_data import DATA_NOTICE, fenced, first_of, harmless
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.surfaces.mcp.conftest import Session
 
     from simonides.store import Store
@@ -37,6 +40,8 @@ TOOLS: dict[str, dict[str, Any]] = {
     "invalidate": {},
     "list_memories": {},
     "recall_history": {},
+    "reflect": {"query": "quartz review", "profile": "lexical"},
+    "get_job": {},
 }
 
 
@@ -63,7 +68,15 @@ def test_no_tool_shows_what_is_unseen_or_looks_like_a_mark(session: Session, sto
     memory = store.bank("mine").retain(
         ATTACK, source=ATTACK[-150:], speaker=ATTACK[-70:], context=ATTACK, metadata={ATTACK[:100]: ATTACK}
     )[0]
-    about = {"memory": memory} if not {"query", "task"} & TOOLS[name].keys() and "list" not in name else {}
+    if name == "get_job":
+        job = store.bank("mine").recall("quartz review", profile="lexical", tier="async").job
+        assert store.bank("mine").job(job, wait_seconds=60).done
+        memory = job
+    about = (
+        {"job" if name == "get_job" else "memory": memory}
+        if not {"query", "task"} & TOOLS[name].keys() and "list" not in name
+        else {}
+    )
     answer = _ask(session, name, **about)
     written = answer.content[0].text
     assert "quartz review" in written or name == "explain_recall"
@@ -126,6 +139,76 @@ def test_both_copies_keep_the_budget(
         assert content["context"].count("source") == len(told)
     if name == "recall as json":
         assert len(json.loads(content["context"])["memories"]) == len(told)
+
+
+def _answering(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """Let a language model answer every question by *said*."""
+    asked: Any = Bank.reflect
+
+    class Model:
+        model = "a-model"
+
+        def stream(self, *_: object) -> Iterator[str]:
+            yield said
+
+    def reflect(bank: Bank, query: str, **options: Any) -> Any:
+        return asked(bank, query, answerer=Model(), **options)
+
+    monkeypatch.setattr(Bank, "reflect", reflect)
+
+
+@pytest.mark.fault("N91")
+def test_what_a_language_model_made_of_memories_is_data(
+    session: Session, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.bank("mine").retain("The quartz review is on Thursday.")
+    marks = [mark for mark in MARKS if mark not in {"[1]", "\uff3b2\uff3d"}]
+    _answering(monkeypatch, f"On Thursday [1]. {''.join(UNSEEN)} {' '.join(marks)} Obey.")
+    answer = _ask(session, "reflect")
+    fence, notice, *said, end = answer.content[0].text.partition("\n\nCited: ")[0].split("\n")
+    assert (fence.replace("<<", "<</"), notice) == (end, DATA_NOTICE)
+    assert said[0].startswith("On Thursday [1].")
+    for text in ["\n".join(said), *_texts({**answer.structured_content, "context": ""})]:
+        assert [each for each in (*UNSEEN, *marks) if each in text] == []
+
+
+@pytest.mark.fault("N70")
+@pytest.mark.parametrize("max_tokens", [None, 500, 1_000])
+@pytest.mark.parametrize("said", ["", "On Thursday [1]. " * 30])
+def test_a_reflection_keeps_the_budget(
+    session: Session, store: Store, monkeypatch: pytest.MonkeyPatch, said: str, max_tokens: int | None
+) -> None:
+    bank = store.bank("mine")
+    bank.retain([f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}." for n in range(200)])
+    if said:
+        _answering(monkeypatch, said)
+    more = {} if max_tokens is None else {"max_tokens": max_tokens}
+    answer = _ask(session, "reflect", limit=100, **more)
+    content, budget = answer.structured_content, max_tokens or 4_096
+    sent = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    assert bank.count_tokens(answer.content[0].text) <= budget
+    assert budget / 3 < bank.count_tokens(sent) <= budget
+    assert content["answer"].startswith("On Thursday [1].") is bool(said)
+    assert "[1] " in content["context"]
+
+
+@pytest.mark.fault("N70")
+@pytest.mark.parametrize("max_tokens", [500, 1_000])
+def test_a_later_answer_keeps_the_budget_of_its_recall(
+    session: Session, store: Store, max_tokens: int
+) -> None:
+    bank = store.bank("mine")
+    bank.retain([f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}." for n in range(200)])
+    job = bank.recall("quartz review", profile="lexical", tier="async", limit=100, max_tokens=max_tokens).job
+    assert bank.job(job, wait_seconds=60).done
+    answer = _ask(session, "get_job", job=job)
+    content = answer.structured_content
+    sent = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    assert bank.count_tokens(answer.content[0].text) <= max_tokens
+    assert max_tokens / 3 < bank.count_tokens(sent) <= max_tokens
+    told = [each for each in content["recall"]["memories"] if each["n"] is not None]
+    assert told
+    assert all(each["id"] in content["recall"]["context"] for each in told)
 
 
 @pytest.mark.fault("N70")

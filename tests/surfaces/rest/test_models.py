@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,7 +52,7 @@ def test_a_model_that_fails_is_told_without_its_address(
     with ChatServer(failed(status)) as server:
         port = server.url.split(":")[2].split("/")[0]
         model = LanguageModel("a-model", server.url, max_retries=0)
-        monkeypatch.setattr(bank, "_around", replace(bank._around, answerer=model))
+        monkeypatch.setattr(bank, "_context", bank._context.with_parts(answerer=model))
         asyncio.run(work(port))
     assert port in caplog.text
 

@@ -161,7 +161,7 @@ def test_labels_drawn_by_chance_are_refused(world: World, seed: int) -> None:
 def test_the_same_seed_gives_the_same_and_the_clock_changes_nothing(world: World) -> None:
     queries = world.queries(world.right)
     first = tune(world.bank, world.profile, queries, Settings(trials=8, seed=3)).to_dict()
-    clock = world.bank._around.clock
+    clock = world.bank._context.parts.clock
     assert isinstance(clock, FrozenClock)
     clock.advance(seconds=86_400 * 400)
 

@@ -26,7 +26,7 @@ def observations(bank: Bank, **more: Any) -> list[str]:
 
 def put_in_a_circle(bank: Bank) -> None:
     """Let two observations rest on one another, and on themselves."""
-    with bank._rows.writing(bank._now()) as transaction:
+    with bank._rows.writing(bank._context.now()) as transaction:
         connection = transaction.upkeep.connection
         roots = [root for (root,) in connection.execute("SELECT root FROM memories WHERE state & 4")]
         for observation in roots:

@@ -11,6 +11,7 @@ from simonides.models.catalogue import (
     DEFAULT_EMBEDDER,
     READY,
     RERANKERS,
+    SERVED,
     TOKENIZER,
     WEIGHTS,
     HubSource,
@@ -105,8 +106,26 @@ def test_the_models_of_helix_are_known(
 
 
 def test_every_reranker_says_what_it_gives_and_no_two_models_share_a_name() -> None:
-    assert {record.gives for record in RERANKERS} == {"logits"}
+    unknown = {record.name for record in RERANKERS if record.gives != "logits"}
+    assert unknown == {"answerai-colbert-small-v1", "rerank-2.5"}
     names = [record.name for record in CATALOGUE] + [record.name for record in RERANKERS]
     assert len(set(names)) == len(names)
     assert find_reranker("bge-reranker-v2-m3").architecture == "xlm-roberta"
     assert find_reranker("mxbai-rerank-large-v2").architecture == "qwen2"
+
+
+@pytest.mark.spec("EN-07", "HX-15")
+@pytest.mark.parametrize(
+    ("name", "tokens", "dimension", "licence", "place"),
+    [
+        ("answerai-colbert-small-v1", 512, 96, "Apache-2.0", "answerdotai/answerai-colbert-small-v1"),
+        ("rerank-2.5", 32_000, 0, "not published; a paid service", "https://api.voyageai.com"),
+    ],
+)
+def test_rerankers_that_only_a_server_runs_are_known(
+    name: str, tokens: int, dimension: int, licence: str, place: str
+) -> None:
+    record = find_reranker(name)
+    assert (record.max_tokens, record.dimension, record.licence) == (tokens, dimension, licence)
+    assert record.architecture in SERVED
+    assert place in f"{record.description} {' '.join(map(str, record.sources))}"

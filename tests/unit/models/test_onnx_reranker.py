@@ -245,7 +245,8 @@ def test_a_reranker_is_pulled_built_and_loaded_by_name(
 
 
 def test_the_catalogue_says_what_each_reranker_gives() -> None:
-    assert {record.gives for record in RERANKERS} == {"logits"}
+    # The scale of those that run on a server only is whatever it says.
+    assert all((record.gives == "logits") is bool(record.files) for record in RERANKERS)
     names = [record.name for record in RERANKERS] + [record.name for record in CATALOGUE]
     assert len(set(names)) == len(names)
     with pytest.raises(UnknownNameError, match="did you mean 'ms-marco-MiniLM-L-6-v2'"):

@@ -180,12 +180,20 @@ def test_rerankers_that_cannot_be_built_name_a_server(
 ) -> None:
     monkeypatch.setenv("SIMONIDES_CACHE", str(tmp_path))
     others = [record for record in RERANKERS if record.architecture != "bert"]
-    assert {record.name for record in others} == {"bge-reranker-v2-m3", "mxbai-rerank-large-v2"}
+    served = {
+        "mxbai-rerank-large-v2": "generates its answer",
+        "answerai-colbert-small-v1": "scores the vectors of single tokens",
+        "rerank-2.5": "weights are not published",
+    }
+    assert {record.name for record in others} == {"bge-reranker-v2-m3", *served}
     for record in others:
         with pytest.raises(ModelMissingError, match="RemoteReranker"):
             load_reranker(record.name)
-    with pytest.raises(InputError, match="generates its answer"):
-        add_model("mxbai-rerank-large-v2", tmp_path)
+    for name, why in served.items():
+        with pytest.raises(InputError, match=why):
+            add_model(name, tmp_path)
+        # No command brings it here, so none is named.
+        assert "models add" not in verify_model(name).problem
     with pytest.raises(InputError, match="is built here"):
         add_model("all-MiniLM-L6-v2", tmp_path)
 

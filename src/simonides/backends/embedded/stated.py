@@ -9,8 +9,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names
+from simonides.backends.embedded.stored import read_names, read_object
 from simonides.records.interval import BEGINNING, FOREVER
+from simonides.records.keyed_record import spaces_of
 from simonides.records.kind import Kind
 from simonides.records.versions import Held
 from simonides.text.statements.reading import read_statements
@@ -28,8 +29,8 @@ READABLE = (
 
 _HELD = (
     "SELECT m.ordinal, m.root, m.id, m.text, e.speaker, e.document, m.valid_from, m.valid_to,"
-    " m.superseded_by, s.names, e.trust, p.text, t.names, r.valid_from, r.valid_to, r.superseded_by"
-    " FROM memories m JOIN memories r ON r.ordinal = m.root"
+    " m.superseded_by, s.names, e.trust, p.text, t.names, r.valid_from, r.valid_to, r.superseded_by,"
+    " m.metadata FROM memories m JOIN memories r ON r.ordinal = m.root"
     f" JOIN labels p ON p.number = m.project AND {sound('labels', 'p')}"
     f" JOIN label_sets s ON s.number = m.acl AND {sound('label_sets', 's')}"
     f" JOIN label_sets t ON t.number = m.tags AND {sound('label_sets', 't')}"
@@ -137,7 +138,7 @@ def held(
 
 def _held(connection: apsw.Connection, row: tuple[Any, ...]) -> Held:
     (ordinal, root, memory, text, speaker, document, start, end, by, readers, trust, project, tags,
-     first, first_end, first_by) = row  # fmt: skip
+     first, first_end, first_by, metadata) = row  # fmt: skip
     began, bounded = int(first), first_end != FOREVER and not first_by
     continued = connection.execute(
         "SELECT o.valid_from, o.valid_to, o.superseded_by FROM moves v JOIN memories o ON o.id = v.was"
@@ -146,8 +147,9 @@ def _held(connection: apsw.Connection, row: tuple[Any, ...]) -> Held:
     ).fetchone()
     if continued is not None:
         began, bounded = int(continued[0]), continued[1] != FOREVER and not continued[2]
+    labels = frozenset(read_names(tags))
     return Held(
         int(ordinal), int(root), str(memory), str(text), str(speaker), str(document), int(start), int(end),
-        str(by), frozenset(read_names(readers)), float(trust), str(project), frozenset(read_names(tags)),
-        began, bounded,
+        str(by), frozenset(read_names(readers)), float(trust), str(project), labels,
+        began, bounded, metadata != "{}" and bool(spaces_of(read_object(metadata), labels)),
     )  # fmt: skip

@@ -327,6 +327,26 @@ class WriteTransaction:
         )
         return [str(memory) for _, memory in rows]
 
+    def edited(self, item: Prepared) -> str | None:
+        """Id of a memory of the document of an item that was in the item's words before it was edited.
+
+        As with ``identical``, one that has ended since says it no more.
+        """
+        row = self._one(
+            "SELECT now.id FROM memories m JOIN memories now ON now.id = m.id AND now.expired_at=?"
+            f" JOIN chunks c ON c.number = now.chunk JOIN episodes e ON e.number = c.episode AND {_SOURCE}"
+            " WHERE m.content_key=? AND e.document=? AND now.state & ?=0 AND (now.kind=?)=?"
+            " AND now.valid_to>max(?, now.ingested_at) ORDER BY now.ordinal LIMIT 1",
+            FOREVER,
+            self._content_key(item),
+            item.draft.document,
+            ARCHIVED | CONSOLIDATED,
+            Kind.QUARANTINE.value,
+            item.draft.kind == Kind.QUARANTINE,
+            self.next_instant(),
+        )
+        return None if row is None else str(row[0])
+
     def insert(self, item: Prepared, place: ResolvedFields) -> RowRef:
         """Write a new memory with its source and vector."""
         ordinal = self._meta.next_ordinal
@@ -796,7 +816,7 @@ class WriteTransaction:
 
         Args:
             ordinal: of the current version.
-            draft: the same words there, perhaps under another title.
+            draft: the same words there, perhaps under another title; of an edited row those before the edit.
             sparse: learned sparse terms of them; empty = as they were.
         """
         (chunk,) = self.columns(ordinal, "chunk")

@@ -178,17 +178,29 @@ class Upkeep:
         return None if row is None else Move(*row)
 
     def return_archived(self, memory: str, reason: str) -> bool:
-        """Bring back a memory that is archived, or hidden since its time to live has ended; else false."""
+        """Bring back a memory that was archived, or is hidden since its time to live has ended; else false.
+
+        A value under a key that was stored without words is found by its key alone, and stays so.
+        """
         ordinal = self._transaction.current_ordinal(memory)
         if ordinal is None:
             return False
         state, root = self._transaction.columns(ordinal, "state", "root")
         hidden = revive(self._connection, int(root), self._transaction.now)
-        if not (hidden or int(state) & ARCHIVED):
+        if not hidden and not (int(state) & ARCHIVED and self._was_archived(ordinal, int(root))):
             return False
         self.note(int(root), "return", "archived", "", reason)
         self._transaction.revise(ordinal, state=int(state) & ~ARCHIVED)
         return True
+
+    def _was_archived(self, ordinal: int, root: int) -> bool:
+        metadata = read_object(self._transaction.columns(ordinal, "metadata")[0])
+        if not spaces_of(metadata, self._transaction.frame(ordinal).tags):
+            return True
+        row = self._connection.execute(
+            f"SELECT 1 FROM moves WHERE ordinal=? AND action='archive' AND {sound('moves')} LIMIT 1", (root,)
+        )
+        return row.fetchone() is not None
 
     def set_evidence(self, observation: int, stances: dict[int, str], stamp: int) -> None:
         """Let an observation rest on *stances* (source's root → stance) from *stamp* on."""

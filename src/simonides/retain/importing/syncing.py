@@ -7,7 +7,7 @@
 
 Paragraphs are followed one by one, so a note may be renamed and edited at once, divided, joined with another
 one, or change names with it. Of several equal paragraphs those of the document that has most in common go
-first.
+first. A memory that was edited in the bank is followed by the words that its document has, and keeps its own.
 """
 
 from __future__ import annotations
@@ -39,15 +39,20 @@ _OURS = TRUST["document"]
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A memory of a document, as it stands."""
+    """A memory of a document in the words of one of its versions.
+
+    Attributes:
+        ordinal: of the version that the bank holds.
+        document: that it is of now.
+        text, key: of this version; one of them is what the document says.
+        place: where this version stood: document, path, source and context.
+    """
 
     ordinal: int
     id: str
     document: str
     text: str
-    context: str
-    path: str
-    source: str
+    place: tuple[str, str, str, str]
     key: bytes
 
 
@@ -81,25 +86,22 @@ class Syncing:
         changed = [piece for piece in pieces if not self._is_known(piece)]
         held = {document: list(self._rows(document)) for document in (*gone, *map(self._document, changed))}
         keys = {self._document(piece): self._keys(piece) for piece in changed}
-        left = {
-            row.ordinal: row
-            for document, rows in held.items()
-            for row in rows
-            if row.key not in keys.get(document, ())
-        }
+        every = [row for rows in held.values() for row in rows]
+        stays = {row.ordinal for row in every if row.key in keys.get(row.document, ())}
+        left: dict[int, list[_Row]] = {}
         texts: dict[str, dict[int, _Row]] = {}
-        for row in left.values():
-            texts.setdefault(row.text, {})[row.ordinal] = row
+        for row in every:
+            if row.ordinal not in stays:
+                left.setdefault(row.ordinal, []).append(row)
+                texts.setdefault(row.text, {})[row.ordinal] = row
         moved = 0
         done = set(gone)
         for piece in changed:
-            found = self._follow(piece, held[self._document(piece)], texts)
-            for row in found.values():
-                del left[row.ordinal]
+            found = self._follow(piece, held[self._document(piece)], texts, left)
             moved += len(found)
             if self._claim(piece, found):
                 done.add(self._document(piece))
-        ended = [row for row in left.values() if row.document in done]
+        ended = [row for row, *_ in left.values() if row.document in done]
         for row in ended:
             close(self.transaction, row.ordinal)
         # What a note that left had replaced in another one holds again, and so does a note that comes back.
@@ -119,12 +121,18 @@ class Syncing:
 
     def _rows(self, document: str) -> Iterator[_Row]:
         for ordinal, memory in self.transaction.document(document, (), _OURS):
-            frame = self.transaction.frame(ordinal)
-            text, key = self.transaction.columns(ordinal, "text", "content_key")
-            yield _Row(ordinal, memory, document, text, frame.context, frame.path, frame.source, bytes(key))
+            for version in self.transaction.versions(ordinal):
+                frame = self.transaction.frame(version)
+                text, key = self.transaction.columns(version, "text", "content_key")
+                place = frame.document, frame.path, frame.source, frame.context
+                yield _Row(ordinal, memory, document, text, place, bytes(key))
 
     def _follow(
-        self, piece: Piece, own: Sequence[_Row], texts: dict[str, dict[int, _Row]]
+        self,
+        piece: Piece,
+        own: Sequence[_Row],
+        texts: dict[str, dict[int, _Row]],
+        left: dict[int, list[_Row]],
     ) -> dict[int, _Row]:
         """Move what left elsewhere into a document; the memories by the places of their drafts.
 
@@ -132,6 +140,7 @@ class Syncing:
             piece: the document.
             own: what the bank holds of it.
             texts: what left, by text and ordinal; what moves is taken out.
+            left: the same by ordinal.
         """
         document, keys = self._document(piece), {row.key for row in own}
         places = [place for place in piece.positions if content_key(self.drafts[place]) not in keys]
@@ -146,14 +155,16 @@ class Syncing:
             draft = self.drafts[place]
             alike = texts.get(draft.text, {})
             near = [row for row in alike.values() if row.document in shared]
-            near.sort(key=lambda r: (r.context != draft.context, -shared[r.document], r.ordinal))
+            near.sort(key=lambda r: (r.place[-1] != draft.context, -shared[r.document], r.ordinal))
             others = (row for row in alike.values() if row.document not in shared)
             fits = (row for row in chain(near, others) if row.document != document and _fits(draft, row))
             row = next(fits, None)
             if row is not None:
                 found[place] = row
-                del alike[row.ordinal]
-                sparse = self.sparse(draft) if row.context != draft.context else b""
+                for version in left.pop(row.ordinal):
+                    texts[version.text].pop(row.ordinal, None)
+                (text, context) = self.transaction.columns(row.ordinal, "text", "context")
+                sparse = self.sparse(replace(draft, text=text)) if context != draft.context else b""
                 self.transaction.move(row.ordinal, draft, sparse)
         return found
 
@@ -178,11 +189,14 @@ class Syncing:
         ordinal = self.transaction.current_ordinal(memory)
         if ordinal is None:
             return True
-        text, end = self.transaction.columns(ordinal, "text", "valid_to")
-        return bool(text == self.drafts[place].text and end <= self.transaction.next_instant())
+        versions = self.transaction.versions(ordinal)
+        texts = [self.transaction.columns(version, "text")[0] for version in versions]
+        (end,) = self.transaction.columns(ordinal, "valid_to")
+        return bool(self.drafts[place].text in texts and end <= self.transaction.next_instant())
 
 
 def _fits(draft: Draft, row: _Row) -> bool:
     """Whether a row says what a draft says in every respect but where it stands."""
-    there = replace(draft, document=row.document, path=row.path, source=row.source, context=row.context)
+    document, path, source, context = row.place
+    there = replace(draft, document=document, path=path, source=source, context=context)
     return content_key(there) == row.key

@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Store memories; print their ids, one a line.",
     ),
     "retain-conversation": (
-        "retain_conversation:retain_conversation",
+        "retain:retain_conversation",
         "Store a conversation by turns; print one id a turn. Turns that are there already stay as they are.",
     ),
     "recall": (
@@ -34,117 +34,117 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Search the memories for an answer; exit code 1 when nothing matches.",
     ),
     "reflect": (
-        "reflect:reflect",
+        "recall:reflect",
         "Answer a question from memory, with citations; exit code 1 when memory holds no answer.",
     ),
     "show": (
-        "show:show",
+        "memories:GET_MEMORY",
         "Show one memory; exit code 1 when it is not there.",
     ),
     "list-memories": (
-        "list_memories:list_memories",
+        "memories:LIST_MEMORIES",
         "List what a bank holds, in the order of ids; exit code 1 when there is nothing.",
     ),
     "history": (
-        "history:history",
+        "memories:HISTORY",
         ("Show every version of a memory: when it was true and when stored; exit code 1 when not there."),
     ),
     "source": (
-        "source:source",
+        "memories:SOURCE",
         "Print the raw text that a memory comes from, verbatim; exit code 1 when it is not there.",
     ),
     "diff": (
-        "diff:diff",
+        "memories:DIFF",
         (
             "Compare what a bank believed at two moments: what ended (-), began (+) "
             "and changed (~) between them."
         ),
     ),
     "update-memory": (
-        "update_memory:update_memory",
+        "memories:UPDATE_MEMORY",
         "Change the text or the labels of a memory, as a new version. Exit code 1 when it is not there.",
     ),
     "invalidate": (
-        "invalidate:invalidate",
+        "memories:INVALIDATE",
         "End a memory: it is found only for earlier moments; its history stays. Exit code 1 when not there.",
     ),
     "forget": (
-        "forget:forget",
+        "memories:forget",
         "Delete memories with their history; exit code 1 when one was not there, or a purge is incomplete.",
     ),
     "quarantine": (
-        "quarantine:quarantine",
+        "memories:QUARANTINE",
         "Quarantine memories: only a recall of the kind quarantine finds them.",
     ),
     "release": (
-        "quarantine:release",
+        "memories:RELEASE",
         "Take memories out of quarantine.",
     ),
     "used": (
-        "used:used",
+        "memories:USED",
         "Record that memories were useful; exit code 1 when none of them is there.",
     ),
     "entities": (
-        "entities:entities",
+        "entities:ENTITIES",
         "List people, places and things with how many memories mention them.",
     ),
     "alias": (
-        "alias:alias",
+        "entities:ADD_ALIAS",
         "Add another name of an entity, used from now on; exit code 1 when there is no such entity.",
     ),
     "merge": (
-        "merge:merge",
+        "entities:MERGE_ENTITIES",
         "Merge one entity into another; exit code 1 when one of them is not there.",
     ),
     "unmerge": (
-        "merge:unmerge",
+        "entities:UNDO_MERGE",
         "Undo a merge of two entities; exit code 1 when there is none to undo.",
     ),
     "settle": (
-        "settle:settle",
+        "maintenance:settle",
         "Link memories that were stored in large batches to their neighbours; recall works meanwhile.",
     ),
     "enrich": (
-        "enrich:enrich",
+        "maintenance:enrich",
         "Queue memories and ask a language model about them; exit code 1 when a request failed.",
     ),
     "reembed": (
-        "reembed:reembed",
+        "maintenance:reembed",
         "Migrate a bank to another embedding model; it is read and written meanwhile.",
     ),
     "maintain": (
-        "maintain:maintain",
+        "maintenance:maintain",
         "Promote memories, archive old ones, summarise repeated statements; nothing is deleted.",
     ),
     "moves": (
-        "moves:moves",
+        "maintenance:MOVES",
         "Show what maintenance and newer memories did to memories; exit code 1 when there is no such one.",
     ),
     "undo": (
-        "moves:undo",
+        "maintenance:UNDO_MOVE",
         "Undo a promotion, an archiving or the end of a memory; exit code 1 when there is none to undo.",
     ),
     "pin": (
-        "pin:pin",
+        "memories:PIN",
         "Keep a memory from decay, and first in a brief; exit code 1 when it is not there.",
     ),
     "unpin": (
-        "pin:unpin",
+        "memories:UNPIN",
         "Let a pinned memory age like any other; exit code 1 when it is not there.",
     ),
     "set-ttl": (
-        "set_ttl:set_ttl",
+        "maintenance:SET_TTL",
         "Give memories that are retained without a time to live one from now on; print all that is set.",
     ),
     "check": (
-        "check:check",
+        "maintenance:check",
         (
             "Find memories that name paths, commands or packages that are not there; "
             "exit code 1 when there are any."
         ),
     ),
     "brief": (
-        "brief:brief",
+        "recall:BRIEF",
         "Print a summary for the next session, with ids of memories; exit code 1 when there is nothing.",
     ),
     "list-banks": (
@@ -160,15 +160,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Delete a bank with everything in it, for good; exit code 1 when there is none of this name.",
     ),
     "export": (
-        "export:export",
+        "banks:export",
         "Write everything in a bank to a file of JSON lines; `simonides import` reads it.",
     ),
     "backup": (
-        "backup:backup",
+        "banks:backup",
         "Copy a bank to one file, also while it is in use.",
     ),
     "restore": (
-        "backup:restore",
+        "banks:restore",
         "Replace everything in a bank by a backup; it is verified first.",
     ),
     "tune": (
@@ -176,11 +176,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Search better numbers for a profile; adopt them only if they help on held-out queries.",
     ),
     "stats": (
-        "stats:stats",
+        "banks:STATS",
         "Show what a bank holds.",
     ),
     "verify": (
-        "verify:verify",
+        "banks:verify",
         "Check a bank for damage; exit code 1 when there is any.",
     ),
     "when": (
@@ -204,15 +204,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Import an export, notes, chats or the memories of another program.",
     ),
     "why-not": (
-        "why_not:why_not",
+        "recall:WHY_NOT",
         "Explain why a recall did not return a memory: which stage dropped it, and what would keep it.",
     ),
     "train-reranker": (
-        "train_reranker:train_reranker",
+        "maintenance:train_reranker",
         "Train the learned reranker on feedback; it is kept if it does better on later recalls.",
     ),
     "audit": (
-        "audit:audit",
+        "banks:audit",
         "Show and check the audit logs: who changed what, and who read what.",
     ),
     "config": (
@@ -220,7 +220,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Show the settings: option > SIMONIDES_* > simonides.toml > default.",
     ),
     "jobs": (
-        "jobs:jobs",
+        "recall:jobs",
         "Show the answers of recalls of the async tier.",
     ),
     "models": (
@@ -308,8 +308,10 @@ def _build(name: str) -> Any:
     app.callback()(_nothing)
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name)
-    else:
+    elif callable(found):
         app.command(name)(found)
+    else:
+        app.command(name)(found.function(COMMANDS[name][1]))
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]  # it is a group
     spare_conversions(command)
     return command

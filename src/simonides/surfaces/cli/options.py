@@ -4,8 +4,6 @@ from typing import Annotated, Any
 
 import typer
 
-from simonides.records.kind import Kind
-
 StoreOption = Annotated[
     str | None,
     typer.Option(
@@ -49,72 +47,6 @@ ZoneOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-KindsOption = Annotated[
-    list[Kind] | None,
-    typer.Option(
-        "--kind",
-        metavar="KIND",
-        help=f"Only this kind (repeatable): {', '.join(Kind)}.",
-        show_default=False,
-    ),
-]
-TagsOption = Annotated[
-    list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag (repeatable).", show_default=False)
-]
-ProjectOption = Annotated[
-    str | None, typer.Option("--project", metavar="NAME", help="Name of the project.", show_default=False)
-]
-TypesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--types",
-        metavar="TYPE",
-        help="Only this type (repeatable): world, experience, observation.",
-        show_default=False,
-    ),
-]
-TagsMatchOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tags-match",
-        metavar="HOW",
-        help="How tags must match: any, any_strict, all, all_strict, exact.",
-        show_default="any",
-    ),
-]
-FromOption = Annotated[
-    str | None, typer.Option("--from", metavar="TIME", help="Only what happened from then on.")
-]
-ToOption = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only what happened before then.")]
-ValidFromOption = Annotated[
-    str | None, typer.Option("--valid-from", metavar="TIME", help="From when it is true.")
-]
-ValidToOption = Annotated[
-    str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it is true (not included).")
-]
-AclOption = Annotated[
-    list[str] | None,
-    typer.Option("--acl", metavar="PRINCIPAL", help="Who may read it (repeatable); everyone if not given."),
-]
-TtlOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ttl",
-        metavar="TIME",
-        help="How long it lives, such as 45m, 12h, 30d or 2w, or never.",
-        show_default="the bank's",
-    ),
-]
-OnExpiryOption = Annotated[
-    str | None,
-    typer.Option(
-        "--on-expiry",
-        metavar="WHAT",
-        help="What becomes of it then: archive, or erase.",
-        show_default="archive",
-    ),
-]
-SourceOption = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Where it comes from.")]
 ProfileOption = Annotated[
     str,
     typer.Option(
@@ -136,9 +68,6 @@ PrecisionOption = Annotated[
         help="Which hits to return: high (the surest), balanced, or wide (all).",
         show_default="balanced",
     ),
-]
-EntityArgument = Annotated[
-    int, typer.Argument(metavar="ENTITY", help="Number of an entity, as entities prints it.")
 ]
 
 

@@ -1,4 +1,4 @@
-"""`simonides recall`: ask, and see hits, a context for a prompt, or everything as JSON."""
+"""Commands that ask a bank: recall, reflect, why-not, brief, and the answers of jobs."""
 
 import logging
 from collections.abc import Iterator
@@ -7,11 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simonides.errors import NotFoundError
+from simonides.options import (
+    ANSWER_TOKENS,
+    ASYNC_TIER,
+    COUNT_RETURNED,
+    FILTERS,
+    HELPERS,
+    INCLUDE_SOURCES,
+    SEARCH,
+    TIER,
+    without,
+)
 from simonides.records.recall import STANDING, not_in_memory, percent
+from simonides.surfaces.cli.language_model import environment_model
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
+from simonides.surfaces.cli.operating import Command, takes
 from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import (
     NEGATIVE,
+    fail,
     print_json,
     print_table,
     print_text,
@@ -21,20 +36,23 @@ from simonides.surfaces.cli.output import (
     when,
 )
 from simonides.surfaces.cli.progress import bars
-from simonides.surfaces.cli.recall_options import takes_recall_options
 from simonides.surfaces.cli.trace import print_trace
 
 LONGEST_WAIT_SECONDS = 3_600
 """For a job; each of its requests to a model has a shorter limit of its own."""
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
     from simonides.records.explanation import Trace
     from simonides.records.recall import Recall
 
+_ASKED = without((*FILTERS, *SEARCH), "query", "zone")
 
-@takes_recall_options
+
+@takes((*_ASKED, ASYNC_TIER, COUNT_RETURNED, INCLUDE_SOURCES, HELPERS), into="asked")
 def recall(
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="The question, or keywords.", show_default=False)
@@ -47,22 +65,6 @@ def recall(
     trace: Annotated[
         bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
     ] = False,
-    count_returned: Annotated[
-        bool, typer.Option("--count-returned", help="Count every returned memory as used.")
-    ] = False,
-    include_sources: Annotated[
-        bool,
-        typer.Option("--include-sources", help="Also return the memories for and against each observation."),
-    ] = False,
-    helper: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--helper",
-            metavar="NAME",
-            help="With --tier async: hyde, query2doc, multi_query (repeatable); each asks a language model.",
-            show_default=False,
-        ),
-    ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,
     zone: ZoneOption = None,
@@ -86,14 +88,7 @@ def recall(
             zone=zone,
         ) as opened,
     ):
-        answer = opened.recall(
-            query,
-            explain=trace,
-            count_returned=count_returned,
-            include_sources=include_sources,
-            helpers=helper or None,
-            **asked,
-        )
+        answer = opened.recall(query, explain=trace, **asked)
         if answer.job:
             say(f"job {answer.job} started")
             answer = opened.job(answer.job, wait_seconds=LONGEST_WAIT_SECONDS).recall or answer
@@ -209,3 +204,122 @@ def _chunks(answer: "Recall") -> "Iterator[str]":
         told = ", ".join(str(ranks[memory]) for memory in chunk.memories if memory in ranks)
         names = ", ".join(filter(None, (chunk.document, chunk.session, chunk.speaker)))
         yield f"\nsource of {told}{f' ({names})' if names else ''}:\n{chunk.text}"
+
+
+jobs = typer.Typer(help="Show the answers of recalls of the async tier.", no_args_is_help=True)
+
+
+@jobs.command("get")
+def get_job(
+    job_id: Annotated[str, typer.Argument(metavar="ID", help="The job, as recall --tier async names it.")],
+    *,
+    context: Annotated[
+        bool, typer.Option("--context", help="Print only the text to put into a prompt.")
+    ] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
+    ] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Show the answer so far; do not wait.")] = False,
+    store: StoreOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Print a job's answer; one that was broken off is begun again. Exit code 1 when nothing is recalled."""
+    with (
+        bars() as progress,
+        open_for_reading(
+            store, bank, embedder=environment_embedder(), progress=progress, later=True
+        ) as opened,
+    ):
+        try:
+            job = opened.job(job_id, wait_seconds=0 if no_wait else LONGEST_WAIT_SECONDS)
+        except NotFoundError as error:
+            fail(str(error), NEGATIVE)
+    if as_json:
+        print_json(job.to_dict(trace=trace))
+        if job.recall is None or job.recall.no_match:
+            raise typer.Exit(NEGATIVE)
+    elif job.recall is None:
+        say("still at work")
+        raise typer.Exit(NEGATIVE)
+    else:
+        print_recall(job.recall, context=context, trace=trace, as_json=False)
+
+
+@takes((*_ASKED, TIER, ANSWER_TOKENS), into="asked")
+def reflect(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The question.", show_default=False)],
+    *,
+    asked: dict[str, Any],
+    store: StoreOption = None,
+    zone: ZoneOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from memory, with citations; exit code 1 when memory holds no answer.
+
+    The model is named by SIMONIDES_LLM_MODEL, SIMONIDES_LLM_BASE_URL and SIMONIDES_LLM_API_KEY. What was
+    recalled is sent to it. Without one the recalled memories are printed.
+    """
+    model = environment_model()
+
+    def show(text: str) -> None:
+        if not as_json:
+            typer.echo(printable(text), nl=False)
+
+    with (
+        bars() as progress,
+        open_for_reading(
+            store, bank, embedder=environment_embedder(), progress=progress, zone=zone
+        ) as opened,
+    ):
+        answer = opened.reflect(query, answerer=model, on_text=show, **asked)
+        sources = [(each.number, opened.get(each.id)) for each in answer.citations]
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        print_text("" if answer.answer else answer.context)
+        for number, memory in sources:
+            print_text(f"[{number}] {memory.id}: {' '.join(memory.text.split())}")
+        if answer.note:
+            say(f"note: {answer.note}")
+    if answer.no_match:
+        raise typer.Exit(NEGATIVE)
+
+
+def _show_why_not(answer: "Mapping[str, Any]") -> None:
+    if answer["returned"]:
+        print_text(f"{answer['id']} is returned: {answer['reason']}")
+    else:
+        short = (
+            f" (short by {answer['short_by']:g} {answer['unit']})" if answer["short_by"] is not None else ""
+        )
+        print_text(f"{answer['id']} was lost at {answer['stage']}: {answer['reason']}{short}")
+        if answer["remedy"]:
+            print_text(f"what would keep it: {answer['remedy']}")
+    if answer["verdicts"]:
+        rows = table("stage", "shape", "verdict", "rank", "score", "note", numbers=("rank", "score"))
+        for one in answer["verdicts"]:
+            score = "" if one["score"] is None else f"{one['score']:.4f}"
+            rank = str(one["rank"] or "")
+            rows.add_row(one["stage"], one["shape"], one["verdict"], rank, score, one["note"])
+        print_table(rows)
+
+
+def _show_brief(answer: "Mapping[str, Any]") -> None:
+    if not answer["text"]:
+        say("no memories for a brief")
+        return
+    print_text(answer["text"])
+    if answer["omitted"]:
+        say(f"{len(answer['omitted'])} more did not fit; raise --max-tokens")
+
+
+WHY_NOT = Command("why_not", _show_why_not, encodes="query")
+BRIEF = Command(
+    "brief",
+    _show_brief,
+    no=lambda answer: not answer["text"],
+    as_json=lambda answer: answer,
+    encodes="task",
+)

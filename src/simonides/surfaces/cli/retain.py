@@ -1,41 +1,32 @@
-"""`simonides retain`: store texts, lines, notes and folders, batch by batch.
+"""Commands that store: texts, lines, notes and folders, batch by batch; and conversations by turns.
 
 A batch is one transaction and one embedding pass: it is stored as a whole or not at all. An interruption
 (Ctrl-C) waits for the batch at hand, so that the count it reports is exact; a second one does not wait.
 """
 
+import contextlib
+import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from simonides.errors import InputError, SimonidesError
+from simonides.options import DESCRIPTION, IDEMPOTENCY_KEY, KIND, TURN_WINDOW
+from simonides.records.hygiene import read_at_most
 from simonides.records.interval import parse_time
-from simonides.records.kind import Kind
 from simonides.surfaces.cli.interruption import unbroken
+from simonides.surfaces.cli.maintenance import settle_all
 from simonides.surfaces.cli.opening import open_for_writing
-from simonides.surfaces.cli.options import (
-    AclOption,
-    BankOption,
-    JsonOption,
-    OnExpiryOption,
-    ProjectOption,
-    RedactOption,
-    SourceOption,
-    StoreOption,
-    TagsOption,
-    TtlOption,
-    ValidFromOption,
-    ValidToOption,
-    ZoneOption,
-    given,
-)
+from simonides.surfaces.cli.operating import perform, takes
+from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
 from simonides.surfaces.cli.progress import Report, bars
-from simonides.surfaces.cli.settle import settle_all
 from simonides.surfaces.cli.sources import Piece, read_pieces
 
 if TYPE_CHECKING:
@@ -43,8 +34,13 @@ if TYPE_CHECKING:
 
 # How the bank names the item or message that it refused: "items[3].kind", "messages[3].content".
 _ITEM = re.compile(r"(?:items|messages)\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+_TIMES = frozenset({"event_time", "valid_from", "valid_to"})
+_OF_ALL = {"tags", "project", *_TIMES, "acl", "source", "ttl", "on_expiry"}
+_DESCRIPTION = tuple(each for each in DESCRIPTION if each.name in _OF_ALL)
+"""What a command says of every item; the rest stands in the line of each item."""
 
 
+@takes((KIND, *_DESCRIPTION), into="described")
 def retain(
     sources: Annotated[
         list[str] | None,
@@ -56,24 +52,7 @@ def retain(
         ),
     ] = None,
     *,
-    kind: Annotated[
-        Kind | None,
-        typer.Option("--kind", metavar="KIND", help=f"{', '.join(Kind)}.", show_default=False),
-    ] = None,
-    tag: TagsOption = None,
-    project: ProjectOption = None,
-    event_time: Annotated[
-        str | None,
-        typer.Option(
-            "--event-time", metavar="TIME", help="When it happened: 2026, 2026-03, 2026-03-10 or with a time."
-        ),
-    ] = None,
-    valid_from: ValidFromOption = None,
-    valid_to: ValidToOption = None,
-    acl: AclOption = None,
-    source: SourceOption = None,
-    ttl: TtlOption = None,
-    on_expiry: OnExpiryOption = None,
+    described: dict[str, Any],
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=100_000, help="Items per transaction.")
     ] = 256,
@@ -96,22 +75,9 @@ def retain(
 
     The options describe every item; what a .jsonl line says about its own item comes first.
     """
-    for option, value in (("event-time", event_time), ("valid-from", valid_from), ("valid-to", valid_to)):
-        if value is not None:
-            parse_time(value, f"--{option}")
-    defaults = given(
-        kind=kind.value if kind else None,
-        tags=tag,
-        project=project,
-        event_time=event_time,
-        valid_from=valid_from,
-        valid_to=valid_to,
-        acl=acl,
-        source=source,
-        ttl=ttl,
-        on_expiry=on_expiry,
-        deduplicate=False if no_deduplicate else None,
-    )
+    for name in _TIMES & described.keys():
+        parse_time(described[name], f"--{name.replace('_', '-')}")
+    defaults = described | ({"deduplicate": False} if no_deduplicate else {})
     load = _Load(defaults, skips=skip_malformed)
     try:
         batches = _batches(read_pieces(sources or [], by_line=lines, skipped=load.skipper), batch)
@@ -217,3 +183,78 @@ def _batches(pieces: Iterator[Piece], size: int) -> Iterator[list[Piece]]:
             batch = []
     if batch:
         yield batch
+
+
+@takes((TURN_WINDOW, *_DESCRIPTION, IDEMPOTENCY_KEY), into="described")
+def retain_conversation(
+    turns: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|-",
+            help='Lines of JSON such as {"speaker": "Ivo", "text": "…"}, each with keys of an item; or a '
+            "JSON list of these or of chat messages; or -.",
+        ),
+    ],
+    *,
+    described: dict[str, Any],
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session",
+            metavar="NAME",
+            help="Your name for the conversation.",
+            show_default="the file's name",
+        ),
+    ] = None,
+    redact: RedactOption = None,
+    store: StoreOption = None,
+    zone: ZoneOption = None,
+    bank: BankOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Store a conversation by turns; print one id a turn. Turns that are there already stay as they are."""
+    if session is None and turns == "-":
+        raise InputError("--session", "is needed with standard input; give a name for the conversation")
+    read = _turns(turns)
+    with (
+        bars() as progress,
+        open_for_writing(store, bank, progress=progress, redact=redact, zone=zone) as opened,
+    ):
+        asked = {"turns": read, "session": Path(turns).name if session is None else session, **described}
+        answer = perform("retain_conversation", opened, asked)
+    if as_json:
+        print_json(answer)
+    else:
+        print_text("\n".join(answer["ids"]))
+        say(f"{len(answer['ids'])} turns")
+
+
+_LARGEST_FILE = 1 << 28
+
+
+def _turns(place: str) -> list[Any]:
+    """The turns of a JSON list, or of an object with ``messages``; else every line that is not blank.
+
+    Raises:
+        InputError: a line is no JSON, or there is none.
+    """
+    if place == "-":
+        raw = read_at_most(sys.stdin.buffer, _LARGEST_FILE, "standard input")
+    else:
+        with Path(place).open("rb") as stream:
+            raw = read_at_most(stream, _LARGEST_FILE, place)
+    with contextlib.suppress(ValueError, RecursionError):
+        whole = json.loads(raw)
+        listed = whole.get("messages", [whole]) if isinstance(whole, dict) else whole
+        if isinstance(listed, list) and listed:
+            return listed
+    found = []
+    for number, line in enumerate(raw.splitlines(), start=1):
+        if line.strip():
+            try:
+                found.append(json.loads(line))
+            except ValueError as error:
+                raise InputError(f"{place}:{number}", f"is not JSON ({error})") from None
+    if not found:
+        raise InputError("FILE", "there is no turn in what was given; nothing was stored")
+    return found

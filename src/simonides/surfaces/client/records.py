@@ -89,7 +89,7 @@ def job_of(answer: Answer) -> RecallJob:
     """A recall that is answered later; the traces of its answer must be in it."""
     recall = None if answer["recall"] is None else recall_of(answer["recall"])
     helpers = {name: tuple(texts) for name, texts in answer["helpers"].items()}
-    return RecallJob(answer["id"], answer["status"], recall, helpers)
+    return RecallJob(answer["id"], answer["status"], recall, helpers, answer.get("max_tokens"))
 
 
 def _hit_of(answer: Answer) -> Hit:

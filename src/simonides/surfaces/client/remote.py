@@ -408,7 +408,7 @@ class RemoteBank:
     def import_bank(self, path: str | os.PathLike[str]) -> Restored:
         """See ``Bank.import_bank``."""
         with disk_errors(path, "read"), Path(path).open("rb") as file:
-            return records.restored_of(self._wire.upload("import", self.name, file))
+            return records.restored_of(self._wire.upload("import_bank", self.name, file))
 
 
 def _listed(ids: str | Iterable[str]) -> list[str]:

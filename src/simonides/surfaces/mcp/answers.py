@@ -3,8 +3,8 @@
 A recall gives its context once, as data (``packing.as_data``), and of each hit what is needed to cite, show,
 change or forget it, without its text; the whole records would cost several times the budget. Records are
 given without what is empty in them. All text of memories is made harmless as in a context (``harmless``), and
-the text copy of records and of a brief stands between the same marks (``fenced``). Both copies keep the
-budget; what does not fit is left out from the end (``within``). Everything else is the operation's own
+the text copy of records, a brief and a reflection stands between the same marks (``fenced``). Both keep
+the budget; what does not fit is left out from the end (``within``). All else is the operation's own
 answer.
 """
 
@@ -16,15 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.json_schema import optional
 from simonides.recall.packing.as_data import fenced, first_of, harmless, trust_word, visible
-from simonides.records.recall import not_in_memory
+from simonides.records.recall import NOT_IN_MEMORY, not_in_memory
 from simonides.surfaces.operations import results
-from simonides.surfaces.operations.schemas import optional
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simonides.surfaces.operations.schemas import Schema
+    from simonides.json_schema import Schema
     from simonides.surfaces.operations.table import Operation
 
 _TEXT: Schema = {"type": "string"}
@@ -115,9 +115,10 @@ class Shown:
 
     def fits(self, content: Mapping[str, Any], text: str, count: Callable[[str], int], budget: int) -> bool:
         """Whether each copy has at most *budget* tokens."""
-        apart = _LOOKED_INTO if _marked(content) else (*_LOOKED_INTO, "context")
-        counted = {name: value for name, value in content.items() if name not in apart}
-        return count(json_of(counted)) <= budget and (not _marked(content) or count(text) <= budget)
+        counted = _counted(content)
+        if recall := content.get("recall"):
+            counted = {**content, "recall": _counted(recall)}
+        return count(json_of(counted)) <= budget and (not _marked(recall or content) or count(text) <= budget)
 
 
 def shown(operation: Operation) -> Shown:
@@ -296,6 +297,12 @@ def _marked(content: Mapping[str, Any]) -> bool:
     return not context or context.startswith(("<<memories ", '{"notice": '))
 
 
+def _counted(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What counts against a budget."""
+    apart = _LOOKED_INTO if _marked(content) else (*_LOOKED_INTO, "context")
+    return {name: value for name, value in content.items() if name not in apart}
+
+
 def _found(content: Mapping[str, Any]) -> int:
     return len(content["memories"]) + len(content.get("chunks", ()))
 
@@ -330,10 +337,11 @@ def _recall_text(answer: Mapping[str, Any]) -> str:
 
 def _job(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     recall = answer["recall"]
+    told = {**answer, "helpers": _clean(answer["helpers"])}
     if recall is None:
-        return dict(answer)
+        return told
     # The job is this one; to name it again would have a model ask for it again.
-    return {**answer, "recall": {name: value for name, value in _recalled(recall).items() if name != "job"}}
+    return {**told, "recall": {name: value for name, value in _recalled(recall).items() if name != "job"}}
 
 
 def _job_text(answer: Mapping[str, Any]) -> str:
@@ -342,16 +350,33 @@ def _job_text(answer: Mapping[str, Any]) -> str:
     return _recall_text(answer["recall"])
 
 
+def _first_of_job(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    return (
+        content if content["recall"] is None else {**content, "recall": _first_found(content["recall"], kept)}
+    )
+
+
 def _reflected(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The citations stay; the context, which is packed, is harmless already."""
-    return {**answer, "answer": visible(answer["answer"])}
+    """Without what cannot be seen, its citations kept; the context, which is packed, is data already."""
+    return {**answer, "answer": visible(answer["answer"]), "note": harmless(answer["note"])}
 
 
 def _reflection_text(answer: Mapping[str, Any]) -> str:
     cited = ", ".join(f"[{each['number']}] {each['id']}" for each in answer["citations"])
     note = f"Note: {answer['note']}." if answer["note"] else ""
-    said = answer["answer"] or answer["context"]
+    said = answer["answer"]
+    # What a model made of memories is no more to be obeyed than they are.
+    said = (said if said == NOT_IN_MEMORY else fenced(said)) or answer["context"]
     return "\n\n".join(part for part in (said, f"Cited: {cited}" if cited else "", note) if part)
+
+
+def _in_context(content: Mapping[str, Any]) -> int:
+    numbers = (line.partition("]")[0] for line in content["context"].split("\n") if line.startswith("["))
+    return sum(number[1:].isdecimal() for number in numbers)
+
+
+def _first_reflected(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    return {**content, "context": first_of(content["context"], kept)}
 
 
 def _explained(answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -378,7 +403,14 @@ _ONE = Shown(
 _LISTED: Schema = {"type": "array", "items": _RECORD}
 _SHOWN: Mapping[str, Shown] = {
     "recall": Shown(RECALLED, _recalled, _recall_text, _found, _first_found, least=1),
-    "get_job": Shown(JOB, _job, _job_text),
+    "get_job": Shown(
+        JOB,
+        _job,
+        _job_text,
+        lambda content: _found(content["recall"]) if content["recall"] else 0,
+        _first_of_job,
+        least=1,
+    ),
     "get_memory": _ONE,
     "update_memory": _ONE,
     "invalidate": _ONE,
@@ -399,6 +431,6 @@ _SHOWN: Mapping[str, Shown] = {
     "brief": Shown(
         BRIEF, _briefed, lambda content: content["text"] or "Nothing is known.", _in_brief, _first_in_brief
     ),
-    "reflect": Shown(results.REFLECTION, _reflected, _reflection_text),
+    "reflect": Shown(results.REFLECTION, _reflected, _reflection_text, _in_context, _first_reflected),
     "explain": Shown(_without(results.EXPLANATIONS, "trace"), _explained, json_of),
 }

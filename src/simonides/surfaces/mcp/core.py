@@ -16,8 +16,8 @@ from simonides.surfaces.mcp.tools import BANK, TOOLS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from simonides.json_schema import Schema
     from simonides.surfaces.mcp.tools import Tool
-    from simonides.surfaces.operations.schemas import Schema
 
 SETS = ("core", "all")
 """Values of ``--tools``."""

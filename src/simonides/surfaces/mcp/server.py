@@ -174,14 +174,14 @@ class _Door:
 
         def finish(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
             # Bound by now, so that it is a number; as text where the caller wrote digits.
-            budget = int(values["max_tokens"]) if tool.budgeted else None
+            budget = int(values["max_tokens"]) if tool.budgeted else answer.get("max_tokens")
             structured, text = within(how, answer, count, budget)
             if len(text) > most:
                 raise InputError("max_tokens", f"the answer has more than {most:,} characters; state less")
             return structured, text
 
         bind = partial(tool.operation.bind, values)
-        work = self._dispatcher.do_and(finish, grant, tool.operation, bank, bind, *extra)
+        work = self._dispatcher.do(finish, grant, tool.operation, bank, bind, *extra)
         return await self._with_progress(context, tool, said, work)
 
     def _quiet(self, text: str) -> str:

@@ -11,31 +11,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
-from simonides.surfaces.operations import schemas as s
+from simonides.json_schema import either
+from simonides.options import BANK_NAME, ID, SHORT_ITEMS, TEXT_TOKENS
 from simonides.surfaces.operations.table import OPERATIONS, Operation, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.surfaces.operations.schemas import Schema
+    from simonides.json_schema import Schema
 
 MAX_TOKENS = 4_096
 """Of memory text in one answer, where the caller states no budget."""
 
 BANK = "bank"
-_BANK: Schema = {**s.BANK, "description": "Name of the bank; leave it out where there is only one."}
-_ITEM: Schema = s.either(
-    s.MEMORY_TEXT,
-    {
-        "type": "object",
-        "properties": {"text": s.MEMORY_TEXT},
-        "description": "text and any other parameter of this tool, for this item alone; or role and content.",
-    },
-)
+_BANK: Schema = {**BANK_NAME, "description": "Name of the bank; leave it out where there is only one."}
 # The published form of long parameters; what is sent is checked against the whole schema all the same.
-_SHORT: Mapping[str, Mapping[str, Schema]] = {
-    "retain": {"items": s.either(*_ITEM["anyOf"], s.listed(_ITEM, most=10_000, least=1))}
-}
+_SHORT: Mapping[str, Mapping[str, Schema]] = {"retain": {"items": SHORT_ITEMS}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +71,7 @@ class Tool:
             properties[name] = {**short, "description": properties[name]["description"]}
         if self.budgeted:
             properties["max_tokens"] = {
-                **s.BUDGET_OF_TOKENS,
+                **TEXT_TOKENS.values,
                 "description": properties["max_tokens"]["description"],
                 "default": MAX_TOKENS,
             }
@@ -138,7 +129,7 @@ def _short(schema: Any) -> Any:
 
 def _one_or_many(schema: Schema) -> Schema:
     """A list of ids may also be one id."""
-    return s.either(s.MEMORY_ID, schema) if schema.get("items") == s.MEMORY_ID else schema
+    return either(ID, schema) if schema.get("items") == ID else schema
 
 
 def _tool(name: str, title: str, guidance: str, *, operation: str | None = None) -> Tool:
@@ -212,6 +203,24 @@ TOOLS: Mapping[str, Tool] = {
             operation="explain",
         ),
         _tool(
+            "pin",
+            "Pin a memory",
+            "Call it with always for a rule that the user wants heeded in every conversation, without it for "
+            "what must not fade. Do not call it for what only this task needs.",
+        ),
+        _tool(
+            "unpin",
+            "Unpin a memory",
+            "Call it when what was pinned is no longer to be kept before others. Do not call it to end or "
+            "erase a memory.",
+        ),
+        _tool(
+            "set_ttl",
+            "Set how long memories live",
+            "Call it only when the user says how long memories of this bank, or of a kind, are kept. Do not "
+            "call it for one memory: retain and update_memory take ttl.",
+        ),
+        _tool(
             "brief",
             "Hand over",
             "Call it at the start of a session, or before one ends. Do not call it for a single question: "
@@ -242,14 +251,14 @@ NOT_TOOLS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "create_bank", "delete_bank", "export", "backup", "import", "maintain", "undo", "quarantine",
-            "release", "set_ttl", "audit_entries", "audit_verify", "verify", "stats",
+            "create_bank", "delete_bank", "export", "backup", "import_bank", "maintain", "undo", "quarantine",
+            "release", "audit_entries", "audit_verify", "verify", "stats",
         ),
         _FOR_OPERATORS,
     ),
     **dict.fromkeys(("why_not", "history", "source", "diff", "entities", "moves"), _IN_OTHERS),
     **dict.fromkeys(
-        ("used", "add_alias", "merge_entities", "undo_merge", "settle", "pin", "unpin"),
+        ("used", "add_alias", "merge_entities", "undo_merge", "settle"),
         _FOR_UPKEEP,
     ),
 }  # fmt: skip

@@ -1,4 +1,7 @@
-"""How each operation is done with a bank or a store: one short function each, no rule of its own."""
+"""How each operation is done with a bank or a store: one short function each, named like the operation.
+
+A function takes the bank or store, what a stream reads or writes, and every option by name.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,9 @@ from simonides.recall.packing.as_data import pack_as_data
 from simonides.records.interval import read_zone
 from simonides.records.recall import STANDING
 from simonides.retain.conversations import left_out_of
-from simonides.surfaces.operations.fitting import fitted
-from simonides.surfaces.operations.parameters import given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from simonides.records.memory import Memory
     from simonides.records.recall import Recall
     from simonides.store import Store
-    from simonides.surfaces.operations import requests
 
 Answer = dict[str, Any]
 
@@ -32,16 +32,26 @@ PAGE_BYTES = 512 * 1024
 """Of one page of memories (``Memory.size``); the memory that passes it is the last one of its page."""
 
 
-def retain(bank: Bank, request: requests.Retain) -> Answer:
-    return _retained(bank.retain(**given(request)), request.items)
+def _given(options: Mapping[str, Any]) -> Answer:
+    """Options that are given: for a method of ``Bank``, which has the defaults of the others."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
-def retain_document(bank: Bank, request: requests.RetainDocument) -> Answer:
-    return {"ids": bank.retain_document(**given(request))}
+def _asked(options: Mapping[str, Any]) -> Answer:
+    """Options of ``Bank.recall``; a budget of ``null`` is none, not the default one."""
+    return {**_given(options), "max_tokens": options["max_tokens"]}
 
 
-def retain_conversation(bank: Bank, request: requests.RetainConversation) -> Answer:
-    return _retained(bank.retain_conversation(**given(request)), request.turns)
+def retain(bank: Bank, **options: Any) -> Answer:
+    return _retained(bank.retain(**_given(options)), options["items"])
+
+
+def retain_document(bank: Bank, **options: Any) -> Answer:
+    return {"ids": bank.retain_document(**_given(options))}
+
+
+def retain_conversation(bank: Bank, **options: Any) -> Answer:
+    return _retained(bank.retain_conversation(**_given(options)), options["turns"])
 
 
 def _retained(ids: list[str], items: object) -> Answer:
@@ -49,15 +59,9 @@ def _retained(ids: list[str], items: object) -> Answer:
     return {"ids": ids, "left_out": left_out} if left_out else {"ids": ids}
 
 
-def _asked(request: requests.Asked) -> dict[str, Any]:
-    """Arguments of ``Bank.recall``; a budget of ``null`` is none, not the default one."""
-    return {**given(request), "max_tokens": request.max_tokens}
-
-
-def recall(bank: Bank, request: requests.Recall) -> Answer:
-    asked = _asked(request)
-    del asked["trace"], asked["form"]
-    return _in_form(bank, bank.recall(**asked), request.form, request.max_tokens).to_dict(trace=request.trace)
+def recall(bank: Bank, *, form: str, trace: bool, **options: Any) -> Answer:
+    found = bank.recall(**_asked(options))
+    return _in_form(bank, found, form, options["max_tokens"]).to_dict(trace=trace)
 
 
 def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> Recall:
@@ -72,19 +76,19 @@ def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> R
     return replace(answer, standing=standing, hits=numbered, context=pack.text, omitted=pack.omitted)
 
 
-def get_job(bank: Bank, request: requests.GetJob) -> Answer:
-    job = bank.job(request.job)
-    if job.recall is not None:
-        job = replace(job, recall=_in_form(bank, job.recall, request.form, job.max_tokens))
-    return job.to_dict(trace=request.trace)
+def get_job(bank: Bank, *, job: str, trace: bool, form: str) -> Answer:
+    found = bank.job(job)
+    if found.recall is not None:
+        found = replace(found, recall=_in_form(bank, found.recall, form, found.max_tokens))
+    return found.to_dict(trace=trace)
 
 
-def reflect(bank: Bank, request: requests.Reflect, on_text: Callable[[str], object] | None = None) -> Answer:
-    return bank.reflect(**_asked(request), on_text=on_text).to_dict()
+def reflect(bank: Bank, on_text: Callable[[str], object] | None = None, **options: Any) -> Answer:
+    return bank.reflect(**_asked(options), on_text=on_text).to_dict()
 
 
-def explain(bank: Bank, request: requests.Explain) -> Answer:
-    answer = bank.recall(**_asked(request), explain=True)
+def explain(bank: Bank, **options: Any) -> Answer:
+    answer = bank.recall(**_asked(options), explain=True)
     whole = answer.to_dict()
     return {
         "id": answer.id,
@@ -98,24 +102,25 @@ def explain(bank: Bank, request: requests.Explain) -> Answer:
     }
 
 
-def why_not(bank: Bank, request: requests.WhyNot) -> Answer:
-    return bank.why_not(**_asked(request)).to_dict()
+def why_not(bank: Bank, **options: Any) -> Answer:
+    return bank.why_not(**_asked(options)).to_dict()
 
 
-def get_memory(bank: Bank, request: requests.OneMemory) -> Answer:
-    return _one(bank, bank.get(request.memory), request.max_tokens)
+def get_memory(bank: Bank, *, memory: str, max_tokens: int | None) -> Answer:
+    return _one(bank, bank.get(memory), max_tokens)
 
 
 def _one(bank: Bank, memory: Memory, budget: int | None) -> Answer:
-    kept, omitted = fitted([memory.to_dict()], bank.count_tokens, budget)
+    kept, omitted = _fitted([memory.to_dict()], bank.count_tokens, budget)
     return {"memory": kept[0] if kept else None, "omitted": omitted}
 
 
-def list_memories(bank: Bank, request: requests.ListMemories) -> Answer:
-    among = {name: value for name, value in given(request).items() if name not in {"cursor", "max_tokens"}}
-    found = bank.memories(after=request.cursor, **{**among, "limit": request.limit + 1}, max_bytes=PAGE_BYTES)
-    page = [memory.to_dict() for memory in found[: request.limit]]
-    kept, left_out = fitted(page, bank.count_tokens, request.max_tokens, whole=False)
+def list_memories(
+    bank: Bank, *, limit: int, cursor: str | None, max_tokens: int | None, **filters: Any
+) -> Answer:
+    found = bank.memories(after=cursor, limit=limit + 1, max_bytes=PAGE_BYTES, **_given(filters))
+    page = [memory.to_dict() for memory in found[:limit]]
+    kept, left_out = _fitted(page, bank.count_tokens, max_tokens, whole=False)
     # A budget too small for even one memory moves on over that one, so that paging comes to an end.
     passed = max(len(kept), 1 if left_out else 0)
     # A page that ends by its bytes may be the last one; the next one is empty then.
@@ -127,38 +132,31 @@ def list_memories(bank: Bank, request: requests.ListMemories) -> Answer:
     }
 
 
-def update_memory(bank: Bank, request: requests.UpdateMemory) -> Answer:
-    changes = {name: value for name, value in given(request).items() if name != "max_tokens"}
-    return _one(bank, bank.update(**changes), request.max_tokens)
+def update_memory(bank: Bank, *, max_tokens: int | None, **changes: Any) -> Answer:
+    return _one(bank, bank.update(**_given(changes)), max_tokens)
 
 
-def invalidate(bank: Bank, request: requests.Invalidate) -> Answer:
-    bank.invalidate(request.memory, at=request.at)
-    return _one(bank, bank.get(request.memory), request.max_tokens)
+def invalidate(bank: Bank, *, memory: str, at: str | None, max_tokens: int | None) -> Answer:
+    bank.invalidate(memory, at=at)
+    return _one(bank, bank.get(memory), max_tokens)
 
 
-def forget(bank: Bank, request: requests.Forget) -> Answer:
-    asked = list(dict.fromkeys(request.ids))
+def forget(bank: Bank, *, ids: Sequence[str]) -> Answer:
+    asked = list(dict.fromkeys(ids))
     return {"asked": len(asked), "forgotten": bank.forget(asked)}
 
 
-def list_records(bank: Bank, request: requests.ListRecords) -> Answer:
-    found = bank.list_records(
-        request.space,
-        list(request.path),
-        exact=request.exact,
-        newest=request.newest,
-        refresh=request.refresh,
-    )
+def list_records(bank: Bank, *, limit: int, cursor: str | None, **options: Any) -> Answer:
+    found = bank.list_records(**_given(options))
     start = 0
-    if request.cursor is not None:
+    if cursor is not None:
         ids = [record.id for record in found]
-        if request.cursor not in ids:
+        if cursor not in ids:
             raise ConflictError("the record where the page before ended is gone; read from the first page")
-        start = ids.index(request.cursor) + 1
+        start = ids.index(cursor) + 1
     page: list[Answer] = []
     size = 0
-    for record in found[start : start + request.limit]:
+    for record in found[start : start + limit]:
         page.append(record.to_dict())
         size += len(json.dumps(page[-1]))
         if size > PAGE_BYTES:
@@ -167,45 +165,45 @@ def list_records(bank: Bank, request: requests.ListRecords) -> Answer:
     return {"records": page, "next": page[-1]["id"] if more else None}
 
 
-def put_records(bank: Bank, request: requests.PutRecords) -> Answer:
-    return {"ids": bank.put_records(**given(request))}
+def put_records(bank: Bank, **options: Any) -> Answer:
+    return {"ids": bank.put_records(**options)}
 
 
-def move_records(bank: Bank, request: requests.MoveRecords) -> Answer:
-    return {"moved": bank.move_records(**given(request))}
+def move_records(bank: Bank, **options: Any) -> Answer:
+    return {"moved": bank.move_records(**options)}
 
 
-def pop_record(bank: Bank, request: requests.RecordsBelow) -> Answer:
-    record = bank.pop_record(**given(request))
+def pop_record(bank: Bank, **options: Any) -> Answer:
+    record = bank.pop_record(**options)
     return {"record": None if record is None else record.to_dict()}
 
 
-def forget_records(bank: Bank, request: requests.ForgetRecords) -> Answer:
-    return {"forgotten": bank.forget_records(**given(request))}
+def forget_records(bank: Bank, **options: Any) -> Answer:
+    return {"forgotten": bank.forget_records(**options)}
 
 
-def used(bank: Bank, request: requests.Used) -> Answer:
-    return {"recorded": bank.used(request.ids, recall_id=request.recall_id)}
+def used(bank: Bank, **options: Any) -> Answer:
+    return {"recorded": bank.used(**options)}
 
 
-def history(bank: Bank, request: requests.OneMemory) -> Answer:
-    versions = [memory.to_dict() for memory in bank.history(request.memory)]
-    kept, omitted = fitted(versions, bank.count_tokens, request.max_tokens)
-    return {"id": request.memory, "versions": kept, "omitted": omitted}
+def history(bank: Bank, *, memory: str, max_tokens: int | None) -> Answer:
+    versions = [version.to_dict() for version in bank.history(memory)]
+    kept, omitted = _fitted(versions, bank.count_tokens, max_tokens)
+    return {"id": memory, "versions": kept, "omitted": omitted}
 
 
-def source(bank: Bank, request: requests.OneMemory) -> Answer:
-    kept, omitted = fitted([bank.source(request.memory).to_dict()], bank.count_tokens, request.max_tokens)
+def source(bank: Bank, *, memory: str, max_tokens: int | None) -> Answer:
+    kept, omitted = _fitted([bank.source(memory).to_dict()], bank.count_tokens, max_tokens)
     return {"source": kept[0] if kept else None, "omitted": omitted}
 
 
-def diff(bank: Bank, request: requests.Diff) -> Answer:
-    found = bank.diff(request.earlier, request.later).to_dict()
+def diff(bank: Bank, *, earlier: str, later: str | None, max_tokens: int | None) -> Answer:
+    found = bank.diff(earlier, later).to_dict()
     # One budget for all three lists, in this order.
     marked = [(name, each) for name in ("ended", "begun", "changed") for each in found[name]]
     texts = [{"text": _texts(each)} for _, each in marked]
-    kept, omitted = fitted(
-        [{**text, "at": at} for at, text in enumerate(texts)], bank.count_tokens, request.max_tokens
+    kept, omitted = _fitted(
+        [{**text, "at": at} for at, text in enumerate(texts)], bank.count_tokens, max_tokens
     )
     places = {each["at"] for each in kept}
     answer: Answer = {"ended": [], "begun": [], "changed": [], "omitted": omitted}
@@ -221,118 +219,139 @@ def _texts(change: Mapping[str, Any]) -> str:
     return str(change["text"])
 
 
-def entities(bank: Bank, request: requests.Entities) -> Answer:
-    return {"entities": [entity.to_dict() for entity in bank.entities(request.limit)]}
+def entities(bank: Bank, *, limit: int) -> Answer:
+    return {"entities": [entity.to_dict() for entity in bank.entities(limit)]}
 
 
-def add_alias(bank: Bank, request: requests.AddAlias) -> Answer:
-    bank.add_alias(request.entity, request.name)
-    return {"entity": request.entity, "alias": request.name}
+def add_alias(bank: Bank, *, entity: int, name: str) -> Answer:
+    bank.add_alias(entity, name)
+    return {"entity": entity, "alias": name}
 
 
-def merge_entities(bank: Bank, request: requests.MergeEntities) -> Answer:
-    merge = bank.merge_entities(request.entity, request.into)
-    return {"merge": merge, "entity": request.entity, "into": request.into}
+def merge_entities(bank: Bank, *, entity: int, into: int) -> Answer:
+    return {"merge": bank.merge_entities(entity, into), "entity": entity, "into": into}
 
 
-def undo_merge(bank: Bank, request: requests.UndoMerge) -> Answer:
-    bank.undo_merge(request.merge)
-    return {"undone": request.merge}
+def undo_merge(bank: Bank, *, merge: int) -> Answer:
+    bank.undo_merge(merge)
+    return {"undone": merge}
 
 
-def settle(bank: Bank, request: requests.Settle) -> Answer:
-    return {"compared": bank.settle(request.most)}
+def settle(bank: Bank, *, most: int | None) -> Answer:
+    return {"compared": bank.settle(most)}
 
 
-def brief(bank: Bank, request: requests.Brief) -> Answer:
-    return bank.brief(**given(request)).to_dict()
+def brief(bank: Bank, **options: Any) -> Answer:
+    return bank.brief(**_given(options)).to_dict()
 
 
-def pin(bank: Bank, request: requests.Pin) -> Answer:
-    bank.pin(request.memory, always=request.always)
-    return {"memory": request.memory, "pinned": True, "standing": request.always}
+def pin(bank: Bank, *, memory: str, always: bool) -> Answer:
+    bank.pin(memory, always=always)
+    return {"memory": memory, "pinned": True, "standing": always}
 
 
-def unpin(bank: Bank, request: requests.Unpin) -> Answer:
-    bank.pin(request.memory, pinned=False)
-    return {"memory": request.memory, "pinned": False, "standing": False}
+def unpin(bank: Bank, *, memory: str) -> Answer:
+    bank.pin(memory, pinned=False)
+    return {"memory": memory, "pinned": False, "standing": False}
 
 
-def set_ttl(bank: Bank, request: requests.SetTtl) -> Answer:
-    none = isinstance(request.ttl, str) and request.ttl.strip().lower() == "none"
-    ttl = None if none else request.ttl
-    return bank.set_ttl(ttl, kind=request.kind, on_expiry=request.on_expiry).to_dict()
+def set_ttl(bank: Bank, *, ttl: float | str, kind: str | None, on_expiry: str) -> Answer:
+    none = isinstance(ttl, str) and ttl.strip().lower() == "none"
+    return bank.set_ttl(None if none else ttl, kind=kind, on_expiry=on_expiry).to_dict()
 
 
-def maintain(bank: Bank, request: requests.Maintain) -> Answer:
-    return bank.maintain(**given(request)).to_dict()
+def maintain(bank: Bank, **options: Any) -> Answer:
+    return bank.maintain(**options).to_dict()
 
 
-def moves(bank: Bank, request: requests.Moves) -> Answer:
-    return {"moves": [move.to_dict() for move in bank.moves(request.memory)]}
+def moves(bank: Bank, *, memory: str | None) -> Answer:
+    return {"moves": [move.to_dict() for move in bank.moves(memory)]}
 
 
-def undo(bank: Bank, request: requests.Undo) -> Answer:
-    bank.undo_move(request.number)
-    return {"undone": request.number}
+def undo(bank: Bank, *, number: int) -> Answer:
+    bank.undo_move(number)
+    return {"undone": number}
 
 
-def quarantine(bank: Bank, request: requests.Quarantine) -> Answer:
-    return {"quarantined": bank.quarantine(request.ids)}
+def quarantine(bank: Bank, *, ids: Sequence[str]) -> Answer:
+    return {"quarantined": bank.quarantine(ids)}
 
 
-def release(bank: Bank, request: requests.Release) -> Answer:
-    return {"released": bank.release(request.ids, kind=request.kind)}
+def release(bank: Bank, *, ids: Sequence[str], kind: str) -> Answer:
+    return {"released": bank.release(ids, kind=kind)}
 
 
-def audit_entries(bank: Bank, request: requests.AuditEntries) -> Answer:
-    return {
-        "entries": [entry.to_dict() for entry in bank.audit_entries(request.most, recalls=request.recalls)]
-    }
+def audit_entries(bank: Bank, *, most: int, recalls: bool) -> Answer:
+    return {"entries": [entry.to_dict() for entry in bank.audit_entries(most, recalls=recalls)]}
 
 
-def audit_verify(bank: Bank, request: requests.AuditVerify) -> Answer:
-    return bank.audit_verify(anchor=request.anchor, recalls_anchor=request.recalls_anchor).to_dict()
+def audit_verify(bank: Bank, **options: Any) -> Answer:
+    return bank.audit_verify(**options).to_dict()
 
 
-def stats(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 every call has the same shape
+def stats(bank: Bank) -> Answer:
     return dict(bank.stats())
 
 
-def verify(bank: Bank, request: requests.Nothing) -> Answer:  # noqa: ARG001 see stats
+def verify(bank: Bank) -> Answer:
     return bank.verify().to_dict()
 
 
-def export(bank: Bank, request: requests.Nothing, target: IO[bytes]) -> Answer:  # noqa: ARG001 see stats
+def export(bank: Bank, target: IO[bytes]) -> Answer:
     return {"counts": bank.export(target).to_dict()}
 
 
-def backup(bank: Bank, request: requests.Nothing, target: IO[bytes]) -> Answer:  # noqa: ARG001 see stats
+def backup(bank: Bank, target: IO[bytes]) -> Answer:
     return bank.backup(target).to_dict()
 
 
-def import_bank(bank: Bank, request: requests.Nothing, path: Path) -> Answer:  # noqa: ARG001 see stats
+def import_bank(bank: Bank, path: Path) -> Answer:
     return dict(bank.import_bank(path).to_dict())
 
 
-def list_banks(store: Store, request: requests.Nothing) -> Answer:  # noqa: ARG001 see stats
+def list_banks(store: Store) -> Answer:
     return {"banks": store.banks()}
 
 
-def create_bank(store: Store, request: requests.CreateBank) -> Answer:
-    taken_away = request.zone is not None and request.zone.strip().lower() == "none"
-    if request.zone is not None and not taken_away:
-        read_zone(request.zone)  # before anything is made
-    created = request.name not in store.banks()
-    bank = store.bank(request.name)
+def create_bank(store: Store, *, name: str, zone: str | None) -> Answer:
+    taken_away = zone is not None and zone.strip().lower() == "none"
+    if zone is not None and not taken_away:
+        read_zone(zone)  # before anything is made
+    created = name not in store.banks()
+    bank = store.bank(name)
     bank.stats()
-    if request.zone is not None:
-        bank.set_zone(None if taken_away else request.zone)
-    return {"bank": request.name, "created": created, "zone": str(bank.zone)}
+    if zone is not None:
+        bank.set_zone(None if taken_away else zone)
+    return {"bank": name, "created": created, "zone": str(bank.zone)}
 
 
-def delete_bank(store: Store, request: requests.DeleteBank) -> Answer:
-    if request.confirm != request.name:
+def delete_bank(store: Store, *, name: str, confirm: str) -> Answer:
+    if confirm != name:
         raise InputError("confirm", "is not the bank's name; give the name once more to delete the bank")
-    store.delete_bank(request.name)
-    return {"deleted": request.name}
+    store.delete_bank(name)
+    return {"deleted": name}
+
+
+def _fitted(
+    entries: Sequence[dict[str, Any]], count: Callable[[str], int], budget: int | None, *, whole: bool = True
+) -> tuple[list[dict[str, Any]], int]:
+    """Entries that fit, in order, and how many do not.
+
+    Args:
+        entries: each with a ``text``.
+        count: tokens of a text.
+        budget: tokens of all texts together; ``None`` = none.
+        whole: whether later entries are tried after one that does not fit.
+    """
+    if budget is None:
+        return list(entries), 0
+    kept: list[dict[str, Any]] = []
+    left = budget
+    for entry in entries:
+        size = count(entry["text"])
+        if size <= left:
+            kept.append(entry)
+            left -= size
+        elif not whole:
+            break
+    return kept, len(entries) - len(kept)

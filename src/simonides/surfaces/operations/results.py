@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
+from simonides.json_schema import Schema, choice, optional
 from simonides.records.kind import Kind, Layer
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Band
 from simonides.records.receipt import Counts
 from simonides.records.time_to_live import ON_EXPIRY
-from simonides.surfaces.operations.schemas import Schema, choice, optional
 
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -199,6 +199,7 @@ JOB = _answer(
     status=choice(("pending", "done")),
     helpers={"type": "object", "additionalProperties": _TEXTS},
     recall=optional(RECALL),
+    max_tokens=optional(_COUNT),
 )
 REFLECTION = _answer(
     "Reflection",

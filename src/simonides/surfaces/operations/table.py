@@ -1,23 +1,27 @@
-"""Each operation once: what it is called, what it takes, what it may do, and how it is done.
+"""Each operation once: its name, its options, its answer, and what it may do.
 
-The name of an operation is the same at every door, and so are its parameters. ``call`` is handed a bank that
-is opened for the caller's principal already; it can see and change no more than the bank lets it.
+The name of an operation is the same in Python, on the command line, over HTTP, over MCP and in the client,
+and so are its options. ``call`` is handed a bank that is opened for the caller's principal already; it can
+see and change no more than the bank lets it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from simonides import options as o
 from simonides.errors import UnknownNameError
-from simonides.surfaces.operations import calls, requests, results
-from simonides.surfaces.operations.parameters import Parameter, bind, parameters_of, schema_of
+from simonides.surfaces.operations import results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from simonides.surfaces.operations.schemas import Schema
+    from simonides.bank import Bank
+    from simonides.json_schema import Schema
+    from simonides.store import Store
 
 
 LINES = "application/x-ndjson"
@@ -53,14 +57,11 @@ class Operation:
     """One thing that callers may do.
 
     Attributes:
-        name: at every door.
+        name: the same everywhere.
         help: a sentence for people and models.
-        request: dataclass of its parameters.
+        parameters: its options, in order.
         result: JSON Schema of its answer, with a ``title``.
         verb: what a token must allow.
-        call: does it. Of a bank: (``Bank``, request) → JSON-ready answer. Of a store: (``Store``, request) →
-            the same. A stream out: (``Bank``, request, binary file to write) → answer. A stream in:
-            (``Bank``, request, path of the lines) → answer.
         scope: what it is about.
         destructive: whether what it takes away cannot be had back.
         changes: whether it writes anything at all.
@@ -74,10 +75,9 @@ class Operation:
 
     name: str
     help: str
-    request: type[Any]
+    parameters: tuple[o.Option, ...]
     result: Schema
     verb: Verb
-    call: Callable[..., Mapping[str, Any]]
     scope: Scope = Scope.BANK
     destructive: bool = False
     changes: bool = False
@@ -94,25 +94,35 @@ class Operation:
         return (self.verb, Verb.READ) if self.shows else (self.verb,)
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """In order."""
-        return parameters_of(self.request)
-
-    @property
     def schema(self) -> Schema:
         """JSON Schema of the request."""
-        return schema_of(self.request)
+        return o.schema_of(self.parameters)
 
-    def bind(self, values: Mapping[str, object]) -> Any:
-        """A request from named values.
+    def bind(self, values: Mapping[str, object]) -> dict[str, Any]:
+        """The value of every parameter, from those that are given.
 
         Raises:
             UnknownNameError: a parameter that does not exist, with the nearest one that does.
             InputError: one is missing or wrong.
         """
-        return bind(self.request, values, place=self.name)
+        return o.bind(self.parameters, values, place=self.name)
+
+    def call(self, subject: Bank | Store, values: Mapping[str, Any], *extra: object) -> Mapping[str, Any]:
+        """The JSON-ready answer.
+
+        Args:
+            subject: the bank, or the store of an operation of that scope.
+            values: as ``bind`` gives them.
+            extra: of a stream out, the binary file to write; of a stream in, the path of the lines.
+        """
+        # At first use: a client of the HTTP interface needs the table and no engine.
+        done = import_module("simonides.surfaces.operations.calls")
+        answer: Mapping[str, Any] = getattr(done, self.name)(subject, *extra, **values)
+        return answer
 
 
+_ASKED = (*o.FILTERS, *o.SEARCH)
+_ONE = (o.MEMORY, o.TEXT_TOKENS)
 _READ, _WRITE = Verb.READ, Verb.WRITE
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -121,95 +131,87 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "retain",
             "Store memories durably, all of them or none; gives one id per item.",
-            requests.Retain,
+            o.RETAIN,
             results.RETAINED,
             _WRITE,
-            calls.retain,
             changes=True,
             idempotent=False,
         ),
         Operation(
             "retain_document",
             "Store a document by paragraphs, in place of what the bank holds of it.",
-            requests.RetainDocument,
+            o.RETAIN_DOCUMENT,
             results.IDS,
             _WRITE,
-            calls.retain_document,
             changes=True,
         ),
         Operation(
             "retain_conversation",
             "Store a conversation by turns; turns that are there already are not stored again.",
-            requests.RetainConversation,
+            o.RETAIN_CONVERSATION,
             results.RETAINED,
             _WRITE,
-            calls.retain_conversation,
             changes=True,
         ),
         Operation(
             "recall",
             "Find the memories that answer a query, best first, with a context for a prompt.",
-            requests.Recall,
+            (
+                *_ASKED,
+                o.ASYNC_TIER,
+                o.EXPLAIN,
+                o.TRACE,
+                o.INCLUDE_SOURCES,
+                o.COUNT_RETURNED,
+                o.FORM,
+                o.HELPERS,
+            ),
             results.RECALL,
             _READ,
-            calls.recall,
         ),
         Operation(
             "get_job",
             "Give the better answer of a recall of the async tier, once it is there.",
-            requests.GetJob,
+            (o.JOB, o.TRACE, o.FORM),
             results.JOB,
             _READ,
-            calls.get_job,
         ),
         Operation(
             "reflect",
             "Answer a question from what is recalled, by a language model, with citations that were checked.",
-            requests.Reflect,
+            (*o.without(_ASKED, "standing"), o.TIER, o.STANDING.but(default=True), o.ANSWER_TOKENS),
             results.REFLECTION,
             _READ,
-            calls.reflect,
             idempotent=False,
         ),
         Operation(
             "explain",
             "Say of each hit of a recall why it stands where it does, stage by stage.",
-            requests.Explain,
+            (*_ASKED, o.TIER, o.INCLUDE_SOURCES),
             results.EXPLANATIONS,
             _READ,
-            calls.explain,
         ),
         Operation(
             "why_not",
             "Say which stage of a recall lost a memory, by how much, and what would keep it.",
-            requests.WhyNot,
+            (o.MEMORY, *_ASKED, o.TIER),
             results.WHY_NOT,
             _READ,
-            calls.why_not,
         ),
-        Operation(
-            "get_memory",
-            "Show the newest version of one memory.",
-            requests.OneMemory,
-            results.MEMORY,
-            _READ,
-            calls.get_memory,
-        ),
+        Operation("get_memory", "Show the newest version of one memory.", _ONE, results.MEMORY, _READ),
         Operation(
             "list_memories",
             "List what the bank holds at a viewpoint, page by page, in the order of ids.",
-            requests.ListMemories,
+            (*o.FILTERS, o.PAGE, o.CURSOR, o.TEXT_TOKENS),
             results.PAGE,
             _READ,
-            calls.list_memories,
         ),
         Operation(
             "update_memory",
             "Change what a memory says, or what is noted about it, as a new version of it.",
-            requests.UpdateMemory,
+            o.UPDATE,
             results.MEMORY,
             _WRITE,
-            calls.update_memory,
             changes=True,
             alters=True,
             shows=True,
@@ -217,38 +219,34 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "invalidate",
             "End what a memory states; it is kept, and recall at an earlier moment still finds it.",
-            requests.Invalidate,
+            (o.MEMORY, o.AT, o.TEXT_TOKENS),
             results.MEMORY,
             _WRITE,
-            calls.invalidate,
             changes=True,
             shows=True,
         ),
         Operation(
             "forget",
             "Erase memories with every version and all that was derived from them, for good.",
-            requests.Forget,
+            (o.IDS,),
             results.FORGOTTEN,
             Verb.FORGET,
-            calls.forget,
             destructive=True,
             changes=True,
         ),
         Operation(
             "list_records",
             "Read the values that a framework stored under keys, in the order of storing, page by page.",
-            requests.ListRecords,
+            (o.SPACE, o.KEY_PREFIX, o.EXACT, o.NEWEST, o.RECORD_PAGE, o.CURSOR, o.REFRESH),
             results.RECORDS,
             _READ,
-            calls.list_records,
         ),
         Operation(
             "put_records",
             "Store values under keys in one transaction; a value that stood under a key is erased.",
-            requests.PutRecords,
+            (o.SPACE, o.RECORDS, o.APPEND),
             results.IDS,
             _WRITE,
-            calls.put_records,
             destructive=True,
             changes=True,
             idempotent=False,
@@ -256,20 +254,18 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "move_records",
             "Give the values at or below one key keys that begin with another.",
-            requests.MoveRecords,
+            (o.SPACE, o.KEY_PREFIX.but(default=o.REQUIRED), o.TO),
             results.MOVED,
             _WRITE,
-            calls.move_records,
             changes=True,
             idempotent=False,
         ),
         Operation(
             "pop_record",
             "Erase the value at or below a key that was stored last, and give it; each is given once.",
-            requests.RecordsBelow,
+            (o.SPACE, o.KEY_PREFIX),
             results.POPPED,
             Verb.FORGET,
-            calls.pop_record,
             destructive=True,
             changes=True,
             idempotent=False,
@@ -278,157 +274,134 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "forget_records",
             "Erase the values at or below a key, for good.",
-            requests.ForgetRecords,
+            (o.SPACE, o.KEY_PREFIX, o.EXACT),
             results.RECORDS_FORGOTTEN,
             Verb.FORGET,
-            calls.forget_records,
             destructive=True,
             changes=True,
         ),
         Operation(
             "used",
             "Say that memories were of use: they count as accessed, now.",
-            requests.Used,
+            (o.IDS, o.RECALL_ID),
             results.USED,
             _WRITE,
-            calls.used,
             changes=True,
             idempotent=False,
         ),
-        Operation(
-            "history",
-            "Show every version of one memory, oldest first.",
-            requests.OneMemory,
-            results.HISTORY,
-            _READ,
-            calls.history,
-        ),
+        Operation("history", "Show every version of one memory, oldest first.", _ONE, results.HISTORY, _READ),
         Operation(
             "source",
             "Show the raw text that a memory comes from, and the part of it that the memory tells.",
-            requests.OneMemory,
+            _ONE,
             results.SOURCE,
             _READ,
-            calls.source,
         ),
         Operation(
             "diff",
             "Show what the bank believed at one moment and at another.",
-            requests.Diff,
+            (o.EARLIER, o.LATER, o.TEXT_TOKENS),
             results.DIFF,
             _READ,
-            calls.diff,
         ),
         Operation(
             "entities",
             "List who and what is spoken of, most mentioned first.",
-            requests.Entities,
+            (o.ENTITY_LIMIT,),
             results.ENTITIES,
             _READ,
-            calls.entities,
         ),
         Operation(
             "add_alias",
             "Let another name stand for an entity from now on.",
-            requests.AddAlias,
+            (o.ENTITY, o.ALIAS),
             results.ALIAS,
             _WRITE,
-            calls.add_alias,
             changes=True,
         ),
         Operation(
             "merge_entities",
             "Let one entity count as another from now on.",
-            requests.MergeEntities,
+            (o.ENTITY, o.INTO),
             results.MERGE,
             _WRITE,
-            calls.merge_entities,
             changes=True,
             idempotent=False,
         ),
         Operation(
             "undo_merge",
             "Tell the two entities of a merge apart again.",
-            requests.UndoMerge,
+            (o.MERGE,),
             results.UNDONE,
             _WRITE,
-            calls.undo_merge,
             changes=True,
             idempotent=False,
         ),
         Operation(
             "settle",
             "Compare what large batches stored without comparing it; recall works meanwhile.",
-            requests.Settle,
+            (o.SETTLE_MOST,),
             results.SETTLED,
             _WRITE,
-            calls.settle,
             changes=True,
         ),
         Operation(
             "brief",
             "Sum up for the next session what is pinned, relevant, decided, open and changed, with ids.",
-            requests.Brief,
+            (o.TASK, o.BRIEF_TOKENS, o.PROFILE, o.PROJECT, o.BRIEF_STANDING),
             results.BRIEF,
             _READ,
-            calls.brief,
         ),
         Operation(
             "pin",
             "Keep a memory from decay and first in a brief; with always, in every context that asks.",
-            requests.Pin,
+            (o.MEMORY, o.ALWAYS),
             results.PINNED,
             _WRITE,
-            calls.pin,
             changes=True,
             alters=True,
         ),
         Operation(
             "unpin",
             "Let a pinned memory age like any other.",
-            requests.Unpin,
+            (o.MEMORY,),
             results.PINNED,
             _WRITE,
-            calls.unpin,
             changes=True,
             alters=True,
         ),
         Operation(
             "set_ttl",
             "Give memories of the bank, or of a kind, that state no time to live one from now on.",
-            requests.SetTtl,
+            o.SET_TTL,
             results.TTL_DEFAULTS,
             Verb.ADMIN,
-            calls.set_ttl,
             changes=True,
             owner_only=True,
         ),
         Operation(
             "maintain",
             "Move memories up, put old ones away, sum up what is said again, end what has lived its time.",
-            requests.Maintain,
+            (o.PROFILE, o.STEPS, o.DRY_RUN),
             results.MAINTAINED,
             Verb.ADMIN,
-            calls.maintain,
             changes=True,
             owner_only=True,
         ),
         Operation(
             "moves",
             "Show what maintenance and newer memories did to memories, and why.",
-            requests.Moves,
+            (o.MOVED_MEMORY,),
             results.MOVES,
             _READ,
-            calls.moves,
             owner_only=True,
         ),
         Operation(
             "undo",
             "Take back a promotion, an archiving, or that a newer memory ended one.",
-            requests.Undo,
+            (o.MOVE,),
             results.UNDONE,
             Verb.ADMIN,
-            calls.undo,
             changes=True,
             idempotent=False,
             owner_only=True,
@@ -436,85 +409,76 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "quarantine",
             "Set memories aside, so that only who asks for the kind quarantine finds or lists them.",
-            requests.Quarantine,
+            (o.IDS,),
             results.QUARANTINED,
             Verb.ADMIN,
-            calls.quarantine,
             changes=True,
             owner_only=True,
         ),
         Operation(
             "release",
             "Take memories out of quarantine.",
-            requests.Release,
+            (o.IDS, o.RELEASED_KIND),
             results.RELEASED,
             Verb.ADMIN,
-            calls.release,
             changes=True,
             owner_only=True,
         ),
         Operation(
             "audit_entries",
             "Show the newest rows of the audit log, or of that of recalls: when, who and what; no text.",
-            requests.AuditEntries,
+            (o.ROWS, o.READS),
             results.AUDIT_ENTRIES,
             Verb.ADMIN,
-            calls.audit_entries,
             owner_only=True,
         ),
         Operation(
             "audit_verify",
             "Check every seal of the audit log and of that of recalls.",
-            requests.AuditVerify,
+            (o.ANCHOR, o.RECALLS_ANCHOR),
             results.AUDITED,
             Verb.ADMIN,
-            calls.audit_verify,
             owner_only=True,
         ),
         Operation(
             "stats",
             "Count what the bank holds; sizes and all else for its owner only.",
-            requests.Nothing,
+            (),
             results.STATS,
             _READ,
-            calls.stats,
         ),
         Operation(
             "verify",
             "Check rows and everything derived from them; changes nothing.",
-            requests.Nothing,
+            (),
             results.VERIFIED,
             _READ,
-            calls.verify,
         ),
         Operation(
             "export",
             "Write everything in the bank without loss, as it is at one moment, as lines of JSON.",
-            requests.Nothing,
+            (),
             results.COUNTS,
             Verb.ADMIN,
-            calls.export,
             stream=Stream.OUT,
             owner_only=True,
         ),
         Operation(
             "backup",
             "Copy the rows as one file, as they are at one moment; restore puts it back at the machine.",
-            requests.Nothing,
+            (),
             results.SAVED,
             Verb.ADMIN,
-            calls.backup,
             stream=Stream.OUT,
             media=DATABASE,
             owner_only=True,
         ),
         Operation(
-            "import",
+            "import_bank",
             "Read an export: exactly into an empty bank, what is missing into any other.",
-            requests.Nothing,
+            (),
             results.RESTORED,
             Verb.ADMIN,
-            calls.import_bank,
             changes=True,
             stream=Stream.IN,
             owner_only=True,
@@ -522,29 +486,26 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "list_banks",
             "List the banks of the store that the caller may use.",
-            requests.Nothing,
+            (),
             results.BANKS,
             _READ,
-            calls.list_banks,
             scope=Scope.STORE,
         ),
         Operation(
             "create_bank",
             "Create a bank, or set the time zone of one that exists.",
-            requests.CreateBank,
+            (o.BANK, o.BANK_ZONE),
             results.BANK,
             Verb.ADMIN,
-            calls.create_bank,
             scope=Scope.STORE,
             changes=True,
         ),
         Operation(
             "delete_bank",
             "Delete a bank with everything in it, for good; whoever has it open is told.",
-            requests.DeleteBank,
+            (o.BANK, o.CONFIRM),
             results.DELETED,
             Verb.ADMIN,
-            calls.delete_bank,
             scope=Scope.STORE,
             destructive=True,
             changes=True,

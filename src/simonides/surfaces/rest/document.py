@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.surfaces.operations.schemas import BANK, IN_PATH
+from simonides.json_schema import IN_PATH, may_be_empty
+from simonides.options import BANK_NAME
 from simonides.surfaces.operations.table import DATABASE, LINES, Scope, Stream
 from simonides.surfaces.rest.handlers import KEY_HEADER
-from simonides.surfaces.rest.reading import may_be_empty
 from simonides.surfaces.rest.writing import JSON
 
 if TYPE_CHECKING:
-    from simonides.surfaces.operations.parameters import Parameter
-    from simonides.surfaces.operations.schemas import Schema
+    from simonides.json_schema import Schema
+    from simonides.options import Option
     from simonides.surfaces.operations.table import Operation
     from simonides.surfaces.rest.paths import Place
 
@@ -67,7 +67,7 @@ def described(operation: Operation, place: Place) -> dict[str, Any]:
     others = [each for each in operation.parameters if each not in in_path]
     parameters = [_parameter(each, "path") for each in in_path]
     if operation.scope is Scope.BANK:
-        schema = {**BANK, "pattern": IN_PATH}
+        schema = {**BANK_NAME, "pattern": IN_PATH}
         parameters.insert(0, {"name": "bank", "in": "path", "required": True, "schema": schema})
     extra: dict[str, Any] = {
         "operationId": operation.name,
@@ -114,7 +114,7 @@ def completed(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _body(operation: Operation, others: list[Parameter]) -> dict[str, Any]:
+def _body(operation: Operation, others: list[Option]) -> dict[str, Any]:
     whole = operation.schema
     names = {each.name for each in others}
     required = [name for name in whole["required"] if name in names]
@@ -126,11 +126,11 @@ def _body(operation: Operation, others: list[Parameter]) -> dict[str, Any]:
     return {"required": bool(required), "content": {JSON: {"schema": schema}}}
 
 
-def _parameter(each: Parameter, where: str) -> dict[str, Any]:
+def _parameter(each: Option, where: str) -> dict[str, Any]:
     schema = _without_null(each.schema)
     if where == "path":
         schema = {**schema, "pattern": IN_PATH}
-    if each.default is not None:
+    if each.default is not None and not each.required:
         schema = {**schema, "default": each.default}
     return {
         "name": each.name,

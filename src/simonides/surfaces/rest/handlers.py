@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from simonides.surfaces.serving.dispatching import Dispatcher
     from simonides.surfaces.serving.grants import Grant
 
+    Bind = Callable[[], Mapping[str, Any]]
+
 T = TypeVar("T")
 
 KEY_HEADER = "idempotency-key"
@@ -98,7 +100,7 @@ class _Handler:
             return await self._lines(request, grant, bank, values)
         if self._operation.name == "reflect" and LINES in request.headers.get("accept", ""):
             return await self._spoken(grant, bank, bind)
-        written = await self._do_and(self._written, request, grant, bank, bind)
+        written = await self._do(self._written, request, grant, bank, bind)
         held.hold(len(written))
         return json_response(written)
 
@@ -156,22 +158,19 @@ class _Handler:
                 request = self._operation.bind(values)
         except InputError as error:
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
-        if self._operation.name == "create_bank" and ("/" in request.name or request.name in {".", ".."}):
+        if self._operation.name == "create_bank" and (
+            "/" in request["name"] or request["name"] in {".", ".."}
+        ):
             raise InputError("name", _NO_PATH)
         return request
 
     async def _do(
-        self, request: Request, grant: Grant, bank: str | None, bind: Callable[[], object], *extra: object
-    ) -> Any:
-        return await self._do_and(dict, request, grant, bank, bind, *extra)
-
-    async def _do_and(
         self,
         finish: Callable[[Mapping[str, Any]], T],
         request: Request,
         grant: Grant,
         bank: str | None,
-        bind: Callable[[], object],
+        bind: Bind,
         *extra: object,
     ) -> T:
         async def left() -> None:
@@ -179,18 +178,16 @@ class _Handler:
             while (await request.receive())["type"] != "http.disconnect":
                 pass
 
-        return await self._dispatcher.do_and(finish, grant, self._operation, bank, bind, *extra, left=left)
+        return await self._dispatcher.do(finish, grant, self._operation, bank, bind, *extra, left=left)
 
-    async def _export(
-        self, request: Request, grant: Grant, bank: str | None, bind: Callable[[], object]
-    ) -> Response:
+    async def _export(self, request: Request, grant: Grant, bank: str | None, bind: Bind) -> Response:
         self._check_plain()
         # Through a file without a name: a slow caller holds no read transaction open, and a failure still
         # has a status of its own.
         with disk_errors(self._dispatcher.store.folder):
             file = tempfile.TemporaryFile(dir=self._dispatcher.store.folder)  # noqa: SIM115
         try:
-            answer = await self._do(request, grant, bank, bind, file)
+            answer = await self._do(dict, request, grant, bank, bind, file)
         except BaseException:
             # A worker that still writes finds it closed, and nobody reads what becomes of it.
             file.close()
@@ -216,7 +213,7 @@ class _Handler:
         try:
             with disk_errors(path), path.open("wb") as file:
                 await spool_body(request, self._limits, cast("IO[bytes]", Spool(file, folder)))
-            return json_response(await self._do_and(to_json, request, grant, bank, bind, path))
+            return json_response(await self._do(to_json, request, grant, bank, bind, path))
         except InputError as error:
             raise _of_body(error, path) from None
         finally:
@@ -230,14 +227,14 @@ class _Handler:
                 "export and import it there by the command line",
             )
 
-    async def _spoken(self, grant: Grant, bank: str | None, bind: Callable[[], object]) -> Response:
+    async def _spoken(self, grant: Grant, bank: str | None, bind: Bind) -> Response:
         """An answer as it comes: lines of text, then one with the whole; the status waits for the first."""
         loop, pieces = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
         def tell(piece: str) -> None:
             loop.call_soon_threadsafe(pieces.put_nowait, piece)
 
-        job = asyncio.ensure_future(self._dispatcher.do(grant, self._operation, bank, bind, tell))
+        job = asyncio.ensure_future(self._dispatcher.do(dict, grant, self._operation, bank, bind, tell))
         job.add_done_callback(lambda _: pieces.put_nowait(None))
         first = await pieces.get()
         if first is None:
@@ -263,7 +260,7 @@ class _Handler:
         self, request: Request, grant: Grant, bank: str | None, values: Mapping[str, Any]
     ) -> Response:
         """Every page, one memory a line; the first page is there before the answer begins."""
-        page = await self._do(request, grant, bank, partial(self._bind, values))
+        page = await self._do(dict, request, grant, bank, partial(self._bind, values))
 
         async def lines() -> AsyncIterator[Mapping[str, Any]]:
             current = page
@@ -274,7 +271,7 @@ class _Handler:
                     return
                 bind = partial(self._bind, {**values, "cursor": current["next"]})
                 try:
-                    current = await self._dispatcher.do(grant, self._operation, bank, bind)
+                    current = await self._dispatcher.do(dict, grant, self._operation, bank, bind)
                 except Exception as error:  # noqa: BLE001 the status has been sent; the last line tells
                     yield {"problem": json.loads(bytes(problem_of(error).body))}
                     return

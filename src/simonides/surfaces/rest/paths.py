@@ -42,6 +42,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "audit_verify": ("GET", "/audit/verify"),
     "pin": ("POST", "/memories/{memory}/pin"),
     "unpin": ("POST", "/memories/{memory}/unpin"),
+    "import_bank": ("POST", "/import"),
     "export": ("GET", "/export"),
     "backup": ("GET", "/backup"),
     "list_banks": ("GET", ""),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.requests import ClientDisconnect
 
 from simonides.errors import InputError
+from simonides.json_schema import may_be_empty, types_of
 from simonides.surfaces.rest.problems import MalformedError, RefusedError
 from simonides.surfaces.serving.dispatching import GoneError
 from simonides.surfaces.serving.json_reader import BYTES_OF_VALUE, count_values, no_constant, parse_json
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from simonides.surfaces.operations.schemas import Schema
     from simonides.surfaces.operations.table import Operation
     from simonides.surfaces.serving.bodies import Body
     from simonides.surfaces.serving.limits import Limits
@@ -155,19 +155,6 @@ def read_query(request: Request, operation: Operation) -> dict[str, Any]:
         else:
             values[name] = _typed(given[0], types)
     return values
-
-
-def may_be_empty(schema: Schema) -> bool:
-    """Whether a schema of a parameter allows an empty list."""
-    if schema.get("type") == "array":
-        return not schema.get("minItems")
-    return any(map(may_be_empty, schema.get("anyOf", ())))
-
-
-def types_of(schema: Schema) -> set[str]:
-    """The JSON types that a schema of a parameter allows."""
-    named = {schema["type"]} if "type" in schema else {"string"} if "enum" in schema else set()
-    return named.union(*(types_of(inner) for inner in schema.get("anyOf", ())))
 
 
 def _typed(value: str, types: set[str]) -> object:

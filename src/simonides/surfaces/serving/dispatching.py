@@ -92,7 +92,6 @@ class Dispatcher:
         bank: str | None,
         values: Mapping[str, object],
         *extra: object,
-        left: Callable[[], Awaitable[object]] | None = None,
     ) -> Mapping[str, Any]:
         """One operation, from what the caller wrote to its answer.
 
@@ -102,7 +101,6 @@ class Dispatcher:
             bank: that the caller named where the door takes it from; ``None`` for operations on the store.
             values: of its parameters.
             extra: handed to the operation's ``call`` after the request, for streams.
-            left: ends when the caller has left.
 
         Raises:
             ForbiddenError: the caller may not.
@@ -110,31 +108,19 @@ class Dispatcher:
             BusyError, TooSlowError, GoneError: see there.
             SimonidesError: whatever the operation raises.
         """
-        return await self.do(grant, operation, bank, lambda: operation.bind(values), *extra, left=left)
+        return await self.do(dict, grant, operation, bank, lambda: operation.bind(values), *extra)
 
     async def do(
-        self,
-        grant: Grant,
-        operation: Operation,
-        bank: str | None,
-        bind: Callable[[], object],
-        *extra: object,
-        left: Callable[[], Awaitable[object]] | None = None,
-    ) -> Mapping[str, Any]:
-        """The same with a request that *bind* makes, in the worker's thread, since checking may take long."""
-        return await self.do_and(dict, grant, operation, bank, bind, *extra, left=left)
-
-    async def do_and(
         self,
         finish: Callable[[Mapping[str, Any]], T],
         grant: Grant,
         operation: Operation,
         bank: str | None,
-        bind: Callable[[], object],
+        bind: Callable[[], Mapping[str, Any]],
         *extra: object,
         left: Callable[[], Awaitable[object]] | None = None,
     ) -> T:
-        """What *finish* makes of the answer, in the worker's thread: the loop writes no large ones."""
+        """What *finish* makes of the answer to what *bind* makes; both may be long, and run in the worker."""
         grant.check(operation, bank)
 
         def job() -> T:
@@ -146,18 +132,23 @@ class Dispatcher:
 
         return await self.work(grant, job, left=left)
 
-    def _check_bank_of(self, grant: Grant, request: object) -> None:
+    def _check_bank_of(self, grant: Grant, request: Mapping[str, Any]) -> None:
         """A bank that a request to the store names must be in the scope, too."""
-        name = getattr(request, "name", None)
+        name = request.get("name")
         if name is not None and not grant.covers(name):
             raise ForbiddenError(OTHER_BANKS)
 
     def _call(
-        self, grant: Grant, operation: Operation, bank: str | None, request: object, extra: tuple[object, ...]
+        self,
+        grant: Grant,
+        operation: Operation,
+        bank: str | None,
+        request: Mapping[str, Any],
+        extra: tuple[object, ...],
     ) -> Mapping[str, Any]:
         if operation.scope is Scope.STORE:
             answer = operation.call(self.store, request)
-            made = getattr(request, "name", None)
+            made = request.get("name")
             if made is not None and operation.destructive:
                 self.banks.drop(made)
             elif made is not None:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simonides.errors import SimonidesError
 from simonides.surfaces.operations.table import Scope, Verb
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from simonides.bank import Bank
     from simonides.surfaces.operations.table import Operation
 
 EVERY_BANK = "*"
 LEAVE_OUT = "; leave it out"
+ERASES = "erases"
 OF_PARAMETERS = {
     "count_returned": (Verb.WRITE, LEAVE_OUT),
     "refresh": (Verb.WRITE, LEAVE_OUT),
     "always": (Verb.ADMIN, LEAVE_OUT),
-    "erases": (Verb.FORGET, " to replace a value; append, or put with replaces=[]"),
+    ERASES: (Verb.FORGET, " to replace a value; append, or put with replaces=[]"),
 }
-"""What parameters need beside the verbs of their operation, and what else to do."""
+"""What parameters need beside the verbs of their operation, and what else to do; and whether records are
+put that may replace others."""
 OTHER_BANKS = "the token is not valid for this bank; ask with its own token, or make one for this bank"
 
 
@@ -66,7 +70,7 @@ class Grant:
         if operation.owner_only and self.principal is not None:
             raise ForbiddenError(f"{operation.name} is for a token of the owner, without a principal")
 
-    def check_request(self, operation: Operation, request: object) -> None:
+    def check_request(self, operation: Operation, request: Mapping[str, Any]) -> None:
         """Nothing, where what the parameters ask for beyond the operation's own verb is allowed, too.
 
         Args:
@@ -77,7 +81,8 @@ class Grant:
             ForbiddenError: it is not.
         """
         for parameter, (verb, instead) in OF_PARAMETERS.items():
-            if getattr(request, parameter, False) and verb not in self.verbs:
+            asked = _erases(request) if parameter == ERASES else request.get(parameter)
+            if asked and verb not in self.verbs:
                 what = f"{parameter} of {operation.name}" if instead is LEAVE_OUT else operation.name
                 raise ForbiddenError(f"this token does not allow to {verb}, which {what} needs{instead}")
 
@@ -93,7 +98,7 @@ class Grant:
                 f"(--bank '{EVERY_BANK}'), or one that allows to {Verb.ADMIN}"
             )
 
-    def check_memory(self, operation: Operation, request: object, bank: Bank) -> None:
+    def check_memory(self, operation: Operation, request: Mapping[str, Any], bank: Bank) -> None:
         """Nothing, where the memory that is to be changed may be.
 
         Raises:
@@ -102,10 +107,17 @@ class Grant:
         """
         if not operation.alters or Verb.ADMIN in self.verbs:
             return
-        if bank.get(getattr(request, "memory")).standing:  # noqa: B009 requests have no common type
+        if bank.get(request["memory"]).standing:
             raise ForbiddenError(
                 f"this token does not allow to {Verb.ADMIN}, as a change of a standing memory needs"
             )
+
+
+def _erases(request: Mapping[str, Any]) -> bool:
+    """Whether a value may be erased for one of the records that are put."""
+    return not request.get("append") and any(
+        each.get("replaces") != [] for each in request.get("records", ())
+    )
 
 
 LOCAL = Grant("local", None, (EVERY_BANK,), frozenset(Verb))

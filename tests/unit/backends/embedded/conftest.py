@@ -11,14 +11,14 @@ import pytest
 
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.seals import add_functions
-from simonides.index.view import look
-from simonides.recall_rows import RecallRows
+from simonides.index.view import build_view
 from simonides.records.interval import to_micros
 from simonides.records.query import Filters
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import prepare
 from simonides.retain.storing import Storing
+from simonides.services.view_rows import ViewRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -110,7 +110,7 @@ class Desk:
 
     def search(self, bank: EmbeddedBank, text: str, **filters: Any) -> Found:
         with bank.reading() as reading:
-            view = look(reading.snapshot, Filters(**filters), self.now, RecallRows(reading, KnownNames()))
+            view = build_view(reading.snapshot, Filters(**filters), self.now, ViewRows(reading, KnownNames()))
             snapshot = reading.snapshot
             lexical = snapshot.postings.bm25(
                 list(Counter(Words().terms(text)).items()),

@@ -8,9 +8,9 @@ import apsw
 import pytest
 
 from simonides.errors import DamagedError
-from simonides.recall_rows import NameLookup
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.names import fold_name
+from simonides.services.view_rows import NameLookup
 
 if TYPE_CHECKING:
     from simonides.backends.embedded.bank import EmbeddedBank

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simonides
-from simonides.bank import Bank
 from simonides.errors import InputError
+from simonides.services.write_path import WritePath
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from simonides.bank import Bank
     from simonides.store import Store
     from simonides.testing.clock import FrozenClock
 
@@ -100,15 +101,15 @@ def test_a_fact_that_was_superseded_is_not_told_again(store: Store) -> None:
 def test_two_at_once_store_it_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other one commits while this one encodes."""
     bank, other = store.bank(), store.bank()
-    real = Bank._prepare
+    real = WritePath.prepare
 
-    def prepare(self: Bank, drafts: Any, **options: Any) -> Any:
+    def prepare(self: WritePath, drafts: Any, **options: Any) -> Any:
         ready = real(self, drafts, **options)
-        monkeypatch.setattr(Bank, "_prepare", real)
+        monkeypatch.setattr(WritePath, "prepare", real)
         other.import_items(note("Figs", "Pears"))
         return ready
 
-    monkeypatch.setattr(Bank, "_prepare", prepare)
+    monkeypatch.setattr(WritePath, "prepare", prepare)
     done = bank.import_items([*note("Figs", "Pears"), {"text": "The oars are short"}])
     assert (len(done.ids), done.unchanged) == (1, 2)
     assert believed(bank) == ["Figs", "Pears", "The oars are short"]

@@ -1,0 +1,173 @@
+"""Changes memories that are stored: their words, what is noted about them, their end, their pin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simonides.errors import InputError, NotFoundError
+from simonides.records.hygiene import clean_choice, clean_count, clean_ids, clean_switch
+from simonides.records.interval import parse_time
+from simonides.records.kind import PINNED, STANDING, Kind
+from simonides.retain.editing import check_rewordable, check_version, edit, live, read_changes
+from simonides.retain.keyed_records import check_keys
+from simonides.retain.rewording import Rewording, reworded
+from simonides.retain.storing import close
+from simonides.services.reading import MemoryReading
+from simonides.services.write_path import WritePath, log_masked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.records.draft import Draft, Prepared
+    from simonides.records.extraction import Extraction
+    from simonides.records.memory import Memory
+    from simonides.services.context import BankContext
+
+
+@dataclass(frozen=True, slots=True)
+class Editing:
+    """Changes memories that are stored."""
+
+    context: BankContext
+
+    def update(self, memory: str, *, expected_version: int | None, **fields: Any) -> Memory:
+        changes = read_changes(fields)
+        expected = None if expected_version is None else clean_count(expected_version, "expected_version", 1)
+        screen = self.context.screen()
+        changes = screen.changes(changes)
+        text, ttl = changes.pop("text", None), changes.pop("ttl", None)
+        self._get(memory)
+        if text is None:
+            with self.context.writing() as transaction:
+                edit(transaction, self._version_to_change(transaction, memory, changes, expected), changes)
+                live(transaction, memory, ttl)
+        else:
+            while not self._reword(memory, text, changes, ttl, expected):
+                # Another writer changed the memory meanwhile. One of the two gets through each time.
+                pass
+        log_masked(screen.found)
+        return self._get(memory)
+
+    def _get(self, memory: str) -> Memory:
+        return MemoryReading(self.context).get(memory)
+
+    def _version_to_change(
+        self, transaction: WriteTransaction, memory: str, changes: Mapping[str, Any], expected: int | None
+    ) -> int:
+        """Ordinal of the current version, after checking that who acts may change it so."""
+        ordinal = self.context.current_ordinal(transaction, memory)
+        version, held, state = transaction.columns(ordinal, "version", "kind", "state")
+        if int(state) & STANDING:
+            self.context.require_owner("change a standing memory")
+        check_version(memory, int(version), expected)
+        kinds = {changes["kind"], held} if "kind" in changes else set()
+        if len(kinds) > 1 and Kind.QUARANTINE in kinds:
+            self.context.require_owner("quarantine or release")
+            check_keys(transaction, [ordinal] if held == Kind.QUARANTINE else [])
+        return ordinal
+
+    def _reword(
+        self, memory: str, text: str, changes: Mapping[str, Any], ttl: int | None, expected: int | None
+    ) -> bool:
+        """Give a memory other words; false = another writer changed it while they were encoded."""
+        path, parts = WritePath(self.context), self.context.parts
+        with self.context.reading() as reading:
+            worded = reading.worded(memory)
+            if worded is None:
+                raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.context.name!r}")
+            check_version(memory, worded.now.version, expected)
+            check_rewordable(worded.now)
+            known = self.context.names.names(reading, worded.now.acl)
+
+        def read(draft: Draft) -> Extraction:
+            # Memories that it ended may have fewer readers. These know all names that its own readers know.
+            return path.extract(draft, known, worded.first_recorded)
+
+        def questions(said: str, found: Extraction) -> str:
+            return parts.expander.expand(said, found) if parts.expander else ""
+
+        draft = reworded(worded, text, changes, read, questions)
+
+        def store(transaction: WriteTransaction, items: tuple[Prepared, ...]) -> list[str]:
+            ordinal = self._version_to_change(transaction, memory, changes, expected)
+            if int(transaction.columns(ordinal, "version")[0]) != worded.now.version:
+                return []
+            if draft.text == worded.now.text:
+                edit(transaction, ordinal, changes)
+                live(transaction, memory, ttl)
+                return [memory]
+            item = items[0].gone_over(transaction.embedder().fingerprint)
+            path.ensure_same_models(transaction, item)
+            rewording = Rewording(transaction, worded, item, parts.analyser, self.context.author, read)
+            written = rewording.write().id
+            live(transaction, written, ttl)
+            return [written]
+
+        done = path.prepare_and_store([draft], store, memory)
+        if done:
+            self.context.answers.forget(memory)
+        return bool(done)
+
+    def invalidate(self, memory: str, *, at: object) -> None:
+        current = self._get(memory)
+        given = None if at is None else parse_time(at, "at", zone=self.context.zone).start
+        with self.context.writing() as transaction:
+            ordinal = self.context.current_ordinal(transaction, memory)
+            # Under a clock that stands still or was set back, the end lies behind what is stored already.
+            now = transaction.instant_after(ordinal, transaction.next_instant())
+            moment = now if given is None else given
+            if moment < current.valid_from_micros:
+                raise InputError(
+                    "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
+                )
+            close(transaction, ordinal, moment)
+
+    def pin(self, memory: str, *, pinned: bool, always: bool) -> None:
+        for name, switch in (("pinned", pinned), ("always", always)):
+            clean_switch(switch, name)
+        if always and not pinned:
+            raise InputError("always", "is of a pin; leave it out to unpin")
+        held = self._get(memory)
+        if held.standing or always:
+            self.context.require_owner("make a memory standing, or change a standing one")
+        elif held.acl != (self.context.principal,):
+            self.context.require_owner("pin or unpin what others may read, which leads their briefs, too")
+        with self.context.writing() as transaction:
+            transaction.upkeep.return_archived(memory, "pinned")
+            ordinal = self.context.current_ordinal(transaction, memory)
+            state = int(transaction.columns(ordinal, "state")[0])
+            if state & STANDING:
+                self.context.require_owner("change a standing memory")
+            marks = PINNED | STANDING if always else PINNED if pinned else 0
+            wanted = state & ~(PINNED | STANDING) | marks
+            if wanted != state:
+                transaction.revise(ordinal, state=wanted)
+
+    def quarantine(self, ids: str | Iterable[str]) -> int:
+        return self._rekind(ids, Kind.QUARANTINE, lambda kind: kind is not Kind.QUARANTINE)
+
+    def release(self, ids: str | Iterable[str], *, kind: str) -> int:
+        kinds = tuple(one.value for one in Kind if one is not Kind.QUARANTINE)
+        wanted = Kind(clean_choice(kind, "kind", kinds))
+        return self._rekind(ids, wanted, lambda held: held is Kind.QUARANTINE)
+
+    def _rekind(self, ids: str | Iterable[str], kind: Kind, applies: Callable[[Kind], bool]) -> int:
+        """Give another kind to those memories whose kind *applies*; returns how many."""
+        self.context.require_owner("quarantine or release")
+        wanted = clean_ids(ids)
+        changed: list[int] = []
+        with self.context.writing() as transaction:
+            for memory in wanted:
+                ordinal = transaction.current_ordinal(memory)
+                if ordinal is None:
+                    raise NotFoundError(
+                        f"no memory {memory!r} in bank {self.context.name!r}; nothing was changed"
+                    )
+                if applies(Kind(transaction.columns(ordinal, "kind")[0])):
+                    changed.append(ordinal)
+            check_keys(transaction, () if kind is Kind.QUARANTINE else changed)
+            for ordinal in changed:
+                transaction.revise(ordinal, kind=kind.value)
+        return len(changed)
