@@ -55,9 +55,14 @@ from simonides.records.time_to_live import LONGEST_SECONDS
 from simonides.records.time_to_live import ON_EXPIRY as EXPIRIES
 from simonides.retain.conversations import OF_THE_WHOLE
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
-from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, MAX_RELATION_BYTES, MAX_TEXT_BYTES
+from simonides.retain.items import (
+    MAX_CONTEXT_BYTES,
+    MAX_METADATA_BYTES,
+    MAX_PATH_BYTES,
+    MAX_RELATION_BYTES,
+    MAX_TEXT_BYTES,
+)
 from simonides.retain.messages import ROLES as MESSAGE_ROLES
-from simonides.retain.metadata import MAX_METADATA_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

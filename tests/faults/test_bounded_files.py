@@ -21,9 +21,9 @@ from simonides.profiles.loader import load_profile
 from simonides.records.hygiene import read_at_most
 from simonides.records.interval import FOREVER
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
-from simonides.retain.importing import json_source
+from simonides.retain.importing import sources as json_source
 from simonides.retain.importing.formats import FORMATS
-from simonides.retain.importing.item import ImportReport, NamedFile
+from simonides.retain.importing.sources import ImportReport, NamedFile
 from simonides.surfaces.rest.disk import LEAST_FREE
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tests.query_printer import print_query
 import simonides
 from simonides.profiles.loader import load_profile
 from simonides.retain.importing.formats import FORMATS, detect
-from simonides.retain.importing.item import ImportReport, NamedFile
+from simonides.retain.importing.sources import ImportReport, NamedFile
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.rest.paths import place_of

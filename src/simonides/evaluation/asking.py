@@ -27,8 +27,7 @@ from simonides.errors import InputError
 from simonides.evaluation.results import QuestionResult
 from simonides.files import SHARED, disk_errors, write_file
 from simonides.records.source import LONGEST_NEIGHBOUR
-from simonides.retain.conversations import WINDOW
-from simonides.retain.window import context_of
+from simonides.retain.conversations import WINDOW, context_of
 from simonides.store import open_store
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.evaluation.relevance import UNANSWERABLE
-from simonides.retain.importing.locomo import parse_session_date, turn_text
+from simonides.retain.importing.memories import parse_session_date, turn_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -41,8 +41,7 @@ from simonides.backends.embedded.reembedding import (
 from simonides.errors import ConflictError, ModelError
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.model_identity import ModelIdentity
-from simonides.retain.linking import MOST_SEMANTIC, SEMANTIC_FROM
-from simonides.retain.neighbours import RESCORE
+from simonides.retain.neighbours import MOST_SEMANTIC, RESCORE, SEMANTIC_FROM
 from simonides.retain.pipeline import encode
 
 if TYPE_CHECKING:

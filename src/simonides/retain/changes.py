@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from simonides.records.interval import BEGINNING
 from simonides.records.kind import ARCHIVED
-from simonides.retain.names import fold_name
-from simonides.retain.readers import all_may_read
+from simonides.retain.placing import all_may_read
+from simonides.retain.resolution import fold_name
 from simonides.retain.supersession import Rival, declared
 from simonides.text.statements.comparing import compare_texts
 from simonides.text.statements.reading import is_reported, read_statements, says_one_thing

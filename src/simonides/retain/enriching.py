@@ -25,7 +25,7 @@ from simonides.errors import InputError
 from simonides.records.enrichment import Enrichment
 from simonides.records.extraction import EntityKind, Mention, Relation
 from simonides.records.hygiene import clean_text
-from simonides.retain.names import fold_name
+from simonides.retain.resolution import fold_name
 from simonides.text.analyser import stopwords, tokenise
 
 if TYPE_CHECKING:

@@ -36,8 +36,7 @@ from simonides.records.source import Origin
 from simonides.records.stamps import start_of_millisecond
 from simonides.records.time_to_live import EXPIRY_ERASE, NEVER, TimeToLive, read_ttl
 from simonides.records.time_to_live import TIME_TO_LIVE_ERASE as FORGET
-from simonides.retain.items import ITEM_KEYS, MAX_TEXT_BYTES, ORIGIN
-from simonides.retain.metadata import MAX_METADATA_BYTES, canonical_json
+from simonides.retain.items import ITEM_KEYS, MAX_METADATA_BYTES, MAX_TEXT_BYTES, ORIGIN, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -26,8 +26,8 @@ from simonides.records.draft import Encoding, Prepared, content_key, is_turn
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
 from simonides.records.model_identity import ModelIdentity
+from simonides.retain.duplicates import sign
 from simonides.retain.placing import occurred
-from simonides.retain.signature import sign
 from simonides.retain.sparse import in_context, sparse_terms
 from simonides.text.dates import field_terms
 

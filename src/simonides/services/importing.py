@@ -11,8 +11,7 @@ from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.errors import InputError
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
 from simonides.records.receipt import Imported
-from simonides.retain.importing.pieces import gather
-from simonides.retain.importing.syncing import Syncing
+from simonides.retain.importing.syncing import Syncing, gather
 from simonides.retain.items import MAX_PATH_BYTES
 from simonides.retain.screening import secrets_in
 from simonides.retain.sparse import in_context, sparse_terms
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft, Prepared
     from simonides.records.receipt import Restored, Saved, Synced
-    from simonides.retain.importing.pieces import Piece
+    from simonides.retain.importing.syncing import Piece
     from simonides.services.context import BankContext
 
 

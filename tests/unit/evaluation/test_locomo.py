@@ -9,7 +9,7 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.evaluation.datasets import Dataset, Question, load_locomo
-from simonides.retain.importing.locomo import parse_session_date
+from simonides.retain.importing.memories import parse_session_date
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 
 from simonides.errors import DamagedError
 from simonides.retain.extraction.known_names import KnownNames
-from simonides.retain.names import fold_name
+from simonides.retain.resolution import fold_name
 from simonides.services.view_rows import NameLookup
 
 if TYPE_CHECKING:
