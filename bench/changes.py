@@ -170,10 +170,12 @@ def _outcome(store: Store, case: Case, profile: str, now: list[datetime]) -> Out
         ids.append(_retain(bank, statement))
     now[0] += _LATER
     places = {memory: [place for place, other in enumerate(ids) if other == memory] for memory in ids}
-    ends = {place for place, memory in enumerate(ids) if bank.get(memory).valid_to is not None}
+    ends = {place for place, memory in enumerate(ids) if bank.get_memory(memory).valid_to is not None}
     # A statement such as "until 2019" ends by its own words, whatever stands beside it.
     own = {place for place in ends & case.current if _ends_alone(store, case, place)}
-    closed = (ends - own) | {place for place, memory in enumerate(ids) if bank.get(memory).superseded_by}
+    closed = (ends - own) | {
+        place for place, memory in enumerate(ids) if bank.get_memory(memory).superseded_by
+    }
     seen = [_seen(bank.recall(query, profile=profile), case, places, own) for query in case.queries]
     store.close_bank(case.id)
     return Outcome(case, frozenset(closed), tuple(seen))
@@ -181,7 +183,7 @@ def _outcome(store: Store, case: Case, profile: str, now: list[datetime]) -> Out
 
 def _ends_alone(store: Store, case: Case, place: int) -> bool:
     alone = store.bank(f"{case.id} {place}")
-    return alone.get(_retain(alone, case.statements[place])).valid_to is not None
+    return alone.get_memory(_retain(alone, case.statements[place])).valid_to is not None
 
 
 def _retain(bank: Bank, statement: Statement) -> str:

@@ -33,11 +33,11 @@ from bench.scale_data import BLOCK, TextMaker, VectorMaker
 from bench.scale_queries import make_queries, replayed, save_queries
 
 from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.backends.embedded.folder import folder_name
 from simonides.errors import InputError
 from simonides.files import SHARED, new_file, write_file
 from simonides.records.interval import to_micros
 from simonides.retain.resolution import fold_name
+from simonides.storage.folder import folder_name
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser
 
@@ -88,7 +88,7 @@ def write_graph(
                 counts["mentions"] += _mention(transaction, maker, block, numbers)
                 counts["links"] += _link(transaction, block, vectors, bases, latest)
                 # One change tells every reader to look for new edges.
-                transaction.linked_later(block.first)
+                transaction.links.log_later(block.first)
             if progress:
                 progress("write graph", min(maker.count, (place + 1) * BLOCK), maker.count)
         rows.merge_if_due(force=True)
@@ -105,8 +105,8 @@ def _mention(
         for name in dict.fromkeys(name for name in names if name >= 0):
             if name not in numbers:
                 spelled = maker.people[name]
-                numbers[name] = transaction.add_entity(spelled, fold_name(spelled), "person", (), "")
-            transaction.mention(block.first + row, numbers[name])
+                numbers[name] = transaction.entities.add(spelled, fold_name(spelled), "person", (), "")
+            transaction.entities.add_mention(block.first + row, numbers[name])
             written += 1
     return written
 
@@ -123,11 +123,11 @@ def _link(
         for other in latest[bases[row]].tolist():
             if other >= 0:
                 cosine = float(vectors[row] @ vectors[other])
-                transaction.link(row, other, "semantic", min(1.0, max(0.0, round(cosine, 4))))
+                transaction.links.add(row, other, "semantic", min(1.0, max(0.0, round(cosine, 4))))
                 written += 1
         latest[bases[row]] = (row, latest[bases[row], 0])
         if row:
-            transaction.link(row, row - 1, "temporal", _TEMPORAL_WEIGHT)
+            transaction.links.add(row, row - 1, "temporal", _TEMPORAL_WEIGHT)
             written += 1
     return written
 

@@ -29,7 +29,6 @@ from bench.scale_peer import SETTINGS, ask_peer
 from bench.scale_queries import load_queries
 
 from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.backends.embedded.folder import folder_name
 from simonides.errors import ModelError
 from simonides.files import SHARED, write_file
 from simonides.index.block import block_arrays
@@ -42,6 +41,7 @@ from simonides.records.interval import to_micros
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.storing import LINK, READ, REPEAT, settle
+from simonides.storage.folder import folder_name
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_stated_times

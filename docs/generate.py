@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference_pages import cli_page, mcp_page, replaced_names
+from reference_pages import cli_page, mcp_page, operations_page, replaced_names
 from tables import concurrency, conformance, evidence, maintenance, quality, relevance, rights, scale
 from tables.results import NotMeasuredError
 
@@ -67,7 +67,8 @@ def main() -> int:
     )
     check = parser.parse_args().check
 
-    pages = {DOCS / "reference" / "cli.md": cli_page(), DOCS / "reference" / "mcp.md": mcp_page()}
+    made = {"cli": cli_page, "mcp": mcp_page, "operations": operations_page}
+    pages = {DOCS / "reference" / f"{name}.md": page() for name, page in made.items()}
     pages |= {DOCS / page: _with_tables(DOCS / page, tables) for page, tables in TABLES.items()}
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import enum
+import json
 from typing import TYPE_CHECKING, Any
 
 import typer.main
 
+from simonides import deprecations
+from simonides.bank import Bank
+from simonides.json_schema import TIME
 from simonides.recall.registry import BECAME
+from simonides.store import Store
+from simonides.surfaces.cli.commands import COMMANDS
 from simonides.surfaces.cli.main import app
 from simonides.surfaces.mcp.compat import SYSTEMS, tools_for
 from simonides.surfaces.mcp.core import CORE
 from simonides.surfaces.mcp.tools import BANK, TOOLS
+from simonides.surfaces.operations.table import OPERATIONS, Operation, Scope
+from simonides.surfaces.rest.paths import old_place_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simonides.json_schema import Schema
     from simonides.surfaces.mcp.tools import Tool
 
 PROGRAM = "simonides"
+
+_OPERATIONS_HEAD = """\
+<!-- Written by `make docs`; edits here are lost. -->
+
+# Operations
+
+What a bank can be asked to do, by one name everywhere, and the options of each. In Python an option is an
+argument, on the command line `--its-name` (or an argument, where it stands in bold), over HTTP a key of the
+JSON body or of the query, over MCP a parameter. Options in bold must be given.
+"""
 
 _HEAD = f"""\
 <!-- Written by `make docs`; edits here are lost. -->
@@ -151,18 +170,81 @@ def _mcp_aliases() -> Iterator[str]:
                 yield f"| {system} | `{name}` | {tool.operation.name} | {words} |"
 
 
+def operations_page() -> str:
+    """Every operation with its name everywhere, and its options."""
+    return "\n".join([_OPERATIONS_HEAD, *(line for each in OPERATIONS.values() for line in _operation(each))])
+
+
+def _operation(operation: Operation) -> Iterator[str]:
+    name, place = operation.name, place_of(operation.name)
+    kind: type = Bank if operation.scope is Scope.BANK else Store
+    words = [f"Python `{kind.__name__}.{name}`"] if hasattr(kind, name) else []
+    dashed, spaced = name.replace("_", "-"), name.replace("_", " ")
+    words += [f"command `{PROGRAM} {dashed}`"] if dashed in COMMANDS else []
+    words += [f"command `{PROGRAM} {spaced}`"] if spaced.startswith("audit ") else []
+    words += [f"HTTP `{place.method} {place.path}`"]
+    words += [f"MCP tool `{name}`"] if name in TOOLS else []
+    yield f"## {name}\n"
+    yield f"{operation.help}\n"
+    yield f"{'; '.join(words)}. Needs the verb {' and '.join(operation.verbs)}.\n"
+    if operation.parameters:
+        yield "| option | values | default | meaning |\n|---|---|---|---|"
+        for each in operation.parameters:
+            shown = f"**{each.name}**" if each.required else each.name
+            stated = "" if each.required or each.default is None else f"`{json.dumps(each.default)}`"
+            default = each.otherwise or stated
+            cells = (shown, _values(each.values), default, each.sentence)
+            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+        yield ""
+
+
+def _values(schema: Schema) -> str:
+    """What a schema takes, in words."""
+    if schema == TIME:
+        return "time"
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_values(each) for each in schema["anyOf"]))
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    kind = str(schema.get("type", "any value"))
+    lowest = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+    above = "above " if "exclusiveMinimum" in schema else ""
+    words = {
+        "integer": "whole number",
+        "number": "number",
+        "array": "list",
+        "string": f"text (up to {schema.get('maxLength', 0):,} characters)",
+        "boolean": "true or false",
+    }.get(kind, kind)
+    if kind in {"integer", "number"}:
+        words += f", {above}{lowest:,} to {schema['maximum']:,}"
+    return f"list of {_values(schema['items'])}" if kind == "array" else words
+
+
 def replaced_names() -> str:
-    """A table of what former names became: hidden commands, and stages of profiles."""
-    hidden = _hidden(typer.main.get_command(app), PROGRAM)
-    stages = ((f"stage `{name}`", became) for name, became in sorted(BECAME.items()))
+    """A table of what former names became: those that still answer, then those that are refused."""
+    became = [
+        *((f"`simonides {old}`", f"`simonides {new}`") for old, new in deprecations.COMMANDS.items()),
+        *((f"`Bank.{old}`", f"`Bank.{new}`") for old, new in deprecations.BANK_METHODS.items()),
+        *((f"`Store.{old}`", f"`Store.{new}`") for old, new in deprecations.STORE_METHODS.items()),
+        *((f"MCP tool `{old}`", f"`{new}`") for old, new in deprecations.TOOLS.items()),
+    ]
+    for old, new in deprecations.OPERATIONS.items():
+        place, now = old_place_of(old), place_of(new)
+        became.append((f"`{place.method} {place.path}`", f"`{now.method} {now.path}`"))
+    refused = [
+        *_hidden(typer.main.get_command(app), PROGRAM),
+        *((f"stage `{name}`", now) for name, now in sorted(BECAME.items())),
+    ]
+    rows = [*((*each, "deprecated") for each in became), *((*each, "refused") for each in refused)]
     return "\n".join(
-        ["| was | now |", "|---|---|", *(f"| {was} | {now} |" for was, now in (*hidden, *stages))]
+        ["| was | now | the old name is |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
     )
 
 
 def _hidden(command: Any, path: str) -> Iterator[tuple[str, str]]:
     for name, each in sorted(getattr(command, "commands", {}).items()):
-        if each.hidden:
+        if each.hidden and f"{path} {name}".removeprefix(f"{PROGRAM} ") not in deprecations.COMMANDS:
             yield f"`{path} {name}`", _one_spaced(each.help)
         yield from _hidden(each, f"{path} {name}")
 

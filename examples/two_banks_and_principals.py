@@ -17,7 +17,7 @@ def main() -> None:
         # Banks are separate files: neither rows nor statistics cross over.
         store.bank("garden").retain("The greenhouse heater runs on oil.")
         store.bank("office").retain("The heater in room 4 is broken.")
-        for name in store.banks():
+        for name in store.list_banks():
             print(f"{name}:", [hit.text for hit in store.bank(name).recall("heater")])
 
         # Inside one bank, `acl` says who may read a memory; without it everyone may.
@@ -35,11 +35,11 @@ def main() -> None:
 
         # What someone may not read does not exist for them.
         try:
-            tove.get(secret)
+            tove.get_memory(secret)
         except simonides.SimonidesError as error:
             print("refused:", type(error).__name__)
         print("tove forgets:", tove.forget(secret))
-        print("owner still has:", owner.get(secret).text)
+        print("owner still has:", owner.get_memory(secret).text)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bench.command import describe_run
 
@@ -281,14 +281,18 @@ class Year:
 def held(bank: Bank) -> list[tuple[Any, ...]]:
     """What the bank holds now, sorted; memories by their sources, since every bank gives ids of its own."""
     with bank._rows.reading() as reading:  # noqa: SLF001 below the front door
-        rows = reading.connection.execute(
-            "SELECT m.source, m.text, m.layer, m.state,"
-            " m.valid_from, m.valid_to, m.confidence, m.proof_count,"
-            " (SELECT group_concat(e.told, '|') FROM (SELECT s.source || e.stance AS told FROM evidence e"
-            "  JOIN memories s ON s.ordinal = e.source WHERE e.observation = m.root"
-            "  AND e.known_to = m.expired_at ORDER BY told) e)"
-            " FROM memories m WHERE m.expired_at = 9223372036854775807"
-        ).fetchall()
+        rows = (
+            cast("Any", reading)
+            .connection.execute(
+                "SELECT m.source, m.text, m.layer, m.state,"
+                " m.valid_from, m.valid_to, m.confidence, m.proof_count,"
+                " (SELECT group_concat(e.told, '|') FROM (SELECT s.source || e.stance AS told FROM evidence e"
+                "  JOIN memories s ON s.ordinal = e.source WHERE e.observation = m.root"
+                "  AND e.known_to = m.expired_at ORDER BY told) e)"
+                " FROM memories m WHERE m.expired_at = 9223372036854775807"
+            )
+            .fetchall()
+        )
     return sorted(rows, key=repr)
 
 

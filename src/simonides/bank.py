@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simonides.deprecations import BANK_METHODS, answers_old_names
 from simonides.forking import Origin
 from simonides.lifecycle.step import MOST_STEPS
 from simonides.recall.observing import operation
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.bank import EmbeddedBank
     from simonides.lifecycle.reembedding import ReembedReport
     from simonides.lifecycle.staleness import DeadReference
     from simonides.lifecycle.step import MaintenanceReport
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from simonides.records.time_to_live import TtlDefaults
     from simonides.retain.messages import MessageObject
     from simonides.services.context import StoreParts
+    from simonides.storage.bank import BankStorage
 
 
 @Guard(
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     span=lambda bank, verb: operation(bank.name, verb),
     finish=lambda bank, answer: bank._context.as_told(answer),  # noqa: SLF001 see above
 )
+@answers_old_names(BANK_METHODS)
 class Bank:
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
@@ -77,7 +79,7 @@ class Bank:
         parts: what the store provides.
     """
 
-    def __init__(self, name: str, rows: EmbeddedBank, principal: str | None, parts: StoreParts) -> None:
+    def __init__(self, name: str, rows: BankStorage, principal: str | None, parts: StoreParts) -> None:
         self.name = name
         self.principal = principal
         self._origin = Origin(f"bank {name!r}")
@@ -88,7 +90,7 @@ class Bank:
         return f"Bank({self.name!r}{acting})"
 
     @property
-    def _rows(self) -> EmbeddedBank:
+    def _rows(self) -> BankStorage:
         return self._context.rows
 
     def retain(
@@ -378,8 +380,8 @@ class Bank:
             min_relevance: the least ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
             zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
             tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
-                ``Bank.job`` gives later, with what *helpers* made of the query and read again by the store's
-                heavy reranker.
+                ``Bank.get_job`` gives later, with what *helpers* made of the query and read again by the
+                store's heavy reranker.
             count_returned: every returned memory counts as accessed. That waits in memory until the next
                 ``used`` or until the store is closed: a crash before loses it.
             include_archived: also find what maintenance has put away; ``used`` brings it back.
@@ -400,7 +402,7 @@ class Bank:
         """
         return Recalling(self._context).recall(**_arguments(locals()))
 
-    def job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
+    def get_job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
         """What has become of a recall of the async tier.
 
         One that nobody works on, because its process ended, is begun here.
@@ -523,7 +525,7 @@ class Bank:
         """
         Recalling(self._context).warm(profile=profile)
 
-    def get(self, memory: str) -> Memory:
+    def get_memory(self, memory: str) -> Memory:
         """The newest version of one memory.
 
         Raises:
@@ -531,7 +533,7 @@ class Bank:
         """
         return MemoryReading(self._context).get(memory)
 
-    def memories(
+    def list_memories(
         self,
         *,
         after: str | None = None,
@@ -595,7 +597,7 @@ class Bank:
         """Tokens of a text as the store counts them for budgets."""
         return self._context.parts.tokens.count(text)
 
-    def update(
+    def update_memory(
         self,
         memory: str,
         *,
@@ -685,6 +687,10 @@ class Bank:
         """
         Editing(self._context).pin(memory, pinned=pinned, always=always)
 
+    def unpin(self, memory: str) -> None:
+        """The same as ``pin`` with ``pinned=False``."""
+        Editing(self._context).pin(memory, pinned=False, always=False)
+
     def quarantine(self, ids: str | Iterable[str]) -> int:
         """Set memories aside: only a recall of the kind ``quarantine`` sees them; the owner's only.
 
@@ -713,7 +719,8 @@ class Bank:
         """Erase memories with every version and all that was derived from them.
 
         Returns:
-            how many were there; ids that name nothing the principal may read are passed over.
+            how many were there; ids that name nothing the principal may read are passed over. What was to be
+            erased by now, which no other call finds, counts.
 
         Raises:
             InputError: *ids* is not an id or an iterable of ids.
@@ -1166,7 +1173,7 @@ class Bank:
     @property
     def ttl_defaults(self) -> TtlDefaults:
         """The times to live of memories that are retained without one; see ``set_ttl``."""
-        return self._context.rows.ttl_defaults
+        return self._context.rows.settings.ttl_defaults
 
     def set_ttl(
         self, ttl: float | timedelta | str | None, *, kind: str | None = None, on_expiry: str = "archive"

@@ -11,13 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import InputError, UnknownNameError
 from simonides.json_schema import (
     SHARE,
     SWITCH,
     TIME,
     Schema,
-    checked,
     choice,
     either,
     listed,
@@ -28,25 +26,23 @@ from simonides.json_schema import (
 )
 from simonides.profiles import list_profiles
 from simonides.recall.arguments import (
+    BUDGET_FUNCTIONS,
+    BUDGETS,
     KIND_OF_TYPE,
+    LONGEST_DEADLINE_MS,
     MAX_LIMIT,
     MAX_QUERY_BYTES,
     MAX_SEED,
     MAX_TOKENS,
-    TAGS_MATCHES,
-)
-from simonides.recall.helping.asking import HELPERS as HELPER_NAMES
-from simonides.recall.packing.as_data import FORMS
-from simonides.recall.search_arguments import (
-    BUDGET_FUNCTIONS,
-    BUDGETS,
-    LONGEST_DEADLINE_MS,
     MODES,
     MOST_ALIASES,
     MOST_CHUNK_TOKENS,
     SYNTAXES,
+    TAGS_MATCHES,
     TIERS,
 )
+from simonides.recall.helping.asking import HELPERS as HELPER_NAMES
+from simonides.recall.packing.as_data import FORMS
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
 from simonides.records.keyed_record import MAX_SPACE_CHARACTERS, MOST_RECORDS, NOT_OF_A_RECORD
 from simonides.records.kind import TRUST, Kind, Layer
@@ -65,7 +61,7 @@ from simonides.retain.items import (
 from simonides.retain.messages import ROLES as MESSAGE_ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 REQUIRED: Any = object()
 
@@ -127,29 +123,6 @@ def schema_of(options: Iterable[Option]) -> Schema:
         {each.name: each.described for each in taken},
         required=(each.name for each in taken if each.required),
     )
-
-
-def bind(options: Iterable[Option], values: Mapping[str, object], *, place: str) -> dict[str, Any]:
-    """The value of every option, from those that a caller gave.
-
-    Args:
-        options: that are taken.
-        values: by name.
-        place: of the values, for errors, such as the operation's name.
-
-    Raises:
-        UnknownNameError: an option that does not exist, with the nearest one that does.
-        InputError: one is missing, or its value is not what its schema says.
-    """
-    taken = {each.name: each for each in options}
-    for name in values:
-        if name not in taken:
-            raise UnknownNameError(str(name), name, taken, place=place)
-    for each in taken.values():
-        if each.required and each.name not in values:
-            raise InputError(each.name, f"is missing; {each.help[:1].lower()}{each.help[1:]}")
-    read = {name: checked(value, taken[name].schema, name) for name, value in values.items()}
-    return {name: read.get(name, each.default) for name, each in taken.items()}
 
 
 # The engine's limits are bytes of UTF-8, so it may still refuse a text of fewer characters than these.
@@ -279,6 +252,13 @@ SEARCH = (
     ENTITY_HINTS, MODE, QUESTION_DATE, BUDGET, BUDGET_FUNCTION, INCLUDE_CHUNKS, MAX_CHUNK_TOKENS, SYNTAX,
     ALIASES, DEADLINE_MS, PRECISION, MIN_RELEVANCE, ZONE,
 )  # fmt: skip
+
+RECALL_DEFAULTS = {
+    each.name: each.default
+    for each in (*FILTERS, *SEARCH, TIER)
+    if each.name not in {"query", "profile", "zone"}
+}
+"""Default of each option that every recall takes."""
 
 EXPLAIN = _switch("explain", "Also explain the score of each hit, stage by stage.")
 TRACE = _switch("trace", "Also report what each stage did, and how long it took.")
@@ -433,13 +413,13 @@ UPDATE = (
             sentence={
                 "tags": "Tags, in place of the present ones.",
                 "metadata": "JSON object, in place of the present one.",
+                "ttl": "Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.",
             }.get(each.name, each.sentence),
         )
         for each in DESCRIPTION
         if each.name
-        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence"}
+        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl"}
     ),
-    TTL.but(sentence="Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.", otherwise=""),
     Option(
         "expected_version",
         _NUMBER,

@@ -9,15 +9,10 @@ from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from simonides.backends.embedded.auditing import Auditor
-from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.backends.embedded.encryption import read_key
-from simonides.backends.embedded.folder import bank_names, folder_name
-from simonides.backends.embedded.left_over import sweep_store
-from simonides.backends.embedded.removal import check_removable, remove_bank
 from simonides.bank import Bank
+from simonides.deprecations import STORE_METHODS, answers_old_names
 from simonides.errors import (
     InputError,
     NotFoundError,
@@ -46,15 +41,15 @@ from simonides.retain.screening import Screen
 from simonides.retain.secrets import read_policy
 from simonides.services.context import StoreParts
 from simonides.services.guarding import Guard
+from simonides.storage.folder import folder_name, sweep_store
+from simonides.storage.storage import check_audit_key, open_storage, read_key
 from simonides.text.analyser import TextAnalyser
 from simonides.text.times.expressions import find_stated_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simonides.backends.embedded.encryption import Key
     from simonides.models.fetch import Progress
-    from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Answerer,
         Clock,
@@ -67,6 +62,7 @@ if TYPE_CHECKING:
         TokenCounter,
     )
     from simonides.retain.secrets import Policy
+    from simonides.storage.bank import BankStorage
 
 
 _MOST_CHANNEL_THREADS = 64
@@ -184,32 +180,38 @@ def open_store(
     counter = load_token_counter(tokens) if isinstance(tokens, str) else tokens
     settings = environment_overrides(variables)
     secret = read_key(key, variables)
-    return Store(
-        _folder(path, create=create),
+    source, sparse_source = EmbedderSource(embedder, progress, dimension), SparseSource(sparse, progress)
+    threads = _ChannelThreads(channel_threads) if channel_threads else None
+    parts = StoreParts(
         clock=_system_clock if clock is None else clock,
-        embedder=embedder,
-        dimension=dimension,
-        sparse=sparse,
-        analyser=analyser,
         zone=zone,
         own_zone=own_zone,
+        analyser=analyser,
         tokens=counter,
         extractor=RuleExtractor(find_stated_times) if extractor is None else extractor,
         expander=QuestionRules() if expander == "rules" else expander,
-        reranker=reranker,
-        judge=judge,
+        embedder=source,
+        executor=threads,
+        reranker=RerankerSource(reranker, progress).get,
         token_codes=token_codes,
-        create=create,
-        progress=progress,
         settings=settings,
+        judge=judge,
+        sparse=sparse_source.get,
         redact=policy,
-        audit_key=audit_key,
         answerer=answerer,
         timer=timer,
-        key=secret,
-        heavy_reranker=heavy_reranker,
+        heavy_reranker=RerankerSource(heavy_reranker, progress).get,
+    )
+    return Store(
+        _folder(path, create=create),
+        parts,
+        source,
+        sparse_source,
+        threads,
+        create=create,
         warm=warm,
-        channel_threads=channel_threads,
+        audit_key=audit_key,
+        key=secret,
     )
 
 
@@ -217,7 +219,7 @@ def _check_values(audit_key: object, channel_threads: object) -> None:
     if audit_key is not None:
         if not isinstance(audit_key, bytes):
             raise InputError("audit_key", f"expected bytes, got {type(audit_key).__name__}")
-        Auditor(audit_key)
+        check_audit_key(audit_key)
     if type(channel_threads) is not int or not 0 <= channel_threads <= _MOST_CHANNEL_THREADS:
         raise InputError(
             "channel_threads",
@@ -254,67 +256,32 @@ def _system_clock() -> datetime:
     policy=lambda store: store._parts.redact,  # noqa: SLF001 see above
     silent=("close",),
 )
+@answers_old_names(STORE_METHODS)
 class Store:
     """Banks under one folder; made by ``open_store``. A context manager; usable from several threads."""
 
     def __init__(
         self,
         folder: Path,
+        parts: StoreParts,
+        source: EmbedderSource,
+        sparse: SparseSource,
+        threads: _ChannelThreads | None,
         *,
-        clock: Clock,
-        embedder: str | Embedder | None,
-        dimension: int | None,
-        sparse: str | SparseEncoder | None,
-        analyser: TextAnalyser,
-        zone: tzinfo,
-        own_zone: bool,
-        tokens: TokenCounter,
-        extractor: Extractor,
-        expander: Expander | None,
-        reranker: str | Reranker | None,
-        judge: Judge | None,
-        token_codes: bool,
         create: bool,
-        progress: Progress | None,
-        settings: Mapping[str, Setting],
-        redact: Policy,
-        audit_key: bytes | None,
-        answerer: Answerer | None,
-        timer: Callable[[], float],
-        heavy_reranker: str | Reranker | None,
         warm: bool,
-        channel_threads: int,
-        key: Key | None = None,
+        audit_key: bytes | None,
+        key: Any,
     ) -> None:
         self.folder = folder
-        self._key = key
-        self._source = EmbedderSource(embedder, progress, dimension)
-        self._sparse = SparseSource(sparse, progress)
-        self._executor = _ChannelThreads(channel_threads) if channel_threads else None
-        self._parts = StoreParts(
-            clock,
-            zone,
-            own_zone,
-            analyser,
-            tokens,
-            extractor,
-            expander,
-            self._source,
-            self._executor,
-            RerankerSource(reranker, progress).get,
-            token_codes=token_codes,
-            settings=settings,
-            judge=judge,
-            sparse=self._sparse.get,
-            redact=redact,
-            answerer=answerer,
-            timer=timer,
-            heavy_reranker=RerankerSource(heavy_reranker, progress).get,
-        )
-        self._audit_key = audit_key
+        self._source = source
+        self._sparse = sparse
+        self._executor = threads
+        self._parts = parts
+        self._storage = open_storage(folder, audit_key=audit_key, key=key)
         self._create = create
         self._warm = warm
-        self._banks: dict[str, EmbeddedBank] = {}
+        self._banks: dict[str, BankStorage] = {}
         self._doors: dict[tuple[str, str | None], Bank] = {}
         self._lock = threading.Lock()
         self._origin = Origin(str(folder))
@@ -338,7 +305,7 @@ class Store:
             screen.name(clean_label(principal, "principal"), "principal")
         # Its folder bears the name.
         screen.name(name, "bank")
-        folder = self.folder / folder_name(name)
+        folder_name(name)
         with self._lock:
             if self._closed:
                 raise StoreError(f"{self.folder}: the store is closed; open it again")
@@ -346,13 +313,7 @@ class Store:
                 self._close_replaced(name)
             fresh = name not in self._banks
             if fresh:
-                self._banks[name] = EmbeddedBank(
-                    folder,
-                    self._parts.analyser,
-                    create=self._create,
-                    audit_key=self._audit_key,
-                    key=self._key,
-                )
+                self._banks[name] = self._storage.open(name, self._parts.analyser, create=self._create)
             door = (name, principal)
             if door not in self._doors:
                 self._doors[door] = Bank(name, self._banks[name], principal, self._parts)
@@ -367,7 +328,7 @@ class Store:
         Raises:
             InputError: the name cannot be a bank's.
         """
-        return (self.folder / folder_name(name) / "memory.db").is_file()
+        return self._storage.has(name)
 
     def close_bank(self, name: str) -> None:
         """Close a bank that nobody uses now; ``bank`` opens it again. Nothing where it is not open."""
@@ -411,16 +372,15 @@ class Store:
         with self._lock:
             if not self.has_bank(name):
                 raise NotFoundError(f"there is no bank {name!r} in {self.folder}")
-            check_removable(self.folder / folder_name(name))
+            self._storage.check_removable(name)
             rows = self._banks.pop(name, None)
             for door in [door for door in self._doors if door[0] == name]:
                 del self._doors[door]
             if rows is not None:
                 rows.close()
-            sweep_store(self.folder)
-            remove_bank(self.folder / folder_name(name), self._key)
+            self._storage.delete(name)
 
-    def _close_rows(self, rows: EmbeddedBank) -> None:
+    def _close_rows(self, rows: BankStorage) -> None:
         # What recalls were asked to count still waits in memory; closing does not fail for it, nor
         # for a clock that gives no aware time (TypeError), which every other call has named already.
         with suppress(SimonidesError, TypeError):
@@ -439,16 +399,16 @@ class Store:
     @property
     def encrypted(self) -> bool:
         """Whether the banks are encrypted."""
-        return self._key is not None
+        return self._storage.encrypted
 
     @property
     def embedder_problem(self) -> str:
         """Why recall uses keyword search only although an embedder was asked for; empty = so far not."""
         return self._source.problem
 
-    def banks(self) -> list[str]:
+    def list_banks(self) -> list[str]:
         """Names of the banks there are, sorted."""
-        return bank_names(self.folder)
+        return self._storage.names()
 
     @property
     def embedder(self) -> Embedder | None:

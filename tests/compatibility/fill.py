@@ -58,7 +58,7 @@ def fill(store: simonides.Store, clock: FrozenClock, journal: Path) -> None:
     bank.retain("The staging database runs on port 7654 now.")
     bank.invalidate(facts[3], at=clock())
     bank.retain("The salary of Orla Penhallow is 61,000.", acl=["orla"])
-    bank.update(facts[4], tags=["office"])
+    bank.update_memory(facts[4], tags=["office"])
     bank.pin(facts[1])
     bank.used([facts[0]])
     bank.forget(bank.retain("The code of the safe is 998877."))

@@ -118,7 +118,7 @@ def test_what_is_listed_and_exported(store: simonides.Store, commit: str, record
     exported = io.BytesIO()
     counts = bank.export(exported)
     found = {
-        "memories": [[memory.id, memory.text, memory.kind] for memory in bank.memories(limit=1000)],
+        "memories": [[memory.id, memory.text, memory.kind] for memory in bank.list_memories(limit=1000)],
         "entities": [[entity.name, entity.mentions] for entity in bank.entities(limit=None)],
         "exported": str(counts),
         "export": hashlib.sha256(exported.getvalue()).hexdigest(),

@@ -87,12 +87,12 @@ def test_a_job_at_once_and_the_better_answer_later(opened: Callable[..., Bank]) 
     plain = bank.recall(QUERY, profile="lexical", tier="async", helpers=["query2doc"], precision="wide")
     assert plain.hits == bank.recall(QUERY, profile="lexical", precision="wide").hits == ()
     assert len(plain.job) == 32
-    assert bank.job(plain.job).to_dict() == {
+    assert bank.get_job(plain.job).to_dict() == {
         "id": plain.job, "status": "pending", "helpers": {}, "recall": None,
     }  # fmt: skip
     model.may.set()
 
-    job = bank.job(plain.job, wait_seconds=30)
+    job = bank.get_job(plain.job, wait_seconds=30)
     assert job.done
     assert job.recall is not None
     assert [hit.text for hit in job.recall] == [FACTS[1]]
@@ -100,7 +100,7 @@ def test_a_job_at_once_and_the_better_answer_later(opened: Callable[..., Bank]) 
     assert job.recall.job == plain.job
     assert bank.used([job.recall[0].id]) == 1
     # Asked once, however often it is looked at.
-    assert bank.job(plain.job).to_dict() == job.to_dict()
+    assert bank.get_job(plain.job).to_dict() == job.to_dict()
     assert len(model.asked) == 1
     assert FACTS[1] not in model.asked[0]
 
@@ -130,7 +130,7 @@ def test_every_profile_can_be_helped(opened: Callable[..., Bank], profile: str) 
     bank = opened(answerer=model)
     bank.retain(FACTS)
     plain = bank.recall(QUERY, profile=profile, tier="async", helpers=HELPERS, precision="wide")
-    job = bank.job(plain.job, wait_seconds=30)
+    job = bank.get_job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert job.recall[0].text == FACTS[1]
     assert job.helpers["multi_query"] == ("Who keeps bees?", "Where are the hives?")
@@ -147,7 +147,7 @@ def test_a_heavy_reranker_reads_later_and_more_than_the_guard_rail_allows(
     bank = opened(heavy_reranker=reranker)
     bank.retain([f"Bees of hive number {number}." for number in range(60)], deduplicate=False)
     plain = bank.recall("Which bees?", profile="default", tier="async", precision="wide")
-    job = bank.job(plain.job, wait_seconds=30)
+    job = bank.get_job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert job.recall[0].text == "Bees of hive number 37."
     assert job.recall[0].scored_by == "cross_encoder"
@@ -169,7 +169,7 @@ def test_a_fault_leaves_the_plain_recall_and_says_so(
     bank = opened(answerer=Says(said))
     bank.retain(FACTS)
     plain = bank.recall("Where does Odalys live?", tier="async", helpers=["hyde"], precision="wide")
-    job = bank.job(plain.job, wait_seconds=30)
+    job = bank.get_job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert [(hit.id, hit.score) for hit in job.recall] == [(hit.id, hit.score) for hit in plain]
     assert job.recall.context == plain.context
@@ -184,7 +184,7 @@ def test_without_a_model_and_without_a_wish_the_answer_is_plain(opened: Callable
         (["multi_query"], "no language model is set up"),
         (None, "no helper was asked for"),
     ):
-        job = bank.job(
+        job = bank.get_job(
             bank.recall("Figs?", tier="async", helpers=helpers, precision="wide").job, wait_seconds=30
         )
         assert job.recall is not None
@@ -200,7 +200,7 @@ def test_any_server_of_the_protocol_may_help(opened: Callable[..., Bank], plain_
         bank.retain(FACTS)
         for helper in ("query2doc", "hyde"):
             plain = bank.recall(QUERY, profile="lexical", tier="async", helpers=helper, precision="wide")
-            job = bank.job(plain.job, wait_seconds=30)
+            job = bank.get_job(plain.job, wait_seconds=30)
             assert job.recall is not None
             assert len(job.recall) == (helper == "query2doc")
             degraded = job.recall.trace.degraded
@@ -219,7 +219,7 @@ def test_the_answer_is_of_the_time_of_the_question(opened: Callable[..., Bank], 
     clock.advance(days=1)
     bank.retain("Bees bees bees, Ivo Skarn keeps bees.", deduplicate=False)
     model.may.set()
-    job = bank.job(plain.job, wait_seconds=30)
+    job = bank.get_job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert [hit.text for hit in job.recall] == [FACTS[1]]
 
@@ -230,8 +230,8 @@ def test_a_job_outlives_its_process_and_is_asked_for_once(opened: Callable[..., 
     bank = opened(answerer=model)
     bank.retain(FACTS)
     plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc", precision="wide")
-    first = bank.job(plain.job, wait_seconds=30)
-    again = opened(answerer=None).job(plain.job, wait_seconds=30)
+    first = bank.get_job(plain.job, wait_seconds=30)
+    again = opened(answerer=None).get_job(plain.job, wait_seconds=30)
     assert again.recall is not None
     assert again.to_dict(trace=False) == first.to_dict(trace=False)
 
@@ -241,10 +241,10 @@ def test_what_is_forgotten_vanishes_from_an_answer_that_was_made(opened: Callabl
     bank = opened(answerer=Says("Ivo Skarn keeps bees."))
     ids = bank.retain(FACTS)
     plain = bank.recall(QUERY, profile="lexical", tier="async", helpers="query2doc", precision="wide")
-    assert bank.job(plain.job, wait_seconds=30).recall
+    assert bank.get_job(plain.job, wait_seconds=30).recall
     other = opened()
     other.forget(ids[1])
-    later = bank.job(plain.job, wait_seconds=30)
+    later = bank.get_job(plain.job, wait_seconds=30)
     assert later.recall is not None
     assert later.recall.hits == ()
     assert (other._rows.folder / FILE).is_file()
@@ -252,7 +252,7 @@ def test_what_is_forgotten_vanishes_from_an_answer_that_was_made(opened: Callabl
     bank.purge()
     assert QUERY.encode() not in (other._rows.folder / FILE).read_bytes()
     with pytest.raises(NotFoundError):
-        bank.job(plain.job)
+        bank.get_job(plain.job)
 
 
 @pytest.mark.fault("F1")
@@ -261,10 +261,10 @@ def test_a_job_is_its_principals_own(opened: Callable[..., Bank], tmp_path: Path
     bank.retain(FACTS)
     with simonides.open(tmp_path / "store", embedder=None, environ={}) as store:
         job = store.bank("diary", principal="ivo").recall("Figs?", tier="async", precision="wide").job
-        assert store.bank("diary", principal="ivo").job(job, wait_seconds=30).done
+        assert store.bank("diary", principal="ivo").get_job(job, wait_seconds=30).done
         for other in (None, "odalys"):
             with pytest.raises(NotFoundError, match="no job"):
-                store.bank("diary", principal=other).job(job)
+                store.bank("diary", principal=other).get_job(job)
 
 
 def test_what_cannot_be_kept_leaves_the_plain_answer(
@@ -306,4 +306,4 @@ def test_only_a_recall_is_answered_later(opened: Callable[..., Bank]) -> None:
     with pytest.raises(InputError, match="tier: 'async' is for recall alone"):
         bank.why_not(memory, "Figs?", tier="async")
     with pytest.raises(InputError, match="wait_seconds"):
-        bank.job("abc", wait_seconds=-1)
+        bank.get_job("abc", wait_seconds=-1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded.forgetting import OTHER_TABLES, TABLES
@@ -83,7 +84,7 @@ def filled(store: Store, clock: FrozenClock, tmp_path: Path, monkeypatch: pytest
         f"# {CANARY}\n\nAbout plumzifrax.\n\nAnother paragraph.", document_id=f"{CANARY}-doc"
     )
     bank.retain([f"{CANARY} memory number {n}" for n in range(20)])
-    bank.update(first[0], kind="decision")
+    bank.update_memory(first[0], kind="decision")
     one, two, *_ = bank.entities(None)
     bank.add_alias(one.number, f"{CANARY} the elder")
     bank.merge_entities(two.number, one.number)
@@ -97,7 +98,7 @@ def filled(store: Store, clock: FrozenClock, tmp_path: Path, monkeypatch: pytest
     bank.check_references(tmp_path)
     bank.queue_enrichment()
     with bank._rows.writing(bank._context.now()) as transaction:
-        transaction.connection.execute(
+        connection_of(transaction).execute(
             "INSERT INTO enrichments(ordinal, base, model) SELECT root, root, 'stub' FROM memories LIMIT 1"
         )
     bank._rows.merge_if_due(force=True)

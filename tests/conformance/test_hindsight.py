@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pytest
 
+from simonides.options import RECALL_DEFAULTS
 from simonides.profiles.environment import environment_overrides, overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
@@ -357,22 +358,9 @@ def test_types_are_kinds(bank: Bank) -> None:
     kinds = {"world": "semantic", "experience": "episodic", "observation": "observation"}
     for kind in kinds.values():
         bank.retain(f"sealing wax is {kind}", kind=kind)
-    nothing = dict.fromkeys(
-        (
-            "limit",
-            "max_tokens",
-            "kinds",
-            "project",
-            "tags",
-            "as_of",
-            "known_at",
-            "window",
-            "seed",
-            "principal",
-        )
-    )
     for name, kind in kinds.items():
-        request = read_recall_arguments("wax", **nothing, tags_match="any", zone=UTC, types=name)
+        options = {**RECALL_DEFAULTS, "types": name}
+        request = read_recall_arguments("wax", options, principal=None, zone=UTC)
         assert [hit.kind for hit in ask(bank, "wax", filters=request.filters)] == [kind]
     assert len(ask(bank, "wax")) == 3
 

@@ -473,7 +473,7 @@ MICROSECOND = timedelta(microseconds=1)
 @pytest.mark.spec("general settlement 1")
 def test_valid_from_is_the_event_time_unless_that_is_to_come(bank: Bank, clock: FrozenClock) -> None:
     past, coming, undated, stated = map(
-        bank.get,
+        bank.get_memory,
         bank.retain(
             [
                 {"text": "one", "event_time": "2026-02-10T12:00Z"},
@@ -503,7 +503,8 @@ def test_recorded_at_sets_the_recorded_time_and_otherwise_it_rises_strictly(
     [fifth] = bank.retain("six")
 
     stamp = {
-        memory: bank.get(memory).ingested_at for memory in (first, second, imported, third, fourth, fifth)
+        memory: bank.get_memory(memory).ingested_at
+        for memory in (first, second, imported, third, fourth, fifth)
     }
     assert stamp[first] == clock()
     assert stamp[second] == clock() + MICROSECOND
@@ -563,7 +564,7 @@ def test_what_was_learned_later_is_known_only_later(bank: Bank, clock: FrozenClo
         assert versions("2026-02-10", march - MICROSECOND) == [1]
         assert versions("2026-02-10", march) == []
         assert found(bank, "release captain", profile=profile) == []
-    assert bank.get(fact).version == 2
+    assert bank.get_memory(fact).version == 2
 
 
 @pytest.mark.spec("general settlement 2")

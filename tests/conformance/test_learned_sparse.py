@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import EmbedderMismatchError, InputError
@@ -128,12 +129,14 @@ def test_forgetting_and_new_versions_take_the_terms_along(
         bank.invalidate(ids[2])
         rows = "SELECT count(*) FROM sparse_terms"
         with bank._rows.reading() as reading:
-            assert reading.connection.execute(rows).fetchone() == (5,), "the ended version has its terms, too"
+            assert connection_of(reading).execute(rows).fetchone() == (5,), (
+                "the ended version has its terms, too"
+            )
         bank._rows.merge_if_due(force=True)
         bank.forget([ids[0], ids[2]])
         assert [text for text, _ in found(bank, "car", profile)] == ["an automobile broke down"]
         with bank._rows.reading() as reading:
-            assert reading.connection.execute(rows).fetchone() == (2,)
+            assert connection_of(reading).execute(rows).fetchone() == (2,)
         assert bank.verify().ok
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.index.files import FileLayer
@@ -136,7 +137,7 @@ def test_warming_changes_nothing(folder: Path, clock: FrozenClock) -> None:
         bank.warm()
         assert _told(bank) == _told(cold)
         assert not bank.used([], recall_id=None)
-        assert len(bank._rows._impressions) == len(cold._rows._impressions) == 1
+        assert len(embedded(bank._rows)._impressions) == len(embedded(cold._rows)._impressions) == 1
 
 
 def _told(bank: Bank) -> list[tuple[str, float]]:

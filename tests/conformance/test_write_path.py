@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded.bank import EmbeddedBank
@@ -40,7 +41,7 @@ def at(text: str) -> int:
 
 def sql(bank: Bank, statement: str, *bindings: Any) -> list[tuple[Any, ...]]:
     with bank._rows.reading() as reading:
-        return reading.connection.execute(statement, bindings).fetchall()
+        return connection_of(reading).execute(statement, bindings).fetchall()
 
 
 def profile(folder: Path, *fields: str) -> Path:
@@ -133,7 +134,7 @@ def test_a_raw_episode_becomes_a_fact_with_entities_a_relation_and_four_stamps(
 ) -> None:
     text = "Odalys Fennimark works at Gullspire."
     (memory,) = bank.retain(text, event_time="2026-02")
-    fact = bank.get(memory)
+    fact = bank.get_memory(memory)
     assert sql(bank, "SELECT text, start, stop FROM episodes JOIN chunks ON episode = episodes.number") == [
         (text, 0, len(text))
     ]
@@ -217,8 +218,8 @@ def test_the_second_vector_learned_in_march_that_it_ended_in_january(
 def test_kind_and_layer_are_two_columns(bank: Bank) -> None:
     (memory,) = bank.retain("heater.start() returns a handle.", kind="code")
     (other,) = bank.retain("heater.stop() returns nothing.", kind="code", layer="working")
-    assert [bank.get(i).layer for i in (memory, other)] == ["codebase", "working"]
-    assert [bank.get(i).kind for i in (memory, other)] == ["code", "code"]
+    assert [bank.get_memory(i).layer for i in (memory, other)] == ["codebase", "working"]
+    assert [bank.get_memory(i).kind for i in (memory, other)] == ["code", "code"]
     with bank._rows.reading() as reading:
         assert len(set(reading.snapshot.column("layer").tolist())) == 2
         assert len(set(reading.snapshot.column("kind").tolist())) == 1
@@ -242,7 +243,7 @@ def test_kind_and_layer_are_two_columns(bank: Bank) -> None:
 )
 def test_cues_in_the_text_give_the_type(bank: Bank, text: str, kind: str, layer: str) -> None:
     (memory,) = bank.retain(text)
-    assert (bank.get(memory).kind, bank.get(memory).layer) == (kind, layer)
+    assert (bank.get_memory(memory).kind, bank.get_memory(memory).layer) == (kind, layer)
 
 
 # -- HI-03
@@ -284,7 +285,7 @@ def test_the_raw_source_behind_each_memory_is_kept(bank: Bank) -> None:
     for memory in ids:
         source = bank.source(memory)
         assert source.text == document
-        assert source.chunk == document[source.start : source.stop] == bank.get(memory).text
+        assert source.chunk == document[source.start : source.stop] == bank.get_memory(memory).text
         assert source.document == "sluice.md"
     assert sql(bank, "SELECT count(*) FROM episodes") == [(1,)]
     (turn,) = bank.retain_conversation([{"speaker": "Ann", "text": "The fuse  blew."}], session="s")
@@ -297,7 +298,7 @@ def test_a_repeat_is_one_more_proof_and_the_source_stays(bank: Bank, clock: Froz
     (memory,) = bank.retain("The fuse is blown.")
     clock.advance(days=1)
     assert bank.retain("THE FUSE IS BLOWN.") == [memory]
-    assert bank.get(memory).proof_count == 2
+    assert bank.get_memory(memory).proof_count == 2
     assert bank.source(memory).text == "The fuse is blown."
     assert [version.proof_count for version in bank.history(memory)] == [1, 2]
 
@@ -312,7 +313,7 @@ def test_salience_and_confidence_are_set_at_ingest(tmp_path: Path, clock: Frozen
     with simonides.open(tmp_path / "s", clock=clock, embedder=StubEmbedder(2, vectors)) as store:
         bank = store.bank()
         saliences = [
-            bank.get(bank.retain(text, role=role)[0]).salience
+            bank.get_memory(bank.retain(text, role=role)[0]).salience
             for text, role in zip(vectors, ("user", "tool", "import"), strict=True)
         ]
         assert saliences == pytest.approx(
@@ -326,10 +327,10 @@ def test_salience_and_confidence_are_set_at_ingest(tmp_path: Path, clock: Frozen
         (urgent, hedged, plain) = bank.retain(
             ["It is urgent to wait.", "Perhaps the lock is shut.", "The lock is shut by day."]
         )
-        assert bank.get(urgent).salience > bank.get(plain).salience
-        assert bank.get(hedged).confidence < bank.get(plain).confidence == 1.0
+        assert bank.get_memory(urgent).salience > bank.get_memory(plain).salience
+        assert bank.get_memory(hedged).confidence < bank.get_memory(plain).confidence == 1.0
         (given,) = bank.retain("given", salience=0.125, confidence=0.375)
-        assert (bank.get(given).salience, bank.get(given).confidence) == (0.125, 0.375)
+        assert (bank.get_memory(given).salience, bank.get_memory(given).confidence) == (0.125, 0.375)
 
 
 # -- HX-16
@@ -338,7 +339,7 @@ def test_salience_and_confidence_are_set_at_ingest(tmp_path: Path, clock: Frozen
 @pytest.mark.spec("HX-16")
 def test_expansion_questions_are_stored_and_searched_where_a_profile_asks(bank: Bank, tmp_path: Path) -> None:
     (memory,) = bank.retain("The fuse is blown.", expansion="Why is the cellar dark?")
-    assert bank.get(memory).expansion == "Why is the cellar dark?"
+    assert bank.get_memory(memory).expansion == "Why is the cellar dark?"
     assert [hit.id for hit in bank.recall("cellar", profile=profile(tmp_path, "text", "expansion"))] == [
         memory
     ]
@@ -359,13 +360,13 @@ def test_expansion_questions_are_stored_and_searched_where_a_profile_asks(bank: 
 )
 def test_dates_keep_their_precision(bank: Bank, text: str, start: str, end: str, precision: str) -> None:
     (memory,) = bank.retain(text)
-    occurred = bank.get(memory).occurred
+    occurred = bank.get_memory(memory).occurred
     assert occurred is not None
     assert (occurred.start, occurred.end, occurred.precision) == (at(start), at(end), precision)
     (given,) = bank.retain(
         "The weir is old.", event_time=start[: {"year": 4, "month": 7, "day": 10}[precision]]
     )
-    assert bank.get(given).occurred == occurred
+    assert bank.get_memory(given).occurred == occurred
 
 
 @pytest.mark.spec("DF-07")

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.embedded_rows import connection_of, embedded
 from tests.reliability.test_purge import CANARY, OTHERS, fill, traces
 
 import simonides
@@ -68,7 +69,7 @@ def bank(store: Store) -> Bank:
 @pytest.fixture
 def short_tails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tails are sealed early, and imports come in small batches."""
-    monkeypatch.setattr("simonides.backends.embedded.restoring.LARGEST_BATCH", 40)
+    monkeypatch.setattr("simonides.backends.embedded.importing.LARGEST_BATCH", 40)
     monkeypatch.setattr("simonides.backends.embedded.merge.SMALLEST_MERGE", 10)
 
 
@@ -76,12 +77,12 @@ def short_tails(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_plain_byte_lies_in_any_file(store: Store, bank: Bank, tmp_path: Path) -> None:
     fill(bank)
     bank.start_audit()
-    bank.update(bank.retain(f"{CANARY} again")[0], tags=[f"{CANARY}-again"])
+    bank.update_memory(bank.retain(f"{CANARY} again")[0], tags=[f"{CANARY}-again"])
     bank._rows.merge_if_due(force=True)
     bank.backup(tmp_path / "copy.db")
     # What is sorted and written anew would go through temporary files.
     with bank._rows.reading() as reading:
-        reading.connection.execute(
+        connection_of(reading).execute(
             "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
             " SELECT count(*) FROM (SELECT text || n.i FROM memories, n ORDER BY 1 DESC)"
         ).fetchall()
@@ -208,8 +209,8 @@ def test_the_key_is_in_no_text_of_the_store(store: Store, bank: Bank) -> None:
         store,
         bank,
         bank._rows,
-        bank._rows._connections,
-        bank._rows._connections.key,
+        embedded(bank._rows)._connections,
+        embedded(bank._rows)._connections.key,
         bank.stats(),
     ):
         assert SECRET.hex() not in repr(thing)
@@ -267,7 +268,7 @@ def test_the_log_of_recalls_is_encrypted_like_its_bank(store: Store, bank: Bank,
     bank.start_audit()
     assert bank.audit_recalls()
     assert bank.recall(f"what does {CANARY} keep").hits
-    bank.get(ids[0])
+    bank.get_memory(ids[0])
     bank.backup(tmp_path / "copy.db")
     entries = bank.audit_entries(recalls=True)
     assert [entry.verb for entry in entries] == ["backup", "read", "recall", "start"]
@@ -358,7 +359,7 @@ def test_past_its_size_a_bank_refuses_and_keeps_what_it_has(
 ) -> None:
     monkeypatch.setattr(encryption.check_room, "__defaults__", (50,))
     ids = bank.retain([f"note {n}" for n in range(50)], deduplicate=False)
-    for change in (lambda: bank.retain("one more"), lambda: bank.update(ids[0], kind="decision")):
+    for change in (lambda: bank.retain("one more"), lambda: bank.update_memory(ids[0], kind="decision")):
         with pytest.raises(UnavailableError, match=r"may hold 50; nothing was stored.*on an encrypted disk"):
             change()
     assert bank.stats()["versions"] == 50

@@ -97,7 +97,7 @@ def test_why_not_and_a_job_ignore_the_same(words_only: Bank) -> None:
 
     assert words_only.why_not(lamp, "lamp", mode="semantic").returned
     plain = words_only.recall("lamp", mode="semantic", tier="async")
-    job = words_only.job(plain.job, wait_seconds=30)
+    job = words_only.get_job(plain.job, wait_seconds=30)
 
     assert job.recall is not None
     assert texts(job.recall) == texts(plain) == ["The lamp is green."]
@@ -329,7 +329,7 @@ def test_a_limit_above_the_ceiling_of_a_profile_says_so(lamps: Bank, tmp_path: P
 def test_a_job_reaches_the_limit_too(lamps: Bank) -> None:
     plain = lamps.recall("lamp", limit=300, max_tokens=None, tier="async", precision="wide")
 
-    job = lamps.job(plain.job, wait_seconds=60)
+    job = lamps.get_job(plain.job, wait_seconds=60)
 
     assert job.recall is not None
     assert len(job.recall) == len(plain) == 300

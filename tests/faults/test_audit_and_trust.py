@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded.seals import add_functions
@@ -61,7 +62,7 @@ def test_the_log_verifies_and_names_no_one(audited: Bank) -> None:
 def test_every_edit_deletion_and_swap_is_found(audited: Bank) -> None:
     generator = random.Random(8)
     with audited._rows.reading() as reading:
-        rows = reading.connection.execute("SELECT * FROM audit ORDER BY number").fetchall()
+        rows = connection_of(reading).execute("SELECT * FROM audit ORDER BY number").fetchall()
     columns = ("number", "at", "actor", "verb", "first", "last", "log_hash", "seal")
     for _ in range(60):
         number = generator.randrange(1, 12)
@@ -90,7 +91,7 @@ def test_a_tail_cut_with_its_changes_needs_a_head_that_was_kept(audited: Bank) -
     assert not audited.audit_verify().ok
     # Cut the log of changes and its counters, too, as someone would who knows the format.
     with audited._rows.reading() as reading:
-        last = reading.connection.execute("SELECT last FROM audit WHERE number = 11").get
+        last = connection_of(reading).execute("SELECT last FROM audit WHERE number = 11").get
     change(audited, "DELETE FROM changes WHERE sequence > ?", last)
     change(
         audited,
@@ -354,7 +355,7 @@ def test_what_is_quarantined_is_seen_only_when_asked_for(store: Store, bank: Ban
     assert bank.quarantine([bad, good]) == 2
     assert bank.quarantine(bad) == 0
     assert not bank.recall("vault code").hits
-    assert bank.get(bad).kind == "quarantine"
+    assert bank.get_memory(bad).kind == "quarantine"
     assert bank.verify().ok
     with pytest.raises(NotFoundError):
         bank.quarantine("0" * 16)
@@ -369,10 +370,10 @@ def test_only_the_owner_quarantines_and_releases(store: Store, bank: Bank) -> No
     bank.quarantine(bad)
     for memory, kind in ((bad, "semantic"), (good, "quarantine")):
         with pytest.raises(InputError, match="only the owner may quarantine or release"):
-            ivo.update(memory, kind=kind)
-    assert ivo.update(good, kind="decision").kind == "decision"
-    assert bank.get(bad).kind == "quarantine"
-    assert bank.update(bad, kind="semantic").kind == "semantic"
+            ivo.update_memory(memory, kind=kind)
+    assert ivo.update_memory(good, kind="decision").kind == "decision"
+    assert bank.get_memory(bad).kind == "quarantine"
+    assert bank.update_memory(bad, kind="semantic").kind == "semantic"
 
 
 def test_what_is_quarantined_swallows_no_memory(bank: Bank) -> None:
@@ -392,7 +393,7 @@ def test_what_is_quarantined_swallows_no_memory(bank: Bank) -> None:
 def test_who_changed_a_memory_is_in_the_log(store: Store, audited: Bank) -> None:
     ivo = store.bank(audited.name, principal="ivo")
     [memory] = ivo.retain("Ivo keeps the gate.")
-    ivo.update(memory, tags=["gate"])
+    ivo.update_memory(memory, tags=["gate"])
     ivo.invalidate(memory)
     entries = audited.audit_entries(3)
     assert len({entry.actor for entry in entries}) == 1
@@ -404,7 +405,7 @@ def test_what_is_quarantined_closes_nothing(bank: Bank) -> None:
     [known] = bank.retain("Odalys works at Norrhav.", object="Norrhav", **statement)
     bank.retain("Odalys works at Malvern.", object="Malvern", kind="quarantine", **statement)
     assert [hit.id for hit in bank.recall("where does Odalys work")] == [known]
-    assert bank.get(known).superseded_by == ""
+    assert bank.get_memory(known).superseded_by == ""
 
 
 def test_a_less_trusted_source_ends_nothing_of_a_more_trusted_one(bank: Bank) -> None:
@@ -415,5 +416,5 @@ def test_a_less_trusted_source_ends_nothing_of_a_more_trusted_one(bank: Bank) ->
     [known] = bank.retain("Odalys works at Norrhav.", object="Norrhav", **statement)
     for role in ("assistant", "tool", "document", "import"):
         bank.retain(f"Odalys works at Malvern, {role}.", object=f"Malvern {role}", role=role, **statement)
-    assert bank.get(known).superseded_by == ""
-    assert bank.get(known).trust == 1.0
+    assert bank.get_memory(known).superseded_by == ""
+    assert bank.get_memory(known).trust == 1.0

@@ -341,7 +341,7 @@ def test_junk_for_any_argument_of_retain_is_stored_or_refused_in_words(
         str(error).encode()
         assert shared.stats()["sequence"] == before
     else:
-        assert shared.get(ids[0]).text == "kettle"
+        assert shared.get_memory(ids[0]).text == "kettle"
 
 
 @given(junk=JUNK, in_list=st.booleans())
@@ -353,7 +353,7 @@ def test_junk_for_items_is_stored_or_refused_in_words(shared: Bank, junk: Any, *
         str(error).encode()
         assert shared.stats()["sequence"] == before
     else:
-        assert [shared.get(memory).id for memory in ids] == ids
+        assert [shared.get_memory(memory).id for memory in ids] == ids
 
 
 @pytest.mark.parametrize("name", RECALL)
@@ -371,7 +371,7 @@ def test_junk_for_any_argument_of_recall_is_answered_or_refused_in_words(
 
 @given(junk=JUNK)
 def test_junk_for_a_query_an_id_or_a_name_is_answered_or_refused_in_words(shared: Bank, junk: Any) -> None:
-    for use in (shared.recall, shared.get, shared.forget):
+    for use in (shared.recall, shared.get_memory, shared.forget):
         with contextlib.suppress(SimonidesError):
             use(junk)
     assert shared.recall("kettle").trace.query == "kettle"

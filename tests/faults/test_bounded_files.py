@@ -14,8 +14,6 @@ from tests.surfaces.conftest import cli, store_path
 from tests.surfaces.rest.conftest import app, client_for
 from tests.unit.backends.embedded.test_exporting import rewrite, the
 
-from simonides.backends.embedded import export_format
-from simonides.backends.embedded.export_format import check_file, check_line, encode_line
 from simonides.errors import InputError, ProfileError
 from simonides.profiles.loader import load_profile
 from simonides.records.hygiene import read_at_most
@@ -24,6 +22,8 @@ from simonides.retain.documents import MAX_DOCUMENT_BYTES
 from simonides.retain.importing import sources as json_source
 from simonides.retain.importing.formats import FORMATS
 from simonides.retain.importing.sources import ImportReport, NamedFile
+from simonides.storage import export_format
+from simonides.storage.export_format import check_file, check_line, encode_line
 from simonides.surfaces.rest.disk import LEAST_FREE
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_a_moment_that_is_an_open_end_is_refused(
     path = rewrite(tmp_path / "boats", lambda found: the(record, found).update({name: moment}))
     with pytest.raises(InputError, match=f"{name}: .* is no time in microseconds"):
         store.bank("other").import_bank(path)
-    assert store.bank("other").memories() == []
+    assert store.bank("other").list_memories() == []
 
 
 # -- other files

@@ -80,7 +80,7 @@ COEXISTING = [
 
 def ended(bank: Bank, memory: str) -> str:
     """What ended a memory; empty = it stands."""
-    return bank.get(memory).superseded_by
+    return bank.get_memory(memory).superseded_by
 
 
 @pytest.mark.fault("N30")
@@ -95,10 +95,10 @@ def test_a_newer_value_ends_the_older_one(
         (first,) = bank.retain(old)
         clock.advance(days=30)
         (second,) = bank.retain(new)
-        known = bank.get(first)
+        known = bank.get_memory(first)
         assert known.superseded_by == second
-        assert known.valid_to_micros == bank.get(second).valid_from_micros
-        assert bank.get(second).valid_to is None
+        assert known.valid_to_micros == bank.get_memory(second).valid_from_micros
+        assert bank.get_memory(second).valid_to is None
         (move,) = bank.moves(first)
         assert (move.action, move.became, bool(move.reason)) == ("close", second, True)
         assert bank.verify().ok
@@ -199,7 +199,7 @@ def test_an_end_is_taken_back_by_its_move(tmp_path: Path) -> None:
         (move,) = bank.moves(old)
         bank.undo_move(move.number)
         for memory in (old, new):
-            assert (bank.get(memory).valid_to, ended(bank, memory)) == (None, "")
+            assert (bank.get_memory(memory).valid_to, ended(bank, memory)) == (None, "")
         assert [version.superseded_by for version in bank.history(old)] == ["", new, ""]
         with pytest.raises(NotFoundError):
             bank.undo_move(move.number)
@@ -315,7 +315,7 @@ def test_saying_the_current_value_again_is_one_more_proof(
         ):
             clock.advance(days=1)
             assert bank.retain(text) == [first]
-            assert bank.get(first).proof_count == proofs
+            assert bank.get_memory(first).proof_count == proofs
 
 
 @pytest.mark.fault("N24")
@@ -328,9 +328,11 @@ def test_an_end_in_the_middle_is_taken_back_with_what_held_again(tmp_path: Path)
         bank.retain(SPANS[1][0], **SPANS[1][1])  # type: ignore[arg-type]
         (move,) = bank.moves(first)
         bank.undo_move(move.number)
-        assert (bank.get(first).valid_to, ended(bank, first)) == (None, "")
+        assert (bank.get_memory(first).valid_to, ended(bank, first)) == (None, "")
         assert held(bank, "2026-04-15") == {"Avila"}
-        assert len([memory for memory in bank.memories(as_of="2026-04-15") if "Avila" in memory.text]) == 1
+        assert (
+            len([memory for memory in bank.list_memories(as_of="2026-04-15") if "Avila" in memory.text]) == 1
+        )
 
 
 # -- stores and exports

@@ -141,7 +141,7 @@ def test_a_turn_that_was_forgotten_is_prepared_anew(bank: Bank, clock: FrozenClo
         True,
         True,
     ]
-    assert bank.get(again[2]).text == "Ilse: Bed 2 holds fig number 2."
+    assert bank.get_memory(again[2]).text == "Ilse: Bed 2 holds fig number 2."
     assert bank.stats()["with_vector"] == 7
 
 
@@ -162,7 +162,10 @@ def test_what_leaves_while_the_turn_is_prepared_is_prepared_after_all(
     monkeypatch.setattr(StubEmbedder, "encode", encode)
     again, other = bank.retain_document("The figs came.\n\nThe pears came.", document_id="d")
     assert again != first
-    assert {bank.get(memory).text for memory in (again, other)} == {"The figs came.", "The pears came."}
+    assert {bank.get_memory(memory).text for memory in (again, other)} == {
+        "The figs came.",
+        "The pears came.",
+    }
     assert all(hit.memory.text for hit in bank.recall("The figs came.").hits)
     assert bank.verify().ok
 

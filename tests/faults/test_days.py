@@ -38,7 +38,7 @@ def bank(tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder) -> Ite
 
 def days(bank: Bank, memory: str) -> tuple[date, date] | None:
     """First and last local day of what happened."""
-    occurred = bank.get(memory).occurred
+    occurred = bank.get_memory(memory).occurred
     if occurred is None:
         return None
     first, end = from_micros(occurred.start), from_micros(occurred.end)
@@ -82,7 +82,7 @@ def test_a_plan_lies_ahead_and_a_report_behind(bank: Bank, text: str, when: date
 @pytest.mark.fault("N20")
 def test_a_plan_holds_from_now_on_and_is_shown_with_its_day(bank: Bank) -> None:
     (memory,) = bank.retain("We sail to Bergholm on 3 June.")
-    assert bank.get(memory).valid_from == NOW
+    assert bank.get_memory(memory).valid_from == NOW
     assert "2027-06-03" in bank.recall("Bergholm sail").context
     assert memory in {hit.id for hit in bank.recall("What is on in June 2027?")}
 
@@ -98,7 +98,7 @@ def test_a_question_still_looks_back_unless_it_looks_ahead(bank: Bank) -> None:
         ("What is with the lamp next Monday?", future),
     ):
         found = find_times(question, anchor=NOW, zone=BERLIN)
-        occurred = bank.get(first).occurred
+        occurred = bank.get_memory(first).occurred
         assert occurred is not None
         assert found[0].interval == occurred, question
         assert bank.recall(question).hits
@@ -137,7 +137,7 @@ def test_so_it_is_without_case_and_punctuation(bank: Bank, clock: FrozenClock) -
     assert bank.retain("watered the ferns, today") == [first]
     clock.advance(days=35)
     assert bank.retain("watered the ferns, today") != [first]
-    assert len(bank.memories()) == 2
+    assert len(bank.list_memories()) == 2
 
 
 @pytest.mark.fault("N21")
@@ -200,8 +200,8 @@ def test_a_retry_with_its_key_is_the_same_request_on_any_day(bank: Bank, clock: 
 def test_the_event_is_what_the_words_say_counted_from_when_it_was_said(bank: Bank) -> None:
     (memory,) = bank.retain("Moved house yesterday.", event_time="2019-05-02")
     assert day(bank, memory) == date(2019, 5, 1)
-    assert bank.get(memory).valid_from == datetime(2019, 5, 1, tzinfo=BERLIN)
-    assert "1 May 2019" in bank.get(memory).expansion
+    assert bank.get_memory(memory).valid_from == datetime(2019, 5, 1, tzinfo=BERLIN)
+    assert "1 May 2019" in bank.get_memory(memory).expansion
     assert found_on(bank, "house", date(2019, 5, 1)) == {memory}
     assert found_on(bank, "house", date(2019, 5, 2)) == set()
 
@@ -226,7 +226,7 @@ def test_words_count_from_the_day_they_were_said(
 ) -> None:
     (memory,) = bank.retain(item)
     assert day(bank, memory) == when
-    begins = bank.get(memory).valid_from
+    begins = bank.get_memory(memory).valid_from
     assert begins is not None
     assert begins.astimezone(BERLIN).date() == valid_from
 
@@ -235,7 +235,7 @@ def test_words_count_from_the_day_they_were_said(
 def test_yesterday_of_an_unknown_day_is_no_day(bank: Bank) -> None:
     (memory,) = bank.retain("Moved house yesterday.", event_time="2019")
     assert days(bank, memory) == (date(2019, 1, 1), date(2019, 12, 31))
-    assert "December 2018" not in bank.get(memory).expansion
+    assert "December 2018" not in bank.get_memory(memory).expansion
 
 
 @pytest.mark.fault("N22")
@@ -255,8 +255,11 @@ def test_a_backfilled_conversation_is_dated_turn_by_turn(bank: Bank) -> None:
     assert day(bank, boat) == date(2019, 12, 31)
     assert found_on(bank, "fig", date(2019, 5, 1)) == {fig}
     assert found_on(bank, "fig", date(2019, 5, 2)) == set()
-    assert bank.get(flight).valid_from == datetime(2019, 5, 2, 18, 1, tzinfo=BERLIN)
-    assert {memory.id for memory in bank.memories(as_of="2019-05-03", known_at="2026-11-19")} == {fig, flight}
+    assert bank.get_memory(flight).valid_from == datetime(2019, 5, 2, 18, 1, tzinfo=BERLIN)
+    assert {memory.id for memory in bank.list_memories(as_of="2019-05-03", known_at="2026-11-19")} == {
+        fig,
+        flight,
+    }
 
 
 @pytest.mark.fault("N25")

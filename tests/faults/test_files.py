@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.errors import DamagedError, InputError, NotFoundError, StoreError, UnavailableError
@@ -111,7 +112,7 @@ def test_an_audit_whose_start_was_killed_after_the_commit_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("simonides.backends.embedded.bank.adopt_key", killed)
+        patch.setattr("simonides.backends.embedded.bank_audit.adopt_key", killed)
         with pytest.raises(KeyboardInterrupt):
             bank.start_audit()
     bank.retain(TEXT)
@@ -405,7 +406,7 @@ def test_files_that_stay_are_told_and_go_at_the_next_opening(
         fail_on(patch, "rmdir", errno.EIO)
         with pytest.raises(UnavailableError, match=r"some of its files stay in .*\.deleted-"):
             store.delete_bank("doomed")
-    assert store.banks() == []
+    assert store.list_banks() == []
     with simonides.open(store.folder, embedder=None, environ={}):
         assert not list(store.folder.glob(".deleted-*"))
 
@@ -451,7 +452,11 @@ def test_a_purge_waits_for_other_names_of_the_index(bank: Bank, tmp_path: Path) 
     bank.retain([f"Fact {number}." for number in range(20)])
     bank.retain(TEXT)
     bank._rows.merge_if_due(force=True)
-    (block,) = [path for path in bank._rows._index.rglob("*.arr") if path.name in _traces(bank._rows._index)]
+    (block,) = [
+        path
+        for path in embedded(bank._rows).cache.folder.rglob("*.arr")
+        if path.name in _traces(embedded(bank._rows).cache.folder)
+    ]
     os.link(block, tmp_path / "other name")
     for _ in range(2):
         receipt = bank.forget_where(everything=True, purge=True)
@@ -489,7 +494,7 @@ def test_a_purge_clears_the_rows_under_every_name(bank: Bank, tmp_path: Path) ->
 def test_an_old_generation_of_two_names_stays_until_it_has_one(bank: Bank, tmp_path: Path) -> None:
     bank.retain([f"Fact {number}." for number in range(20)])
     bank._rows.merge_if_due(force=True)
-    (graph,) = bank._rows._index.rglob("graph.arr")
+    (graph,) = embedded(bank._rows).cache.folder.rglob("graph.arr")
     os.link(graph, tmp_path / "other name")
     FileLayer().remove_folder(graph.parent)
     assert [path.name for path in graph.parent.iterdir()] == ["graph.arr"]

@@ -61,7 +61,7 @@ def test_hostile_filter_values_are_plain_values(bank: Bank, value: str) -> None:
     assert texts(bank.recall("kettle", tags=[value], tags_match="exact", precision="wide")) == []
     assert texts(bank.recall("kettle", project=value, precision="wide")) == []
     with pytest.raises(NotFoundError):
-        bank.get(value)
+        bank.get_memory(value)
     assert bank.forget([value]) == 0
     assert rows(bank) == before
     assert len(bank.recall("kettle", precision="wide")) == 2
@@ -76,7 +76,7 @@ def test_hostile_labels_are_stored_and_found_as_they_are(store: Store, value: st
     )
     bank.retain("kettle of another")
 
-    memory = bank.get(kept)
+    memory = bank.get_memory(kept)
     assert (memory.tags, memory.acl) == ((value,), (value,))
     assert (memory.project, memory.path, memory.source) == (value, value, value)
     assert [hit.id for hit in bank.recall("kettle", tags=[value], tags_match="exact", precision="wide")] == [
@@ -210,7 +210,7 @@ def test_a_private_row_changes_no_byte_of_anothers_answers(
     assert second.stats() == stats
     for memory in private:
         with pytest.raises(NotFoundError):
-            second.get(memory)
+            second.get_memory(memory)
     assert second.forget(private) == 0
     # The control: to the one who may read them, they are there.
     assert len(store.bank("diary", principal="first").recall("secret merger", precision="wide")) == 10
@@ -287,7 +287,7 @@ def test_nobody_writes_among_memories_that_it_cannot_read(store: Store) -> None:
         "Odalys works at Norrhav.", acl=["eva"], subject="Odalys", relation="works at", object="Norrhav",
         single_valued=True,
     )  # fmt: skip
-    before = [(memory.id, memory.valid_to_micros) for memory in eva.memories()]
+    before = [(memory.id, memory.valid_to_micros) for memory in eva.list_memories()]
     writes: list[Callable[[], object]] = [
         lambda: ivo.retain(text, acl=["eva"]),
         lambda: ivo.retain("Ivo overwrote it.", document_id="hr/eva", acl=["eva"]),
@@ -303,12 +303,12 @@ def test_nobody_writes_among_memories_that_it_cannot_read(store: Store) -> None:
     for write in writes:
         with pytest.raises(InputError, match=r"acl: \['eva'\] lacks 'ivo'"):
             write()
-    assert [(memory.id, memory.valid_to_micros) for memory in eva.memories()] == before
+    assert [(memory.id, memory.valid_to_micros) for memory in eva.list_memories()] == before
     assert {code, job} <= {memory for memory, _ in before}
     # With itself among the readers it writes beside them.
     ivo.retain(text, acl=["eva", "ivo"])
     owner.retain("The owner writes for anyone.", acl=["eva"])
-    assert eva.get(code).valid_to_micros == dict(before)[code]
+    assert eva.get_memory(code).valid_to_micros == dict(before)[code]
 
 
 NOTHING: tuple[dict[str, Any], ...] = (
@@ -339,8 +339,8 @@ def test_a_filter_without_a_wanted_value_matches_nothing(kettles: Bank, filters:
         assert texts(kettles.recall("kettle", profile=profile, **filters, precision="wide")) == []
     assert texts(kettles.recall("kettle", include_archived=True, **filters, precision="wide")) == []
     assert texts(kettles.recall("kettle", prefer_observations=True, **filters, precision="wide")) == []
-    assert kettles.memories(**filters) == []
-    memory = kettles.memories()[0].id
+    assert kettles.list_memories(**filters) == []
+    memory = kettles.list_memories()[0].id
     assert kettles.why_not(memory, "kettle", **filters).stage == "eligible"
 
 
@@ -358,7 +358,7 @@ def test_a_filter_without_a_wanted_value_matches_nothing(kettles: Bank, filters:
 )
 def test_a_filter_that_is_not_given_keeps_all(kettles: Bank, filters: dict[str, Any], found: int) -> None:
     assert len(kettles.recall("kettle", **filters, precision="wide")) == found
-    assert len(kettles.memories(**filters)) == found
+    assert len(kettles.list_memories(**filters)) == found
 
 
 @pytest.mark.fault("N7")
@@ -397,7 +397,7 @@ def test_an_empty_list_never_widens_what_is_erased_or_changed(kettles: Bank) -> 
 def test_a_job_keeps_an_empty_filter(kettles: Bank) -> None:
     plain = kettles.recall("kettle", kinds=[], tier="async", precision="wide")
 
-    job = kettles.job(plain.job, wait_seconds=30)
+    job = kettles.get_job(plain.job, wait_seconds=30)
 
     assert texts(plain) == []
     assert job.recall is not None

@@ -25,7 +25,7 @@ SECRET = "postgres://shop:hunter2hunter2@db.example/shop"
 
 def in_order(bank: Bank) -> list[Memory]:
     """What the bank holds, in the order in which it was stored."""
-    return sorted(bank.memories(), key=lambda memory: str(memory.ingested_at))
+    return sorted(bank.list_memories(), key=lambda memory: str(memory.ingested_at))
 
 
 def texts(store: Path, bank: str = "default") -> list[str]:

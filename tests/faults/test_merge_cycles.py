@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.embedded_rows import connection_of
 from tests.unit.backends.embedded.test_exporting import place_of, records, rewrite
 
 from simonides.errors import InputError
@@ -57,7 +58,7 @@ def rows_of(bank: Bank) -> list[tuple[Any, ...]]:
         return [
             row
             for table in ("meta", "entities", "aliases", "merges", "memories", "changes")
-            for row in reading.connection.execute(f"SELECT * FROM {table}").fetchall()
+            for row in connection_of(reading).execute(f"SELECT * FROM {table}").fetchall()
         ]
 
 
@@ -65,7 +66,7 @@ def write_cycle(bank: Bank, entities: list[int]) -> None:
     """Merge each entity into the next, and the last into the first, past every check."""
     with bank._rows.writing(5, "") as transaction:
         for one, other in zip(entities, [*entities[1:], entities[0]], strict=True):
-            transaction._connection.execute(
+            connection_of(transaction).execute(
                 "INSERT INTO merges(entity, into_entity, merged_at, undone_at) VALUES (?, ?, 1, ?)",
                 (one, other, FOREVER),
             )
@@ -162,7 +163,7 @@ def test_a_stored_cycle_is_found_and_harms_nothing_else(store: Store, tmp_path: 
     report = bank.verify()
     assert [problem for problem in report.problems if "cycle" in problem] == list(report.problems)
     assert all(repr(name) in report.problems[0] for name in NAMES[:length])
-    assert f"simonides unmerge {length}" in report.problems[0]
+    assert f"simonides undo-merge {length}" in report.problems[0]
 
     # The smallest number stands for all, at each of these.
     assert merged(bank) == sorted([NAMES[0], *NAMES[length:]])
@@ -224,12 +225,12 @@ def test_memories_that_supersede_and_rest_on_each_other_harm_nothing(store: Stor
     other = store.bank("other")
     other.import_bank(rewrite(tmp_path / "boats", forge))
     assert other.recall("When does the ferry Mo leave?").hits
-    ids = [memory.id for memory in other.memories()]
+    ids = [memory.id for memory in other.list_memories()]
     assert other.brief("the ferry").text
     assert [len(other.history(memory)) for memory in ids] == [1, 1, 1]
     other.maintain()
     other.forget(ids)
-    assert other.memories() == []
+    assert other.list_memories() == []
 
 
 def test_links_that_lead_back_into_their_folder_are_read_once(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def counted(bank: Bank, model: Any, value: Any) -> dict[str, tuple[str, Callable
         "entities": ("limit", lambda: bank.entities(value)),
         "maintain": ("most", lambda: bank.maintain(most=value)),
         "enrich": ("most", lambda: bank.enrich(model, most=value)),
-        "memories": ("limit", lambda: bank.memories(limit=value)),
+        "memories": ("limit", lambda: bank.list_memories(limit=value)),
         "recall": ("limit", lambda: bank.recall("kettle", limit=value)),
         "recall, tokens": ("max_tokens", lambda: bank.recall("kettle", max_tokens=value)),
         "recall, chunks": ("max_chunk_tokens", lambda: bank.recall("kettle", max_chunk_tokens=value)),
@@ -83,7 +83,7 @@ def test_what_is_no_deadline_is_refused_by_name(bank: Bank, value: Any) -> None:
 @pytest.mark.parametrize("value", [-1, float("nan"), 10**400, True, "5"])
 def test_what_is_no_wait_is_refused_by_name(bank: Bank, value: Any) -> None:
     with pytest.raises(InputError) as refused:
-        bank.job("0" * 32, wait_seconds=value)
+        bank.get_job("0" * 32, wait_seconds=value)
     assert refused.value.field == "wait_seconds"
 
 

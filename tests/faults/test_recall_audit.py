@@ -94,9 +94,9 @@ def test_every_way_to_words_is_audited(watched: Bank, tmp_path: Path) -> None:
     watched.reflect("kettle", profile="lexical")
     watched.brief("kettle", profile="lexical")
     watched.why_not(memory.id, "kettle")
-    watched.get(memory.id)
+    watched.get_memory(memory.id)
     watched.source(memory.id)
-    watched.memories()
+    watched.list_memories()
     watched.diff("2020")
     watched.export(tmp_path / "bank.jsonl")
     watched.backup(tmp_path / "copy.db")
@@ -110,7 +110,7 @@ def test_every_way_to_words_is_audited(watched: Bank, tmp_path: Path) -> None:
     [entry] = watched.audit_entries(1, recalls=True)
     assert (entry.verb, entry.ids) == ("check", (dead.memory,))
     job = watched.recall("kettle", tier="async").job
-    assert watched.job(job, wait_seconds=30).recall is not None
+    assert watched.get_job(job, wait_seconds=30).recall is not None
     assert [entry.verb for entry in watched.audit_entries(2, recalls=True)] == ["recall", "recall"]
     assert watched.audit_verify().ok
 
@@ -247,7 +247,7 @@ def test_a_log_that_is_gone_or_another_stops_every_answer(
         store = opened()
         bank = store.bank()
     with store:
-        for ask in (lambda: bank.recall("kettle"), lambda: bank.get(memory), bank.memories):
+        for ask in (lambda: bank.recall("kettle"), lambda: bank.get_memory(memory), bank.list_memories):
             with pytest.raises(UnavailableError, match="was deleted or replaced, so nothing is returned"):
                 ask()
         assert any("recalls: was switched" in problem for problem in bank.audit_verify().problems)

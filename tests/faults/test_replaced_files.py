@@ -38,7 +38,7 @@ def everything(bank: Bank) -> dict[str, Callable[[], object]]:
     return {
         "retain": lambda: bank.retain("Another fact."),
         "recall": lambda: bank.recall("vault key"),
-        "memories": bank.memories,
+        "memories": bank.list_memories,
         "stats": bank.stats,
         "entities": bank.entities,
         "verify": bank.verify,
@@ -100,13 +100,13 @@ def test_another_file_in_its_place_is_told_and_used_by_who_gets_the_bank_again(
             with pytest.raises(ReplacedError):
                 call()
         again = store.bank()
-        assert [each.text for each in again.memories()] == ["The copy knows of figs."]
+        assert [each.text for each in again.list_memories()] == ["The copy knows of figs."]
         again.retain("And of leeks.")
         assert again.verify().ok
         with pytest.raises(StoreError):
             bank.stats()
     with simonides.open(tmp_path / "store", embedder=None) as store:
-        assert len(store.bank().memories()) == 2
+        assert len(store.bank().list_memories()) == 2
 
 
 @pytest.mark.parametrize("read_meanwhile", [False, True])
@@ -129,7 +129,7 @@ def test_the_log_of_the_old_file_is_never_read_as_the_new_ones(
                 with pytest.raises(ReplacedError, match=r"memory\.db-wal belongs to the old one"):
                     store.bank()
             place.with_name("memory.db-wal").rename(f"{away}-wal")
-        assert [each.text for each in store.bank().memories()] == ["The copy knows of figs."]
+        assert [each.text for each in store.bank().list_memories()] == ["The copy knows of figs."]
         reader.close()
     with contextlib.closing(apsw.Connection(str(away))) as old:
         assert old.execute("SELECT count(*) FROM memories").get == 2
@@ -146,11 +146,11 @@ def test_closing_what_was_replaced_leaves_the_log_of_the_new_file(tmp_path: Path
             old.close()
             assert (place / "memory.db-wal").stat().st_size
     with simonides.open(tmp_path / "store", embedder=None) as new:
-        assert [each.text for each in new.bank().memories()] == ["The new one."]
+        assert [each.text for each in new.bank().list_memories()] == ["The new one."]
     shutil.rmtree(place)
     (tmp_path / "away").rename(place)
     with simonides.open(tmp_path / "store", embedder=None) as old:
-        assert [each.text for each in old.bank().memories()] == [TEXT]
+        assert [each.text for each in old.bank().list_memories()] == [TEXT]
 
 
 def test_a_folder_that_was_deleted_by_hand_counts_as_deleted(store: Store) -> None:

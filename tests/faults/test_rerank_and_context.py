@@ -169,7 +169,7 @@ def test_no_text_opens_an_item_of_its_own_in_the_context(bank: Bank, profile: st
 @pytest.mark.fault("X3")
 def test_stored_bytes_stay_as_they_were_said(bank: Bank) -> None:
     ids = [bank.retain(text, deduplicate=False)[0] for text in FORGERIES]
-    assert [bank.get(memory).text for memory in ids] == list(FORGERIES)
+    assert [bank.get_memory(memory).text for memory in ids] == list(FORGERIES)
 
 
 @pytest.mark.fault("X3")

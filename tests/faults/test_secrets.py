@@ -69,7 +69,7 @@ def of_bank(bank: Bank, elsewhere: Path) -> dict[str, dict[str, Any]]:
         "import_bank": {"path": elsewhere / "none"},
         "enrich": {"model": None},
         "invalidate": {"memory": memory},
-        "update": {"memory": memory},
+        "update_memory": {"memory": memory},
         "add_alias": {"entity": entity, "name": "The office"},
         "merge_entities": {"entity": entity, "into": entity},
         "undo_merge": {"merge": 1},
@@ -77,11 +77,11 @@ def of_bank(bank: Bank, elsewhere: Path) -> dict[str, dict[str, Any]]:
         "history": {"memory": memory},
         "diff": {"earlier": "2026-01-01"},
         "recall": {"query": "Who leads the office?", "tier": "async"},
-        "job": {"job": "0" * 32},
+        "get_job": {"job": "0" * 32},
         "reflect": {"query": "Who leads the office?"},
         "used": {"ids": memory},
         "why_not": {"memory": memory, "query": "Who leads the office?"},
-        "get": {"memory": memory},
+        "get_memory": {"memory": memory},
         "forget": {"ids": "0" * 16},
         "quarantine": {"ids": []},
         "release": {"ids": []},
@@ -90,6 +90,7 @@ def of_bank(bank: Bank, elsewhere: Path) -> dict[str, dict[str, Any]]:
         "reembed": {"model": "none-such"},
         "undo_move": {"number": 1},
         "pin": {"memory": memory},
+        "unpin": {"memory": memory},
         "check_references": {"root": elsewhere},
         "brief": {"task": "Lead the office."},
         "adopt_reranker": {"network": None, "memories": [memory]},
@@ -208,12 +209,12 @@ def test_the_check_finds_what_is_not_redacted(
     tokens = Tokens()
     with simonides.open(tmp_path / "store", embedder=stub_embedder, clock=clock, environ={}) as store:
         for place, call in calls(store.bank(), tokens, tmp_path):
-            if place in {"retain(tags)", "update(path)", "add_alias(name)", "recall(query)"}:
+            if place in {"retain(tags)", "update_memory(path)", "add_alias(name)", "recall(query)"}:
                 with suppress(InputError):
                     call()
     assert set(leaks(tmp_path / "store", tokens)) == {
         "retain(tags)",
-        "update(path)",
+        "update_memory(path)",
         "add_alias(name)",
         "recall(query)",
     }

@@ -44,7 +44,7 @@ def vault(tmp_path: Path) -> Path:
 def held(store: Path, bank: str = "default") -> dict[str, Memory]:
     """What the bank holds now, by text."""
     with simonides.open(store, embedder=None) as opened:
-        return {memory.text: memory for memory in opened.bank(bank).memories()}
+        return {memory.text: memory for memory in opened.bank(bank).list_memories()}
 
 
 def sync(cli_json: CliJson, vault: Path) -> dict[str, Any]:
@@ -341,9 +341,9 @@ def test_words_that_were_edited_in_the_bank_stay_when_their_note_moves_or_change
     note.parent.mkdir()
     note.write_text(f"{FIGS}\n\n{WATER}")
     run(bank, note.parent)
-    (figs,) = (memory.id for memory in bank.memories() if memory.text == FIGS)
+    (figs,) = (memory.id for memory in bank.list_memories() if memory.text == FIGS)
     clock.advance(days=1)
-    bank.update(figs, text="The figs came in May.")
+    bank.update_memory(figs, text="The figs came in May.")
     for number in range(moves):
         clock.advance(days=1)
         note.write_text(f"{FIGS}\n\n{says}")
@@ -355,7 +355,7 @@ def test_words_that_were_edited_in_the_bank_stay_when_their_note_moves_or_change
         held = {change.text: change.id for change in bank.diff("1970").begun}
         assert held.keys() == {"The figs came in May.", says}
         assert held["The figs came in May."] == figs
-        assert bank.get(figs).path == note.name
+        assert bank.get_memory(figs).path == note.name
         assert run(bank, note.parent) == (0, 0)
     assert bank.history(figs)[0].text == FIGS
     clock.advance(days=1)
@@ -374,9 +374,9 @@ def test_what_was_edited_and_taken_out_stays_so_when_its_note_moves(
     note.parent.mkdir()
     note.write_text(f"{FIGS}\n\n{WATER}")
     run(bank, note.parent)
-    (figs,) = (memory.id for memory in bank.memories() if memory.text == FIGS)
+    (figs,) = (memory.id for memory in bank.list_memories() if memory.text == FIGS)
     clock.advance(days=1)
-    bank.update(figs, text="The figs came in May.")
+    bank.update_memory(figs, text="The figs came in May.")
     clock.advance(days=1)
     getattr(bank, verb)(figs)
     clock.advance(days=1)
@@ -392,14 +392,14 @@ def test_a_copy_of_a_note_that_moved_is_another_note(bank: Bank, clock: FrozenCl
     note.write_text(FIGS)
     run(bank, note.parent)
     clock.advance(days=1)
-    bank.update(bank.memories()[0].id, text="The figs came in May.")
+    bank.update_memory(bank.list_memories()[0].id, text="The figs came in May.")
     clock.advance(days=1)
     note.rename(note.parent / "orchard.md")
     run(bank, note.parent)
     clock.advance(days=1)
     note.write_text(FIGS)
     assert run(bank, note.parent) == (0, 0)
-    held = sorted((memory.text, memory.path) for memory in bank.memories())
+    held = sorted((memory.text, memory.path) for memory in bank.list_memories())
     assert held == [(FIGS, "figs.md"), ("The figs came in May.", "orchard.md")]
 
 
@@ -409,12 +409,12 @@ def test_a_document_that_is_retained_again_keeps_the_words_that_were_edited(
 ) -> None:
     figs, _ = bank.retain_document(f"{FIGS}\n\n{WATER}", document_id="figs")
     clock.advance(days=1)
-    bank.update(figs, text="The figs came in May.")
+    bank.update_memory(figs, text="The figs came in May.")
     clock.advance(days=1)
     again = bank.retain_document(f"{FIGS}\n\n{WATER}\n\nThey grow.", document_id="figs")
     assert again[0] == figs
-    assert len(again) == len(bank.memories()) == 3
-    assert bank.get(figs).text == "The figs came in May."
+    assert len(again) == len(bank.list_memories()) == 3
+    assert bank.get_memory(figs).text == "The figs came in May."
 
 
 def run(bank: Bank, vault: Path) -> tuple[int, int]:
@@ -487,7 +487,7 @@ def test_of_a_note_that_moved_a_paragraph_can_be_forgotten(
     assert cli("forget", memory.id, "--yes").exit_code == 0
     with simonides.open(store_path, embedder=None) as store:
         bank = store.bank()
-        (sibling,) = [m for m in bank.memories() if "Ilse waters" in m.text]
+        (sibling,) = [m for m in bank.list_memories() if "Ilse waters" in m.text]
         assert "March" not in bank.source(sibling.id).text
         assert bank.verify().ok
     raw = b"".join(path.read_bytes() for path in (store_path / "bank-default").rglob("*") if path.is_file())
@@ -649,7 +649,7 @@ def state(store: Path, bank: str) -> list[tuple[object, ...]]:
         assert owner.verify().ok
         now = {change.id for change in owner.diff("1970").begun}
         memories: list[Memory] = []
-        while page := owner.memories(after=memories[-1].id if memories else None, limit=1_000):
+        while page := owner.list_memories(after=memories[-1].id if memories else None, limit=1_000):
             memories += page
         assert len({memory.id for memory in memories}) == len(memories)
         return sorted(

@@ -312,7 +312,7 @@ def test_half_a_character_in_an_id_is_refused_by_field(bank: Bank) -> None:
     bank.retain("kettle")
 
     with pytest.raises(InputError) as caught:
-        bank.get(SURROGATE)
+        bank.get_memory(SURROGATE)
     assert caught.value.field == "memory"
     with pytest.raises(InputError) as caught:
         bank.forget(["0" * 16, SURROGATE])

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import simonides
-from simonides.backends.embedded.export_format import check_line, encode_line
-from simonides.backends.embedded.transaction import WriteTransaction
+from simonides.backends.embedded.session import WriteSession
 from simonides.errors import InputError
 from simonides.records.interval import CLOCK_SKEW, FOREVER, LAST_INSTANT, to_micros
+from simonides.storage.export_format import check_line, encode_line
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
@@ -70,9 +70,9 @@ def test_a_recorded_time_after_the_clock_is_refused(bank: Bank, way: str, when: 
         InputError, match=r"recorded_at.*later than the clock.*2026-03-01.*set the clock right"
     ):
         stated_in_the_future(bank, when)[way]()
-    assert bank.memories() == []
+    assert bank.list_memories() == []
     bank.retain("Ada works at Acme.")
-    assert bank.memories()[0].ingested_at == TRUE
+    assert bank.list_memories()[0].ingested_at == TRUE
 
 
 def test_a_recorded_time_within_the_skew_is_taken(bank: Bank) -> None:
@@ -88,7 +88,11 @@ def test_a_clock_that_jumps_ahead_and_back_stamps_what_follows_by_the_clock(
     wrong = bank.retain("Ben lives in Oslo.")[0]
     clock.now = TRUE + timedelta(days=1)
     after = bank.retain("Cleo plays the harp.")[0]
-    assert [bank.get(memory).ingested_at for memory in (before, wrong, after)] == [TRUE, AHEAD, clock.now]
+    assert [bank.get_memory(memory).ingested_at for memory in (before, wrong, after)] == [
+        TRUE,
+        AHEAD,
+        clock.now,
+    ]
     assert texts(bank, "Ada Ben Cleo") == {
         "Ada works at Acme.", "Ben lives in Oslo.", "Cleo plays the harp."
     }  # fmt: skip
@@ -110,7 +114,7 @@ def test_what_a_clock_ahead_recorded_can_be_changed_ended_and_forgotten(
         bank.retain_document("Emil mends shoes.", document_id="d")[0],
     )
     clock.now = TRUE
-    bank.update(changed, tags=["town"])
+    bank.update_memory(changed, tags=["town"])
     bank.invalidate(ended)
     bank.forget(gone)
     bank.retain_document("Emil makes boots.", document_id="d")
@@ -145,7 +149,7 @@ def test_a_stated_validity_written_anew_under_a_clock_ahead_stays_as_stated(
     later = bank.retain("The bridge is open.", valid_from="2029")[0]
     clock.now = AHEAD
     for memory in (until, later):
-        bank.update(memory, tags=["town"])
+        bank.update_memory(memory, tags=["town"])
     clock.now = TRUE + timedelta(days=1)
     assert texts(bank, "permit bridge") == {"The permit is valid."}
 
@@ -161,7 +165,7 @@ def test_maintenance_under_a_clock_ahead_is_taken_back(bank: Bank, clock: Frozen
     assert "later than now" in would[0].reason
     bank.maintain()
     assert texts(bank, "Ada") == {"Ada had tea."}
-    assert not bank.get(memory).archived
+    assert not bank.get_memory(memory).archived
     assert bank.maintain().steps == ()
     assert bank.verify().ok
 
@@ -200,7 +204,7 @@ def test_a_clock_at_an_end_of_the_calendar_stamps_within_it(
 ) -> None:
     clock.now = now
     memory = bank.retain(["Ada works at Acme.", "Ben lives in Oslo."])[0]
-    bank.update(memory, tags=["work"])
+    bank.update_memory(memory, tags=["work"])
     bank.maintain()
     assert texts(bank, "Ada Ben") == {"Ada works at Acme.", "Ben lives in Oslo."}
     clock.now = TRUE
@@ -328,7 +332,7 @@ def test_an_export_with_a_recorded_time_after_the_clock_is_refused(
     problem = "later than the clock" if stamp <= LAST_INSTANT else "no time in microseconds"
     if stamp > 0:
         assert problem in str(refused.value)
-        assert (other.memories(), other.entities()) == ([], [])
+        assert (other.list_memories(), other.entities()) == ([], [])
 
 
 def test_metadata_and_texts_that_look_like_recorded_times_are_imported(
@@ -349,9 +353,9 @@ def test_a_store_that_was_poisoned_opens_recalls_and_goes_by_the_clock(
         with monkeypatch.context() as patch:
             patch.setattr("simonides.bank.check_recorded", lambda *_: None)
             patch.setattr(
-                WriteTransaction, "next_instant", lambda each: max(each.now, each.last_ingested + 1)
+                WriteSession, "next_instant", lambda each: max(each.now, each.meta.last_ingested + 1)
             )
-            patch.setattr(WriteTransaction, "newest_of", lambda each, *new: max(each.last_ingested, *new))
+            patch.setattr(WriteSession, "newest_of", lambda each, *new: max(each.meta.last_ingested, *new))
             poisoned = bank.retain("Ben lives in Oslo.", recorded_at="9999-12-31T23:59:59.999999Z")[0]
             beyond = bank.retain(["Cleo plays the harp.", "Dora sells bread."])
     with simonides.open(tmp_path, clock=clock, embedder=stub_embedder) as store:
@@ -359,18 +363,18 @@ def test_a_store_that_was_poisoned_opens_recalls_and_goes_by_the_clock(
         assert len(texts(bank, "Ada Ben Cleo Dora")) == 4
         assert bank.recall("Ada").trace.as_of == to_micros(TRUE)
         for memory in (poisoned, *beyond):
-            assert bank.get(memory).ingested_at == datetime.max.replace(tzinfo=UTC)
+            assert bank.get_memory(memory).ingested_at == datetime.max.replace(tzinfo=UTC)
             assert bank.source(memory).recorded_at == datetime.max.replace(tzinfo=UTC)
-            json.dumps(bank.get(memory).to_dict())
+            json.dumps(bank.get_memory(memory).to_dict())
         clock.advance(days=1)
         fresh = bank.retain("Emil mends shoes.")[0]
-        assert bank.get(fresh).ingested_at == clock.now
+        assert bank.get_memory(fresh).ingested_at == clock.now
         report = bank.verify()
         assert report.ok
         (note,) = (note for note in report.notes if note.startswith("3 memories recorded later"))
         assert all(memory in note for memory in (poisoned, *beyond))
         assert "forget them" in note
-        bank.update(beyond[0], tags=["music"])
+        bank.update_memory(beyond[0], tags=["music"])
         bank.invalidate(beyond[1])
         bank.forget(poisoned)
         assert texts(bank, "Ada Ben Cleo Dora Emil") == {
@@ -418,7 +422,7 @@ def every_verb(bank: Bank, memory: str, when: Any) -> Iterator[Callable[[], obje
     for profile in ("engram", "helix", "hindsight", "jeffs_brain", "memoria"):
         yield partial(bank.recall, WHEN, question_date=when, profile=profile)
     yield lambda: bank.recall(f"Ada date:{when}", syntax="extended")
-    yield lambda: bank.memories(as_of=when, known_at=when)
+    yield lambda: bank.list_memories(as_of=when, known_at=when)
     yield lambda: bank.diff(when)
     yield lambda: bank.diff("2026-03-01", when)
     yield lambda: bank.why_not(memory, "Ada", as_of=when)
@@ -449,7 +453,7 @@ def test_every_verb_answers_or_refuses_a_time_at_the_ends_of_the_calendar(
             clock.now = now
             bank.maintain()
             bank.brief("Ada")
-            json.dumps([each.to_dict() for each in bank.memories()])
+            json.dumps([each.to_dict() for each in bank.list_memories()])
             for profile in ("default", "engram", "hindsight", "jeffs_brain"):
                 bank.recall(WHEN, profile=profile)
         assert bank.verify().ok

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import ConflictError, InputError, NotFoundError, UnknownNameError
@@ -32,13 +33,13 @@ def texts(recall: Recall) -> list[str]:
 
 def sql(bank: Bank, statement: str, *bindings: Any) -> list[tuple[Any, ...]]:
     with bank._rows.reading() as reading:
-        return reading.connection.execute(statement, bindings).fetchall()
+        return connection_of(reading).execute(statement, bindings).fetchall()
 
 
 def change(bank: Bank, statement: str) -> None:
     """Run SQL on the file past the library."""
     with bank._rows.reading() as reading:
-        connection = reading.connection
+        connection = connection_of(reading)
         connection.execute("COMMIT")
         connection.execute(statement)
 
@@ -326,15 +327,17 @@ def test_a_forgotten_memory_leaves_nothing_in_any_table(bank: Bank) -> None:
     assert sql(bank, "SELECT count(*) FROM jobs") == [(1,)]
     assert bank.forget(memory) == 1
     with bank._rows.reading() as reading:
-        tables = reading.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        tables = (
+            connection_of(reading).execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        )
         left = {
             (table, column)
             for (table,) in tables
-            for row in reading.connection.execute(f"SELECT * FROM {table}").fetchall()
+            for row in connection_of(reading).execute(f"SELECT * FROM {table}").fetchall()
             for column, value in enumerate(row)
             if "canary" in str(value).lower() or (isinstance(value, bytes) and b"canary" in value.lower())
         }
-        dangling = reading.connection.execute("PRAGMA foreign_key_check").fetchall()
+        dangling = connection_of(reading).execute("PRAGMA foreign_key_check").fetchall()
     assert left == set()
     assert dangling == []
     assert sql(bank, "SELECT count(*) FROM jobs") == sql(bank, "SELECT count(*) FROM merges") == [(0,)]
@@ -400,7 +403,7 @@ def test_records_that_differ_in_a_number_are_each_found(bank: Bank, *, at_once: 
         ids = [memory for record in records for memory in bank.retain(record)]
     assert len(set(ids)) == 30
     for n, memory in enumerate(ids):
-        assert bank.get(memory).proof_count == 1
+        assert bank.get_memory(memory).proof_count == 1
         for query in (f"SN-{4711 + n}", f"did pump SN-{4711 + n} pass?"):
             assert bank.recall(query, profile="lexical").hits[0].id == memory, query
 
@@ -412,7 +415,7 @@ def test_overlapping_pieces_of_a_document_are_each_kept(bank: Bank) -> None:
     ids = bank.retain(pieces, document_id="d")
     assert len(set(ids)) == 5
     for memory, piece in zip(ids, pieces, strict=True):
-        assert bank.get(memory).text == piece
+        assert bank.get_memory(memory).text == piece
         assert bank.recall(piece).hits[0].id == memory
     assert bank.retain(pieces, document_id="d") == ids
 
@@ -472,14 +475,14 @@ def test_an_unknown_role_is_answered_with_the_nearest(bank: Bank) -> None:
 @pytest.mark.parametrize("year", ["0001", "9999"])
 def test_the_first_and_the_last_year_are_years(bank: Bank, year: str) -> None:
     (memory,) = bank.retain("the fuse is blown", event_time=year)
-    stored = bank.get(memory)
+    stored = bank.get_memory(memory)
     assert stored.event_time == datetime(int(year), 1, 1, tzinfo=UTC)
     assert stored.occurred is not None
     assert stored.occurred.end == (FOREVER if year == "9999" else parse_time("0002", "t").start)
     (ended,) = bank.retain("a lamp is lit", valid_from="0001", valid_to="9999-12-31")
     for window in (year, (f"{year}-01-01", f"{year}-12-31")):
         assert [hit.id for hit in bank.recall("fuse lamp", window=window)] == [memory]
-    assert bank.get(ended).valid_to == datetime(9999, 12, 31, tzinfo=UTC)
+    assert bank.get_memory(ended).valid_to == datetime(9999, 12, 31, tzinfo=UTC)
     bank.retain("one more", event_time="0001-01-01T00:00Z")
     bank.retain("and one more", event_time="9999-12-31T23:59:59.999999Z")
     assert bank.verify().ok
@@ -498,16 +501,16 @@ def test_offsets_are_mixed_freely_and_naive_times_are_the_stores(tmp_path: Path,
         ]
         ids = [bank.retain("the fuse is blown", event_time=moment)[0] for moment in same]
         assert len(set(ids)) == 1
-        assert bank.get(ids[0]).event_time == datetime(2026, 1, 5, 8, tzinfo=UTC)
+        assert bank.get_memory(ids[0]).event_time == datetime(2026, 1, 5, 8, tzinfo=UTC)
         (summer,) = bank.retain("a lamp is lit", event_time="2026-07-05T09:00", valid_from="2026-01-01")
-        assert bank.get(summer).event_time == datetime(2026, 7, 5, 7, tzinfo=UTC)
+        assert bank.get_memory(summer).event_time == datetime(2026, 7, 5, 7, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("unknown", ["0123456789abcdef", "", "no id", "x" * 64])
 def test_unknown_ids_are_not_found(bank: Bank, unknown: str) -> None:
     bank.retain("Ann likes rye.")
     before = bank.stats()["sequence"]
-    for act in (bank.invalidate, bank.history, bank.get, bank.source):
+    for act in (bank.invalidate, bank.history, bank.get_memory, bank.source):
         with pytest.raises(NotFoundError):
             act(unknown)
     assert bank.forget(unknown) == 0

@@ -55,7 +55,7 @@ def opened(tmp_path: Path, clock: FrozenClock) -> Iterator[Callable[..., Store]]
 def today(bank: Bank, **options: Any) -> date:
     """The day that a text means by "today" when it is retained."""
     (memory,) = bank.retain(TEXT, **options)
-    occurred = bank.get(memory).occurred
+    occurred = bank.get_memory(memory).occurred
     assert occurred is not None
     start, end = from_micros(occurred.start), from_micros(occurred.end)
     assert start is not None
@@ -104,7 +104,7 @@ def test_every_call_that_reads_times_has_a_zone_of_its_own(opened: Callable[...,
     (piece,) = bank.retain_document(TEXT, document_id="d", event_time="2026-03-03", zone=KIRITIMATI)
     start = datetime(2026, 3, 3, tzinfo=ZoneInfo(KIRITIMATI))
     for memory in (turn, piece):
-        occurred = bank.get(memory).occurred
+        occurred = bank.get_memory(memory).occurred
         assert occurred is not None
         assert from_micros(occurred.start) == start
     window = ("2026-03-03", "2026-03-04")
@@ -115,7 +115,7 @@ def test_every_call_that_reads_times_has_a_zone_of_its_own(opened: Callable[...,
     ).hits
     assert bank.why_not(turn, "ferns", window=window, zone=KIRITIMATI, profile="lexical").returned
     later = bank.recall("ferns", window=window, zone=KIRITIMATI, profile="lexical", tier="async")
-    job = bank.job(str(later.job), wait_seconds=30)
+    job = bank.get_job(str(later.job), wait_seconds=30)
     assert job.recall is not None
     assert {hit.id for hit in job.recall} == {turn, piece}
     for wrong in ("Mars", 2):

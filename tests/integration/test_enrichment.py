@@ -80,7 +80,7 @@ def test_an_honest_model_makes_memories_findable_by_words_they_do_not_have(bank:
     assert (report.done, report.failed, report.dropped, report.stopped) == (2, 0, 0, "")
     assert report.cost == pytest.approx((100 * 1.0 + 50 * 4.0) / 1e6)
     assert {hit.id for hit in bank.recall("kindled", profile="lexical")} == {lamp, stove}
-    assert bank.get(lamp).expansion == "Who kindled the lamp?\nOdalys lit the lamp at Norrhav."
+    assert bank.get_memory(lamp).expansion == "Who kindled the lamp?\nOdalys lit the lamp at Norrhav."
     assert {"Odalys", "Norrhav", "Nerys"} <= {entity.name for entity in bank.entities()}
     assert bank.verify().ok
 
@@ -164,7 +164,7 @@ def test_what_is_not_in_the_text_is_dropped_and_the_rest_is_kept(bank: Bank) -> 
         report = bank.enrich(model(server))
 
     assert (report.done, report.dropped) == (1, 6)
-    assert bank.get(lamp).expansion == "Who kindled the lamp?"
+    assert bank.get_memory(lamp).expansion == "Who kindled the lamp?"
     assert "Mallory" not in {entity.name for entity in bank.entities()}
 
 
@@ -197,8 +197,8 @@ def test_a_memory_that_gives_orders_changes_at_most_its_own_enrichment(bank: Ban
 
     assert order not in system
     honest_lamp = "Who kindled the lamp?\nOdalys lit the lamp at Norrhav."
-    assert bank.get(lamp).expansion == honest_lamp
-    assert bank.get(lamp).text == LAMP
+    assert bank.get_memory(lamp).expansion == honest_lamp
+    assert bank.get_memory(lamp).text == LAMP
     about_lamp = [bank.recall(words, profile="lexical").hits for words in ("rightful owner", "Mallory")]
     assert [{hit.id for hit in hits} for hits in about_lamp] == [{hostile}, {hostile}]
 

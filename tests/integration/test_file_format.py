@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 import simonides
-from simonides.backends.embedded.left_over import ASIDE, IMPORTING, OWNED, RERANKER
+from simonides.backends.embedded.left_over import OWNED, RERANKER
 from simonides.backends.embedded.migrations import APPLICATION_ID, MIGRATIONS
 from simonides.index.generation import FORMAT
 from simonides.index.graph import LINK_KINDS
 from simonides.index.postings import FIELDS
 from simonides.recall.refining.mlp import Network
+from simonides.storage.folder import ASIDE, IMPORTING
 from simonides.surfaces.rest.uploads import upload_in
 from simonides.surfaces.serving.tokens import TokenStore, first_token
 from simonides.testing.clock import FrozenClock
@@ -62,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         clock.advance(days=1)
         bank.retain("The toll is 4 crowns.")
         bank._rows.merge_if_due(force=True)
-        bank.update(old, tags=["toll"])
+        bank.update_memory(old, tags=["toll"])
         bank.retain("I live in Mariager.", speaker="Rosa Brandt")
         bank.maintain()
         bank.set_ttl("30d", kind="episodic")

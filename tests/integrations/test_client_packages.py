@@ -111,7 +111,7 @@ def check(server: ChatServer, bank: Bank, argument: str = "messages") -> None:
     [request] = server.requests
     assert FACT in request.body[argument][0]["content"]
     assert request.body[argument][0]["content"].endswith(QUESTION)
-    assert {memory.text for memory in bank.memories()} == {FACT, QUESTION, ANSWER}
+    assert {memory.text for memory in bank.list_memories()} == {FACT, QUESTION, ANSWER}
 
 
 def of_openai(server: ChatServer) -> Any:
@@ -132,7 +132,7 @@ def test_chat_completions(bank: Bank) -> None:
         client.chat.completions.create(
             model="m", messages=[*MESSAGES, answer.choices[0].message, {"role": "user", "content": "Thanks."}]
         )
-        assert sorted(memory.text for memory in bank.memories()) == sorted(
+        assert sorted(memory.text for memory in bank.list_memories()) == sorted(
             [FACT, QUESTION, ANSWER, "Thanks."]
         )
 
@@ -227,7 +227,7 @@ def test_an_error_of_the_package_passes(bank: Bank) -> None:
     with ChatServer(Reply(b"{}", 400)) as server, remembering(of_openai(server), bank) as client:
         with pytest.raises(openai.BadRequestError):
             client.chat.completions.create(model="m", messages=MESSAGES)
-        assert [memory.text for memory in bank.memories()] == [FACT]
+        assert [memory.text for memory in bank.list_memories()] == [FACT]
 
 
 def test_messages_of_the_packages_are_retained(bank: Bank) -> None:
@@ -236,4 +236,4 @@ def test_messages_of_the_packages_are_retained(bank: Bank) -> None:
     message = ChatCompletionMessage(role="assistant", content=ANSWER)
     answer = anthropic.types.Message.model_validate(MESSAGE)
     bank.retain([*MESSAGES, message, {"role": "assistant", "content": answer.content}, answer])
-    assert sorted(memory.text for memory in bank.memories()) == sorted([QUESTION, ANSWER])
+    assert sorted(memory.text for memory in bank.list_memories()) == sorted([QUESTION, ANSWER])

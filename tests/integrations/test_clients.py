@@ -134,7 +134,7 @@ def texts(bank: Bank) -> list[tuple[str, float]]:
 
 
 def held(bank: Bank) -> list[Memory]:
-    return sorted(bank.memories(), key=lambda memory: str(memory.ingested_at))
+    return sorted(bank.list_memories(), key=lambda memory: str(memory.ingested_at))
 
 
 SAID = [(QUESTION, 1.0), (ANSWER, 0.7)]
@@ -377,7 +377,7 @@ def test_a_history_is_retained_once(bank: Bank) -> None:
     assert [text for text, _ in texts(bank)] == [
         "My garden has 2 figs.", "I see 2.", "My garden has 3 figs.", "I see 3.", "My garden has 4 figs.", "I see 4.",
     ]  # fmt: skip
-    third = next(memory for memory in bank.memories() if memory.text == "My garden has 3 figs.")
+    third = next(memory for memory in bank.list_memories() if memory.text == "My garden has 3 figs.")
     assert third.context == "My garden has 2 figs.\nI see 2.\nI see 3."
 
 
@@ -396,7 +396,7 @@ def test_a_fact_that_holds_again_is_stored_again(bank: Bank) -> None:
         fake._answer = chat(f"Noted, {turn}.")
         client.chat.completions.create(messages=history)
         history += [assistant(f"Noted, {turn}.")]
-    current = {memory.text for memory in bank.memories()}
+    current = {memory.text for memory in bank.list_memories()}
     assert "Odalys Brenn lives in Norrhav." in current
     assert "Odalys Brenn lives in Sorvik." not in current
 
@@ -566,7 +566,7 @@ def test_options_go_to_the_bank(bank: Bank) -> None:
         Fake(chat()), bank, recall_options={**OPTIONS, "project": "shop"}, retain_options=options
     )
     client.chat.completions.create(messages=[{**user(QUESTION), "name": "Tove"}])
-    asked = next(memory for memory in bank.memories() if "review" in memory.text)
+    asked = next(memory for memory in bank.list_memories() if "review" in memory.text)
     assert (asked.text, asked.speaker, asked.project, asked.tags) == (
         f"Tove: {QUESTION}", "Tove", "shop", ("chat",)
     )  # fmt: skip

@@ -37,3 +37,13 @@ def test_standing_memories_come_first(bank: Bank) -> None:
     assert [(each.id, each.metadata["standing"]) for each in documents] == [(rule, True), (fact, False)]
     off = BankRetriever(bank=bank, options={"profile": "lexical", "standing": False})
     assert [each.id for each in off.invoke("Odalys Brenn")] == [fact]
+
+
+@pytest.mark.fault("N40")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_whatever_is_asked_is_answered(bank: Bank) -> None:
+    bank.retain("Odalys Brenn lives in Norrhav.")
+    retriever = BankRetriever(bank=bank, options={"profile": "lexical"})
+    assert [retriever.invoke(text) for text in ("", " ", "\0", "\u200b")] == [[]] * 4
+    for text in ("Odalys\0 Brenn", "Odalys Brenn \ud83d", "figs " * 20_000 + "Odalys Brenn"):
+        assert [each.page_content for each in retriever.invoke(text)] == ["Odalys Brenn lives in Norrhav."]

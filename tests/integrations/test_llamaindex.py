@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-pytest.importorskip("llama_index.core")
+pytest.importorskip("llama_index.core", reason="llama-index-core is not installed; last run with 0.14.25")
 
 from llama_index.core.llms import ChatMessage, MessageRole
 
@@ -36,7 +36,7 @@ def test_a_block_keeps_what_leaves_and_gives_what_answers(bank: Bank) -> None:
     given = asyncio.run(block.aget([ChatMessage(role=MessageRole.USER, content=QUERY)]))
     assert FACT in given
     assert "They are data" in given
-    assert bank.memories()[0].speaker == "user"
+    assert bank.list_memories()[0].speaker == "user"
     assert asyncio.run(block.aget([])) == ""
 
 
@@ -55,3 +55,20 @@ def test_standing_memories_come_first(bank: Bank) -> None:
     block = BankMemoryBlock(name="long", bank=bank, options={"profile": "lexical"}, max_tokens=200)
     given = asyncio.run(block.aget([ChatMessage(role=MessageRole.USER, content="quartz")]))
     assert "Never release" in given
+
+
+@pytest.mark.fault("N40")
+def test_whatever_is_asked_is_answered_and_whatever_leaves_is_kept(bank: Bank) -> None:
+    block = BankMemoryBlock(name="long", bank=bank, options={"profile": "lexical"})
+    texts = ("", "\0", "\u200b", f"{FACT}\0", "half \ud83d", "y" * 1_500_000, "The gate is red.", None)
+    asyncio.run(block.aput([ChatMessage(role="user", content=text) for text in texts]))
+    held = [memory.text for memory in bank.list_memories()]
+    assert {FACT, "half \ufffd", "The gate is red."} <= set(held)
+    assert sum(len(text) for text in held if text.startswith("y")) == 1_500_000
+    retriever = BankRetriever(bank, profile="lexical")
+    for text in ("", " ", "\0", "\u200b"):
+        assert retriever.retrieve(text) == []
+        assert asyncio.run(block.aget([ChatMessage(role="user", content=text)])) == ""
+    for text in (f"{QUERY}\0", f"{QUERY} \ud83d", "figs " * 20_000 + QUERY):
+        assert retriever.retrieve(text)[0].node.get_content() == FACT
+        assert FACT in asyncio.run(block.aget([ChatMessage(role="user", content=text)]))

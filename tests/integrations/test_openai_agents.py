@@ -60,6 +60,8 @@ def test_an_agent_recalls_by_a_tool(bank: Bank) -> None:
 
     assert "Norrhav" in ask("Where does Odalys Brenn live?")
     assert ask("zzz") == "Not in memory: nothing was found."
+    assert [ask(text) for text in ("", "\0", "\u200b")] == ["Not in memory."] * 3
+    assert "Norrhav" in ask("figs " * 20_000 + "Where does Odalys Brenn\0 live?")
     bank.pin(bank.retain("Never release on a Friday.")[0], always=True)
     assert "Never release" in ask("Where does Odalys Brenn live?")
     assert ask("zzz").endswith("Not in memory: nothing was found.")

@@ -1,17 +1,6 @@
 """Each integration beside the framework's own reference: the same commands, the same answers, the same errors.
 
-Differences that are meant, each by its name, and evened out below:
-
-    folders    of the memory tool: one in which nothing is left is gone, since only files are kept
-    sizes      of folders: those of their files; the reference gives what the file system says
-    raw        errors of the file system that the reference lets out (a file where a folder must be): refused
-    order      of LangGraph's items without a query: newest first, as its Postgres store gives them
-    created    of a LangGraph item that is put again: stays; the reference forgets it
-    numbers    of LangGraph's $gt, $gte, $lt, $lte: what is no number does not match; the reference raises
-    operators  that LangGraph does not know are refused; the reference notices them where it compares
-    empty      LangGraph namespaces without an item are not listed; the reference keeps them
-    batch      of LangGraph operations: each in turn; the reference reads before it writes
-    finite     JSON has no NaN and no infinity: a session refuses them; the reference keeps them
+``references.MEANT`` names the differences that are meant; they are evened out here.
 """
 
 from __future__ import annotations
@@ -24,42 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.integrations.references import ODD, STEPS, fresh, seeds, tell
 
-import simonides
 from simonides.errors import SimonidesError
-from simonides.testing.clock import FrozenClock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from simonides.bank import Bank
 
-SEQUENCES, STEPS = 100, 12
-"""In the default run, per integration; the soak runs twenty-four times as many."""
-
-IN_ONE_BANK = 25
+__all__ = ["fresh", "seeds"]  # fixtures
 
 pytestmark = [pytest.mark.fault("N67"), pytest.mark.fault("N68")]
-
-
-@pytest.fixture(params=[1, pytest.param(24, marks=pytest.mark.soak)], ids=["some", "many"])
-def seeds(request: pytest.FixtureRequest) -> range:
-    return range(SEQUENCES * int(request.param))
-
-
-@pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[Callable[[int], Bank]]:
-    """A bank without records for each sequence."""
-    with simonides.open(tmp_path / "store", clock=FrozenClock(), embedder=None) as store:
-
-        def bank(number: int) -> Bank:
-            """Empty; to make one takes longer than a sequence."""
-            found = store.bank(f"b{number // IN_ONE_BANK}")
-            for space in ("anthropic", "langgraph", "openai-agents"):
-                found.forget_records(space)
-            return found
-
-        yield bank
 
 
 # -- Anthropic's memory tool
@@ -151,6 +116,7 @@ def test_the_memory_tool_answers_as_the_sdks_own(fresh: Callable[[int], Bank], s
                 else:
                     assert (mine, got) == (sort, expected), (seed, done)
     assert len(seen) >= 12
+    tell("memory tool", len(seeds), seen)
 
 
 # -- LangGraph
@@ -194,7 +160,7 @@ def operation_of(draw: random.Random) -> Callable[[Any], Any]:
         return lambda store: store.delete(namespace, key)
     if sort == "search":
         prefix, asked = namespace_of(draw, 0), filter_of(draw)
-        query = draw.choice((None, None, "figs", "rank 2.5"))
+        query = draw.choice((None, None, "figs", "rank 2.5", *ODD))
         size = draw.choice((0, 1, 2, 100))
 
         def search(store: Any) -> Any:
@@ -264,6 +230,7 @@ def test_a_store_answers_as_langgraphs_own(
             assert outcome_of(mine, operation) == expected, (seed, step)
             seen[expected[0]] += 1
     assert min(seen["done"], seen["refused"]) > 10
+    tell("LangGraph", len(seeds), seen)
 
 
 def test_a_batch_and_bad_names_are_as_in_langgraphs_own(fresh: Callable[[int], Bank]) -> None:
@@ -341,7 +308,7 @@ def test_a_session_answers_as_the_sdks_own(fresh: Callable[[int], Bank], seeds: 
     agents = pytest.importorskip("agents")
     made = pytest.importorskip("simonides.integrations.openai_agents")
 
-    async def compare(seed: int) -> int:
+    async def compare(seed: int) -> None:
         draw = random.Random(seed)
         bank, settings = fresh(seed), draw.choice((None, None, {"limit": 2}))
         pairs = []
@@ -358,9 +325,10 @@ def test_a_session_answers_as_the_sdks_own(fresh: Callable[[int], Bank], seeds: 
             for mine, reference in pairs:
                 assert await mine.get_items() == await reference.get_items(), seed
                 reference.close()
-        return STEPS
 
-    assert sum(asyncio.run(compare(seed)) for seed in seeds) == len(seeds) * STEPS
+    for seed in seeds:
+        asyncio.run(compare(seed))
+    tell("OpenAI session", len(seeds), Counter({"done": len(seeds) * STEPS}))
 
 
 def test_a_session_refuses_what_is_no_json(fresh: Callable[[int], Bank]) -> None:

@@ -102,5 +102,5 @@ def test_files_of_the_memory_tool(bank: Bank) -> None:
     path = "/memories/friends/odalys.md"
     tool.call({"command": "str_replace", "path": path, "old_str": "Norrhav", "new_str": "Tarn"})
     assert "\tlives in Tarn\n" in tool.call({"command": "view", "path": path})
-    [memory] = bank.memories()
+    [memory] = bank.list_memories()
     assert memory.source == path

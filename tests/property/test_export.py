@@ -10,9 +10,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.embedded_rows import connection_of
 
 import simonides
-from simonides.backends.embedded import restoring
+from simonides.backends.embedded import importing
 from simonides.errors import SimonidesError
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
@@ -127,7 +128,7 @@ def test_an_export_is_a_fix_point(steps: list[tuple[str, Any]], size: int, stop:
     with (
         tempfile.TemporaryDirectory() as folder,
         simonides.open(Path(folder, "store"), embedder=STUB, clock=clock) as store,
-        patch.object(restoring, "LARGEST_BATCH", size),
+        patch.object(importing, "LARGEST_BATCH", size),
     ):
         bank, copy = store.bank("first"), store.bank("copy")
         take(bank, clock, steps)
@@ -191,5 +192,5 @@ def test_an_import_adds_what_is_missing_and_changes_nothing_that_is_there(
 
 def all_memories(bank: Bank) -> list[Any]:
     with bank._rows.reading() as reading:
-        rows = reading.connection.execute("SELECT ordinal FROM memories ORDER BY ordinal").fetchall()
+        rows = connection_of(reading).execute("SELECT ordinal FROM memories ORDER BY ordinal").fetchall()
         return reading.memories([int(str(ordinal)) for (ordinal,) in rows])

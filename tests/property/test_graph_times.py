@@ -90,7 +90,7 @@ class Step:
             bank.invalidate(ids[self.ends % len(ids)])
             return
         if self.edits is not None and ids:
-            bank.update(ids[self.edits % len(ids)], text=f"{self.text} n{place}")
+            bank.update_memory(ids[self.edits % len(ids)], text=f"{self.text} n{place}")
             return
         item: dict[str, Any] = {"text": f"{self.text} n{place}", "acl": [self.reader] if self.reader else []}
         if self.statement:

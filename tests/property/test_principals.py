@@ -137,7 +137,7 @@ def do(bank: Bank, who: str, verb: str, value: Any, ids: list[str]) -> Any:
 
 def read(bank: Bank) -> dict[str, Any]:
     """Everything that a principal can read, but for the numbers of names, which count those of all."""
-    memories = [memory.to_dict() for memory in bank.memories(limit=500)]
+    memories = [memory.to_dict() for memory in bank.list_memories(limit=500)]
     return {
         "memories": memories,
         "histories": [[v.to_dict() for v in bank.history(memory["id"])] for memory in memories],
@@ -222,7 +222,7 @@ def test_ids_of_observations_do_not_count_what_others_keep_to_themselves(
                 clock.advance(seconds=10)
             bank.maintain()
             mine = store.bank("diary", principal=ME)
-            found.append([each.id for each in mine.memories(kinds=["observation"])])
+            found.append([each.id for each in mine.list_memories(kinds=["observation"])])
     assert len(found[0]) == 1
     assert found[1:] == found[:1] * 3
 
@@ -246,9 +246,9 @@ def _times_under_a_standing_clock(folder: Path, *, private_rows: int) -> list[st
         others()
         [second] = mine.retain("Odalys Brandt works at Malvern.", kind="decision")
         others()
-        answers = [mine.update(first, tags=["a"]).to_dict()]
+        answers = [mine.update_memory(first, tags=["a"]).to_dict()]
         others()
-        answers.append(mine.update(second, text="Odalys Brandt works at Norrhav.").to_dict())
+        answers.append(mine.update_memory(second, text="Odalys Brandt works at Norrhav.").to_dict())
         others()
         mine.put_records("s", [{"path": ["a"], "value": {"b": 1}}])
         others()
@@ -298,14 +298,14 @@ def test_a_time_that_was_handed_out_is_one_to_ask_by(
         [memory] = store.bank("diary").retain("The kettle is on the stove.")
         clock.advance(seconds=10)
         bank = store.bank("diary", principal=principal)
-        bank.update(memory, tags=["a"])
+        bank.update_memory(memory, tags=["a"])
         first, second = bank.history(memory)
         stamps = (first.ingested_at, first.expired_at, second.ingested_at, first.valid_from)
         assert {stamp.microsecond % 1_000 for stamp in stamps if stamp} == micros
         assert first.expired_at == second.ingested_at
         for version in (first, second):
             as_of, known_at = version.valid_from, version.ingested_at
-            listed = bank.memories(as_of=as_of, known_at=known_at)
+            listed = bank.list_memories(as_of=as_of, known_at=known_at)
             found = bank.recall("kettle", as_of=as_of, known_at=known_at)
             assert [each.version for each in listed] == [version.version]
             assert [hit.memory.version for hit in found] == [version.version]

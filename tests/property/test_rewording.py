@@ -126,7 +126,7 @@ def answers(bank: Bank, at: datetime | None = None) -> dict[str, Any]:
 
 
 def everything(bank: Bank) -> list[Any]:
-    return sorted((said(memory) for memory in bank.memories(limit=100)), key=lambda told: told["text"])
+    return sorted((said(memory) for memory in bank.list_memories(limit=100)), key=lambda told: told["text"])
 
 
 def names(bank: Bank) -> list[Any]:
@@ -152,7 +152,7 @@ def test_an_edited_bank_answers_as_one_that_was_told_the_new_words(told: list[To
         clock.advance(days=1)
         for memory, one_told in zip(ids, told, strict=True):
             if one_told.text != one_told.in_the_end:
-                assert bank.update(memory, text=one_told.in_the_end).version > 1
+                assert bank.update_memory(memory, text=one_told.in_the_end).version > 1
         # Ages are whole days, and the edits were recorded a few microseconds after each other.
         clock.advance(seconds=3600)
         then.now = clock.now

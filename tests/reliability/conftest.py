@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -110,7 +111,7 @@ def stored() -> Stored:
 
     def read(bank: Bank) -> dict[str, str]:
         with bank._rows.reading() as reading:
-            return dict(reading.connection.execute("SELECT id, text FROM memories"))
+            return dict(connection_of(reading).execute("SELECT id, text FROM memories"))
 
     return read
 
@@ -121,9 +122,13 @@ def assert_channels_agree() -> AssertChannelsAgree:
 
     def check(bank: Bank) -> None:
         with bank._rows.reading() as reading:
-            ((rows, with_terms, with_vector),) = reading.connection.execute(
-                "SELECT count(*), sum(terms <> CAST('{}' AS BLOB)), (SELECT count(*) FROM vectors) FROM memories"
-            ).fetchall()
+            ((rows, with_terms, with_vector),) = (
+                connection_of(reading)
+                .execute(
+                    "SELECT count(*), sum(terms <> CAST('{}' AS BLOB)), (SELECT count(*) FROM vectors) FROM memories"
+                )
+                .fetchall()
+            )
             blocks = reading.snapshot.blocks
             lengths = [sum(field.lengths for field in block.postings.values()) for block in blocks]
             lexical = sum(int(np.count_nonzero(part)) for part in lengths)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
+from tests.embedded_rows import connection_of, embedded
 from tests.reliability.disk import Disk, FaultyFiles, faulty_system
 
 import simonides
@@ -130,7 +131,7 @@ def _run(folder: Path, disk: Disk, run: Run) -> None:
             lambda: bank.append(store.bank())
         ):
             return
-        bank[0]._rows._files = FaultyFiles(disk)
+        embedded(bank[0]._rows).cache.files = FaultyFiles(disk)
         for number in range(3):
             clock.advance(seconds=1)
             _retain(bank[0], run, tuple(f"Keeper {number} read gauge {number}{i}." for i in range(2)))
@@ -181,7 +182,7 @@ def _judge(folder: Path, run: Run) -> None:
         with simonides.open(folder, embedder=StubEmbedder(dimension=8), environ={}) as store:
             bank = store.bank()
             with bank._rows.reading() as reading:
-                stored = dict(reading.connection.execute("SELECT id, text FROM memories GROUP BY id"))
+                stored = dict(connection_of(reading).execute("SELECT id, text FROM memories GROUP BY id"))
             report = bank.verify()
             bank.retain("Stored when all was well again.")
     except Exception as error:  # noqa: BLE001

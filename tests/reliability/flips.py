@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import apsw
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import SimonidesError
@@ -86,11 +87,11 @@ def _fill(bank: simonides.Bank, ids: list[str]) -> None:
     bank.used(ids[40:43])
     bank.pin(ids[44])
     with bank._rows.writing(0) as transaction:
-        transaction.queue("enrich", 3)
-        transaction.enriched(4, 1, "some model")
-        mention = transaction.connection.execute("SELECT entity FROM mentions LIMIT 1").get
-        transaction.add_alias(int(mention), "The keeper", "the keeper")
-        transaction.merge_entities(int(mention), int(mention) + 1)
+        transaction.queue.add("enrich", 3)
+        transaction.models.set_enriched(4, 1, "some model")
+        mention = connection_of(transaction).execute("SELECT entity FROM mentions LIMIT 1").get
+        transaction.entities.add_alias(int(mention), "The keeper", "the keeper")
+        transaction.entities.merge(int(mention), int(mention) + 1)
 
 
 def _open(folder: Path) -> simonides.Store:

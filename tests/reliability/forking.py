@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -51,7 +51,7 @@ def main() -> None:
     with simonides.open(folder, embedder=None) as again:
         report = again.bank().verify()
         with again.bank()._rows.reading() as reading:
-            texts = [text for (text,) in reading.connection.execute("SELECT text FROM memories")]
+            texts = [text for (text,) in cast("Any", reading).connection.execute("SELECT text FROM memories")]
     sys.stdout.write(json.dumps({"calls": calls, "texts": sorted(texts), "ok": report.ok}) + "\n")
 
 
@@ -60,7 +60,7 @@ def _used(store: Store, bank: Bank, memory: str) -> dict[str, str]:
         calls: dict[str, Callable[[], Any]] = {
             "retain": lambda: bank.retain("retained in the child"),
             "recall": lambda: bank.recall("fork"),
-            "get": lambda: bank.get(memory),
+            "get": lambda: bank.get_memory(memory),
             "forget": lambda: bank.forget(memory),
             "stats": bank.stats,
             "verify": bank.verify,
@@ -72,7 +72,7 @@ def _used(store: Store, bank: Bank, memory: str) -> dict[str, str]:
     with _forked(child) as (hear, _):
         ended: dict[str, str] = json.loads(hear())
     bank.retain("retained by the parent afterwards")
-    assert bank.get(memory).text
+    assert bank.get_memory(memory).text
     return ended
 
 
@@ -128,7 +128,7 @@ def _writing(store: Store, bank: Bank, memory: str) -> dict[str, str]:
         writer.join()
     assert bank.stats()["current"] == written + 1
     for _ in range(written):
-        bank.forget([each.id for each in bank.memories(limit=1_000) if each.id != memory])
+        bank.forget([each.id for each in bank.list_memories(limit=1_000) if each.id != memory])
         if bank.stats()["current"] == 1:
             break
     return dict.fromkeys(sorted(endings), "")
@@ -137,15 +137,15 @@ def _writing(store: Store, bank: Bank, memory: str) -> dict[str, str]:
 def _refused(store: Store, bank: Bank, memory: str) -> dict[str, str]:
     calls: dict[str, Callable[[], Any]] = {
         "retain": lambda: bank.retain("retained in the child"),
-        "get": lambda: bank.get(memory),
+        "get": lambda: bank.get_memory(memory),
         "bank": store.bank,
-        "banks": store.banks,
+        "banks": store.list_banks,
     }
     ended = {name: _outcome(call) for name, call in calls.items()}
     # Whether it can be opened here depends on what the other thread did; an error is of the tree.
     try:
         with simonides.open(store.folder, embedder=None) as again:
-            again.bank().get(memory)
+            again.bank().get_memory(memory)
         ended["open"] = "opened"
     except ForkedError:
         ended["open"] = "refused"
@@ -154,11 +154,11 @@ def _refused(store: Store, bank: Bank, memory: str) -> dict[str, str]:
 
 def _jobs(store: Store, bank: Bank, memory: str) -> dict[str, str]:
     job = bank.recall("fork", tier="async").job
-    bank.job(job, wait_seconds=30)
+    bank.get_job(job, wait_seconds=30)
     calls: dict[str, Callable[[], Any]] = {
         "recall": lambda: bank.recall("fork in the child", tier="async"),
-        "job": lambda: bank.job(job, wait_seconds=30),
-        "another": lambda: bank.job("job-of-nobody", wait_seconds=30),
+        "job": lambda: bank.get_job(job, wait_seconds=30),
+        "another": lambda: bank.get_job("job-of-nobody", wait_seconds=30),
         "embedder": lambda: store.embedder,
     }
 
@@ -173,11 +173,11 @@ def _jobs(store: Store, bank: Bank, memory: str) -> dict[str, str]:
 
 def _asynchronous(store: Store, bank: Bank, memory: str) -> dict[str, str]:
     mine = AsyncBank(bank)
-    asyncio.run(mine.get(memory))
+    asyncio.run(mine.get_memory(memory))
 
     async def use() -> dict[str, str]:
         ended = {}
-        for name, call in {"get": lambda: mine.get(memory), "stats": mine.stats}.items():
+        for name, call in {"get": lambda: mine.get_memory(memory), "stats": mine.stats}.items():
             try:
                 await asyncio.wait_for(call(), 20)
                 ended[name] = "went through"
@@ -188,7 +188,7 @@ def _asynchronous(store: Store, bank: Bank, memory: str) -> dict[str, str]:
 
     with _forked(lambda say, hear: say(json.dumps(asyncio.run(use())))) as (hear, _):
         ended: dict[str, str] = json.loads(hear())
-    asyncio.run(mine.get(memory))
+    asyncio.run(mine.get_memory(memory))
     asyncio.run(mine.close())
     return ended
 
@@ -212,10 +212,10 @@ def _remote(store: Store, bank: Bank, memory: str) -> dict[str, str]:
     thread.start()
     remote = simonides.connect(f"http://127.0.0.1:{listening.getsockname()[1]}", token="smn_any")
     there = remote.bank()
-    remote.banks()
+    remote.list_banks()
     calls: dict[str, Callable[[], Any]] = {
-        "banks": remote.banks,
-        "get": lambda: there.get(memory),
+        "banks": remote.list_banks,
+        "get": lambda: there.get_memory(memory),
         "reflect": lambda: there.reflect("fork", on_text=print),
         "export": lambda: there.export(io.BytesIO()),
     }
@@ -226,7 +226,7 @@ def _remote(store: Store, bank: Bank, memory: str) -> dict[str, str]:
 
     with _forked(child) as (hear, _):
         ended: dict[str, str] = json.loads(hear())
-    remote.banks()
+    remote.list_banks()
     remote.close()
     thread.join()
     listening.close()

@@ -18,7 +18,7 @@ import shutil
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import simonides
 from simonides.backends.embedded import merge
@@ -150,7 +150,7 @@ def _check(bank: Bank, promised: dict[str, str]) -> None:
     hits = {hit.id: hit for hit in bank.recall(text)}
     assert set(hits[memory].ranks) == {"dense", "lexical"}
     with bank._rows.reading() as reading:
-        assert dict(reading.connection.execute("SELECT id, text FROM memories")) == promised
+        assert dict(cast("Any", reading).connection.execute("SELECT id, text FROM memories")) == promised
     # The arrays may be waiting for room, in memory; that is said, and is no damage.
     problems = [
         line for line in bank.verify().problems if not line.startswith("the index could not be written")

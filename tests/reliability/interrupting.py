@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.backends.embedded.left_over import left_overs
@@ -158,7 +159,7 @@ def answers(store: Store, query: str, principal: str) -> dict[str, Any]:
     """What everyone holds, and what one of them is answered."""
     banks = {each or "owner": store.bank(principal=each) for each in PRINCIPALS}
     found: dict[str, Any] = {
-        name: [(memory.id, memory.text, list(memory.acl)) for memory in bank.memories(limit=10_000)]
+        name: [(memory.id, memory.text, list(memory.acl)) for memory in bank.list_memories(limit=10_000)]
         for name, bank in banks.items()
     }
     hits = store.bank(principal=principal).recall(query)
@@ -187,11 +188,14 @@ class Load:
             "load": (3, self._load),
             "recall": (16, self._recall),
             "used": (4, self._used),
-            "list": (3, lambda: self._bank().memories(limit=20)),
+            "list": (3, lambda: self._bank().list_memories(limit=20)),
             "brief": (2, lambda: self._bank().brief("mend the pump")),
             "forget": (8, lambda: self._bank().forget(self._some(2))),
             "purge": (2, lambda: self._owner.forget_where(self._some(1), purge=True)),
-            "update": (7, lambda: self._bank().update(self._some(1)[0], salience=self.random.random())),
+            "update": (
+                7,
+                lambda: self._bank().update_memory(self._some(1)[0], salience=self.random.random()),
+            ),
             "edit": (5, self._edit),
             "invalidate": (6, lambda: self._bank().invalidate(self._some(1)[0])),
             "quarantine": (2, lambda: self._owner.quarantine(self._some(1))),
@@ -235,8 +239,8 @@ class Load:
         assert not [*left_overs(folder), *self.folder.glob(".*.partial*")]
         rows = self._rows
         assert not rows._connections.get().in_transaction
-        assert not rows._lock.locked()
-        assert not rows._merging.locked()
+        assert not rows.cache._lock.locked()
+        assert not rows.cache._merging.locked()
         assert not store._lock.locked()
         query, principal = self.random.choice(QUERIES), self.random.choice(("ann", "bob"))
         here = answers(store, query, principal)
@@ -261,7 +265,7 @@ class Load:
         """A write and a read, which both succeed."""
         self.clock.advance(seconds=60)
         (memory,) = self._owner.retain([self._item()])
-        assert memory in [each.id for each in self._owner.memories(limit=10_000)]
+        assert memory in [each.id for each in self._owner.list_memories(limit=10_000)]
 
     def close(self) -> None:
         """End the load."""
@@ -305,7 +309,7 @@ class Load:
 
     @property
     def _rows(self) -> EmbeddedBank:
-        return self._owner._rows
+        return embedded(self._owner._rows)
 
     def _bank(self) -> Bank:
         return self._opened.bank(principal=self.random.choice(PRINCIPALS))
@@ -313,7 +317,7 @@ class Load:
     def _some(self, most: int) -> list[str]:
         if not self._held:
             self._retain()
-            self._held = [memory.id for memory in self._owner.memories(limit=1)]
+            self._held = [memory.id for memory in self._owner.list_memories(limit=1)]
         return self.random.sample(self._held, min(most, len(self._held)))
 
     def _item(self) -> dict[str, Any]:
@@ -346,10 +350,10 @@ class Load:
         self._owner.load(items, vectors)
 
     def _edit(self) -> None:
-        memory = self._owner.get(self._some(1)[0])
+        memory = self._owner.get_memory(self._some(1)[0])
         text = self._item()["text"].partition(", says only")[0]
         said = f"{text}, says only {memory.acl[0]}" if memory.acl else text
-        self._bank().update(memory.id, text=said)
+        self._bank().update_memory(memory.id, text=said)
 
     def _recall(self) -> None:
         self._bank().recall(self.random.choice(QUERIES), count_returned=self.random.random() < 0.3)
@@ -465,7 +469,7 @@ def trials(
             elif not real:
                 # About what it takes without tracing.
                 seconds[name] = max(1e-4, interrupter.count * 2e-6)
-                load._held = [memory.id for memory in load._owner.memories(limit=10_000)]
+                load._held = [memory.id for memory in load._owner.list_memories(limit=10_000)]
         load.close()
         shutil.rmtree(place)
 

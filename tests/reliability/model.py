@@ -217,7 +217,7 @@ class Machine(RuleBasedStateMachine):
         assert self.bank().forget(memory) == (memory in self.known)
         self.known.pop(memory, None)
         with pytest.raises(NotFoundError):
-            self.bank().get(memory)
+            self.bank().get_memory(memory)
 
     @rule(memory=memories, reader=st.sampled_from(("ada", "bo")))
     def forget_as_a_reader(self, memory: str, reader: str) -> None:

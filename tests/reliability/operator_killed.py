@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tests.embedded_rows import embedded
 from tests.reliability.disk import Disk, FaultyFiles, faulty_system
 from tests.reliability.upkeep import OPERATIONS, open_scene
 
@@ -35,7 +36,7 @@ def main() -> None:
         bank = store.bank()
         bank.stats()
         disk.calls, disk.fail_at = 0, at
-        bank._rows._files = FaultyFiles(disk)
+        embedded(bank._rows).cache.files = FaultyFiles(disk)
         OPERATIONS[operation](bank, place)
         sys.stdout.write("done\n")
         sys.stdout.flush()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import apsw
+from tests.embedded_rows import connection_of, embedded
 from tests.reliability.disk import Disk, FaultyFiles, faulty_system
 
 import simonides
@@ -97,7 +98,7 @@ def cut_power(
     ) as store:
         store.bank().retain("The first memory of the bank.")
         with store.bank()._rows.reading() as reading:
-            first = dict(reading.connection.execute("SELECT id, text FROM memories"))
+            first = dict(connection_of(reading).execute("SELECT id, text FROM memories"))
     # Every load publishes what it stores.
     with faulty_system() as system, patch("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", 1):
         while cuts.trials < trials:
@@ -146,7 +147,7 @@ def _opened(folder: Path, disk: Disk, promises: Promises, cuts: Cuts, synchronou
         folder, embedder=StubEmbedder(dimension=8), clock=promises.clock, environ={}, create=False
     ) as store:
         bank = store.bank()
-        bank._rows._files = FaultyFiles(disk)
+        embedded(bank._rows).cache.files = FaultyFiles(disk)
         if synchronous:
             for connection in apsw.connections():
                 connection.pragma("synchronous", synchronous)
@@ -156,7 +157,7 @@ def _opened(folder: Path, disk: Disk, promises: Promises, cuts: Cuts, synchronou
 
 def _check(bank: Bank, disk: Disk, promises: Promises, cuts: Cuts) -> None:
     with bank._rows.reading() as reading:
-        stored = dict(reading.connection.execute("SELECT id, text FROM memories"))
+        stored = dict(connection_of(reading).execute("SELECT id, text FROM memories"))
     promises.judge(stored, cuts)
     report = bank.verify()
     if not report.ok and not disk.dead:

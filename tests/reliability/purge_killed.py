@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -49,18 +49,18 @@ class Sink(io.BytesIO):
 
 
 def merge(bank: Bank) -> None:
-    bank._rows._files = Dying()
+    cast("Any", bank._rows)._files = Dying()
     bank._rows.merge_if_due(force=True)
 
 
 def load(bank: Bank) -> None:
-    bank._rows._files = Dying()
+    cast("Any", bank._rows)._files = Dying()
     texts = [f"Loaded text number {n} about bread." for n in range(300)]
     bank.load(texts, StubEmbedder().encode(texts))
 
 
 def reembed(bank: Bank) -> None:
-    bank._rows._files = Dying()
+    cast("Any", bank._rows)._files = Dying()
     bank.reembed(StubEmbedder(16, name="other"))
 
 

@@ -79,7 +79,7 @@ def _look(bank: Bank, acks: list[Acks], chance: random.Random) -> None:
             found = [hit.id for hit in bank.recall(text)]
             assert memory in found, f"recall({text!r}) lacks {memory}: {found}"
             for known, words in (one.promised[-1], chance.choice(one.promised)):
-                assert bank.get(known).text == words
+                assert bank.get_memory(known).text == words
 
 
 def _open(asked: argparse.Namespace) -> Store:

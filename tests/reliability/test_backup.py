@@ -136,7 +136,7 @@ def test_a_damaged_or_missing_backup_changes_nothing(bank: Bank, tmp_path: Path)
         bank.restore(path)
     with pytest.raises(InputError, match="no file"):
         bank.restore(tmp_path / "nothing.db")
-    assert bank.get(memory).text.startswith("The lamp")
+    assert bank.get_memory(memory).text.startswith("The lamp")
     assert bank.verify().ok
     assert not list(bank._rows.folder.glob(".restoring-*"))
 
@@ -210,7 +210,7 @@ def test_what_is_no_backup_of_a_bank_is_refused_by_its_name(
         bank.restore(path)
     assert ".restoring-" not in str(refused.value)
     assert path.read_bytes() == before
-    assert bank.get(memory).text.startswith("The lamp")
+    assert bank.get_memory(memory).text.startswith("The lamp")
     assert bank.verify().ok
     assert not bank.audit_verify().problems
 

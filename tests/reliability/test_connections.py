@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 
@@ -26,7 +27,7 @@ def test_every_threads_connection_is_durable_and_erases(tmp_path: Path) -> None:
         def use(number: int) -> None:
             bank.retain(f"memory of thread {number}")
             bank.recall("memory")
-            connection = bank._rows._connections.get()
+            connection = embedded(bank._rows)._connections.get()
             # All at once, so that four threads mean four connections.
             together.wait()
             names = ("synchronous", "journal_mode", "secure_delete", "foreign_keys", "trusted_schema")

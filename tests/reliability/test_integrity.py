@@ -77,7 +77,7 @@ def test_a_damaged_row_is_never_handed_out(merged: Bank) -> None:
     with pytest.raises(DamagedError, match=victim):
         merged.recall("Memory number 17")
     with pytest.raises(DamagedError, match=victim):
-        merged.get(victim)
+        merged.get_memory(victim)
     assert victim in merged.verify().problems[0]
     assert not merged.repair().ok
     merged.forget(victim)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.testing.embedder import StubEmbedder
@@ -232,16 +233,20 @@ def _unpublished(bank: Bank) -> list[str]:
     """Folders of generations that no one published: their writer was killed between the two."""
     rows = bank._rows
     published = bank.stats()["generation"]
-    return [name for name in rows._files.names(rows._index) if int(name) > published]
+    return [
+        name
+        for name in embedded(rows).cache.files.names(embedded(rows).cache.folder)
+        if int(name) > published
+    ]
 
 
 def _assert_leftovers_go(bank: Bank) -> None:
-    rows = bank._rows
+    rows = embedded(bank._rows)
     assert rows.merge_if_due(force=True)
     with rows.reading():
         pass
-    assert rows._position is not None
-    generation = rows._position.generation
+    assert rows.cache.position is not None
+    generation = rows.cache.position.generation
     assert generation is not None
     used = {generation.number} | {file.generation for file in generation.files}
-    assert {int(name) for name in rows._files.names(rows._index)} == used
+    assert {int(name) for name in rows.cache.files.names(rows.cache.folder)} == used

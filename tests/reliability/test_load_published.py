@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.backends.embedded import bank as embedded_bank
+from simonides.backends.embedded import index_cache
 from simonides.backends.embedded.reading import read_index_rows
 from simonides.errors import DamagedError, UnavailableError
 from simonides.index.block import block_arrays
@@ -69,11 +71,13 @@ def indexed_by_reader(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def current(bank: Bank) -> Generation:
-    return read_generation(FileLayer(), bank._rows._index, bank.stats()["generation"], check=True)
+    return read_generation(
+        FileLayer(), embedded(bank._rows).cache.folder, bank.stats()["generation"], check=True
+    )
 
 
 def folders(bank: Bank) -> list[str]:
-    return FileLayer().names(bank._rows._index)
+    return FileLayer().names(embedded(bank._rows).cache.folder)
 
 
 @pytest.mark.parametrize("published", [True, False], ids=["published", "control: not published"])
@@ -125,7 +129,7 @@ def test_a_reader_keeps_the_answer_of_its_own_moment(stores: tuple[Bank, Bank]) 
     with reading._rows.reading() as held:
         before = [(name, array.copy()) for name, array in block_arrays(held.snapshot.blocks[0]).items()]
         load(loading, BATCH, BATCH)
-        old = loading._rows._index / str(held.meta.generation)
+        old = embedded(loading._rows).cache.folder / str(held.meta.generation)
         assert FileLayer().names(old) == ["graph.arr"], "the load has deleted what it replaced"
         assert (held.snapshot.rows, len(held.memories([0, BATCH - 1]))) == (BATCH, 2)
         with pytest.raises(DamagedError, match=f"row {BATCH} "):
@@ -201,7 +205,7 @@ def test_a_commit_that_fails_leaves_neither_rows_nor_files(stores: tuple[Bank, B
     loading, reading = stores
     load(loading, 0, BATCH)
     before = folders(loading)
-    connection = loading._rows._connections.get()
+    connection = embedded(loading._rows)._connections.get()
     connection.set_commit_hook(lambda: True)
     with pytest.raises(apsw.ConstraintError):
         load(loading, BATCH, BATCH)
@@ -218,7 +222,7 @@ def test_a_commit_that_came_through_keeps_its_generation(stores: tuple[Bank, Ban
     loading, _ = stores
     load(loading, 0, BATCH)
     number = loading.stats()["generation"]
-    loading._rows._take_back(number)
+    embedded(loading._rows).cache.take_back(number)
     assert folders(loading) == [str(number)]
 
 
@@ -234,13 +238,13 @@ def test_an_index_that_cannot_be_written_loses_no_row(
 ) -> None:
     loading, reading = stores
     load(loading, 0, BATCH)
-    usual, loading._rows._files = loading._rows._files, Full()
+    usual, embedded(loading._rows).cache.files = embedded(loading._rows).cache.files, Full()
     load(loading, BATCH, 2 * BATCH, batch=2 * BATCH)
     assert "No space left on device" in loading.stats()["problems"][0]
     assert len(folders(loading)) == 1, "nothing of it is left"
     assert loading.stats()["memories"] == reading.stats()["memories"] == 3 * BATCH
     assert_channels_agree(reading)
-    loading._rows._files = usual
+    embedded(loading._rows).cache.files = usual
     load(loading, 3 * BATCH, BATCH)
     assert_channels_agree(loading)
     assert (loading.stats()["problems"], loading.stats()["tail_rows"]) == ([], 0)
@@ -255,11 +259,11 @@ def test_a_number_that_a_merge_takes_meanwhile_is_left_to_it(stores: tuple[Bank,
             folder.mkdir(parents=True)
             super().make_folder(folder)
 
-    loading._rows._files = Slower()
+    embedded(loading._rows).cache.files = Slower()
     load(loading, 0, BATCH)
     assert (folders(loading), loading.stats()["problems"]) == (["1"], []), "the folder is theirs"
     assert (loading.stats()["generation"], reading.stats()["memories"]) == (0, BATCH)
-    shutil.rmtree(loading._rows._index)
+    shutil.rmtree(embedded(loading._rows).cache.folder)
 
 
 def test_mentions_and_links_stay_where_they_are(stores: tuple[Bank, Bank]) -> None:
@@ -274,7 +278,9 @@ def test_mentions_and_links_stay_where_they_are(stores: tuple[Bank, Bank]) -> No
         load(loading, first, BATCH)
         generation = current(loading)
         assert (generation.graph_at, generation.rows) == (written, 3 + first + BATCH)
-        assert "graph.arr" not in FileLayer().names(loading._rows._index / str(generation.number))
+        assert "graph.arr" not in FileLayer().names(
+            embedded(loading._rows).cache.folder / str(generation.number)
+        )
         assert [each.name for each in reading.entities()] == [each.name for each in loading.entities()]
         assert reading.verify().ok
     with reading._rows.reading() as held:
@@ -294,13 +300,15 @@ def test_nothing_that_was_erased_gets_into_a_generation_again(
     load(loading, 0, BATCH)
     (secret,) = loading.recall("quetzalcoatl", profile="lexical", limit=1).hits
     with monkeypatch.context() as patched:
-        patched.setattr("simonides.backends.embedded.bank.EmbeddedBank.merge_if_due", lambda *_, **__: False)
+        patched.setattr(
+            "simonides.backends.embedded.index_cache.IndexCache.merge_if_due", lambda *_, **__: False
+        )
         other.forget(secret.memory.id)
         before = loading.stats()["generation"]
         load(loading, BATCH, BATCH)
         assert loading.stats()["generation"] == before, "that is left to the merge"
     load(loading, 2 * BATCH, BATCH)
-    for path in loading._rows._index.rglob("*"):
+    for path in embedded(loading._rows).cache.folder.rglob("*"):
         assert not path.is_file() or b"quetzalcoatl" not in path.read_bytes(), path
     assert loading.verify().ok
 
@@ -308,10 +316,10 @@ def test_nothing_that_was_erased_gets_into_a_generation_again(
 def test_a_purge_waits_for_a_load_to_end(stores: tuple[Bank, Bank]) -> None:
     loading, other = stores
     load(loading, 0, BATCH)
-    other._rows._connections.get().set_busy_timeout(10)
+    embedded(other._rows)._connections.get().set_busy_timeout(10)
     with loading._rows.writing(0), pytest.raises(UnavailableError, match="another process held the bank"):
-        other._rows._purge_index()
-    assert other._rows._purge_index()
+        embedded(other._rows).cache.purge()
+    assert embedded(other._rows).cache.purge()
 
 
 def test_a_restore_keeps_what_a_load_published_meanwhile(
@@ -322,14 +330,14 @@ def test_a_restore_keeps_what_a_load_published_meanwhile(
     restoring.backup(tmp_path / "copy.db")
     load(loading, BATCH, BATCH)
     before = set(folders(loading))
-    put_back = vars(embedded_bank)["put_back"]
+    restore_backup = vars(embedded_bank)["restore_backup"]
 
     def and_then_load(*arguments: Any) -> Any:
-        saved = put_back(*arguments)
+        saved = restore_backup(*arguments)
         load(loading, 2 * BATCH, BATCH)
         return saved
 
-    monkeypatch.setattr(embedded_bank, "put_back", and_then_load)
+    monkeypatch.setattr(embedded_bank, "restore_backup", and_then_load)
     restoring.restore(tmp_path / "copy.db")
     assert current(loading).rows == 2 * BATCH, "its generation is there"
     assert set(folders(loading)).isdisjoint(before), "and none of the bank that was"
@@ -406,7 +414,7 @@ def test_a_disk_that_fails_after_the_commit_fails_no_load(
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(embedded_bank, "read_generation", failing)
+        patch.setattr(index_cache, "read_generation", failing)
         assert len(load(bank, BATCH, BATCH)) == BATCH
     assert other.stats()["memories"] == 2 * BATCH
     load(bank, 2 * BATCH, BATCH)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.index.files import FileLayer
@@ -70,9 +71,10 @@ def test_another_process_merges_meanwhile(
             theirs.retain([f"hazel {i}" for i in range(40)])
             assert theirs._rows.merge_if_due(force=True)
 
-        mine._rows._files = Interrupted(call, merge_theirs)
+        files = Interrupted(call, merge_theirs)
+        embedded(mine._rows).cache.files = files
         assert mine._rows.merge_if_due(force=True) is wins
-        assert mine._rows._files._call == "", "the other never stepped in"
+        assert files._call == "", "the other never stepped in"
         for bank in (mine, theirs):
             assert bank.stats()["problems"] == []
             assert bank.stats()["blocks"] == 1
@@ -82,4 +84,4 @@ def test_another_process_merges_meanwhile(
 
 
 def _folders(bank: Bank) -> list[str]:
-    return FileLayer().names(bank._rows._index)
+    return FileLayer().names(embedded(bank._rows).cache.folder)

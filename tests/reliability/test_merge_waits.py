@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embedded_rows import embedded
 
 import simonides
 from simonides.index.files import FileLayer
@@ -46,7 +47,7 @@ def test_recalls_and_writes_go_on_during_a_merge(tmp_path: Path, same_process: b
         merging.retain([f"walnut {i}" for i in range(30)])
         other = merging if same_process else two.bank()
         assert len(other.recall("walnut", limit=100, precision="wide")) == 30
-        slow = merging._rows._files = Slow()
+        slow = embedded(merging._rows).cache.files = Slow()
         with ThreadPoolExecutor(2) as pool:
             merge = pool.submit(merging._rows.merge_if_due, force=True)
             try:

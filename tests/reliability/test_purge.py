@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of, embedded
 
 import simonides
 from simonides.errors import InputError, NotFoundError
@@ -74,7 +75,7 @@ def test_a_purge_leaves_no_byte_in_a_folder_that_another_block_still_needs(bank:
     others = bank.retain(OTHERS)
     (secret,) = bank.retain(SECRET[0])
     bank.forget(others[:1])
-    index = bank._rows._index
+    index = embedded(bank._rows).cache.folder
     assert {path.name for path in index.rglob("block-*")} == {"block-0.arr", "block-40.arr"}
     assert traces(index) == ["block-40.arr"]
     assert bank.forget_where(secret, purge=True).status == COMPLETE
@@ -109,12 +110,12 @@ def test_forgetting_without_a_purge_leaves_nothing_in_the_rows(bank: Bank) -> No
     ids = fill(bank)
     assert bank.forget_where(ids).status == ERASED
     with bank._rows.reading() as reading:
-        tables = [name for (name,) in reading.connection.execute(
+        tables = [name for (name,) in connection_of(reading).execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'label%'"
             " AND name NOT IN ('idempotency', 'sqlite_sequence', 'episodes')"
         )]  # fmt: skip
         for table in tables:
-            rows = reading.connection.execute(f"SELECT * FROM {table}").fetchall()
+            rows = connection_of(reading).execute(f"SELECT * FROM {table}").fetchall()
             assert CANARY.lower() not in repr(rows).lower(), table
 
 
@@ -125,7 +126,7 @@ def test_a_purge_says_when_a_reader_holds_it_up_and_ends_later(
     ids = fill(bank)
     other = simonides.open(store.folder, embedder=None, environ={})
     with contextlib.closing(other), other.bank(bank.name)._rows.reading() as reading:
-        assert reading.connection.execute("SELECT count(*) FROM memories").get
+        assert connection_of(reading).execute("SELECT count(*) FROM memories").get
         assert bank.forget_where(ids, purge=True).status == PENDING_READERS
     assert bank.purge() == COMPLETE
 
@@ -172,7 +173,7 @@ def test_conditions_choose_by_source_writer_and_time(store: Store, bank: Bank) -
     assert bank.forget_where(old, source="chat").memories == 0
     assert bank.forget_where(writer="tove").memories == 1
     with pytest.raises(NotFoundError):
-        bank.get(tove[0])
+        bank.get_memory(tove[0])
     with pytest.raises(InputError, match="owner"):
         store.bank(bank.name, principal="tove").forget_where(everything=True)
 

@@ -7,6 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embedded_rows import embedded
 from tests.reliability.test_purge import CANARY, OTHERS, SECRET, traces
 
 import simonides
@@ -83,10 +84,10 @@ def test_left_overs_of_any_name_of_ours_go(bank: Bank, name: str, *, merged: boo
 
 def test_a_file_beside_those_of_the_current_generation_goes(bank: Bank) -> None:
     secret = fill(bank, merged=True)
-    for generation in (bank._rows._index).iterdir():
+    for generation in (embedded(bank._rows).cache.folder).iterdir():
         (generation / ".tmp").write_text(CANARY)
     assert bank.forget_where(secret, purge=True).status == COMPLETE
-    (current,) = {path.parent for path in bank._rows._index.rglob("manifest.json")}
+    (current,) = {path.parent for path in embedded(bank._rows).cache.folder.rglob("manifest.json")}
     (current / "folder").mkdir()
     (current / "folder" / "x").write_text(CANARY)
     assert bank.purge() == COMPLETE
@@ -112,8 +113,8 @@ def test_what_others_put_there_and_what_links_lead_to_stays(tmp_path: Path, bank
 def test_an_index_elsewhere_keeps_what_is_not_of_it(tmp_path: Path, bank: Bank) -> None:
     secret = fill(bank, merged=True)
     elsewhere = tmp_path / "elsewhere"
-    bank._rows._index.rename(elsewhere)
-    bank._rows._index.symlink_to(elsewhere)
+    embedded(bank._rows).cache.folder.rename(elsewhere)
+    embedded(bank._rows).cache.folder.symlink_to(elsewhere)
     (elsewhere / "notes.txt").write_text("mine")
     assert bank.forget_where(secret, purge=True).status == COMPLETE
     assert (elsewhere / "notes.txt").read_text() == "mine"
@@ -151,7 +152,7 @@ def test_a_merge_that_read_before_writes_nothing_after(
             return joined(folder)
 
         monkeypatch.setattr(merging, "joined", act)
-        mine._rows._files = Stepping(lambda: made.append("written"))
+        embedded(mine._rows).cache.files = Stepping(lambda: made.append("written"))
         assert not mine._rows.merge_if_due(force=True)
         assert made == [COMPLETE], "it had written before it lost"
         assert traces(tmp_path) == []
@@ -167,7 +168,9 @@ def test_a_purge_beside_a_merge_that_writes_says_so(tmp_path: Path, *, merged: b
     ):
         secret, theirs, mine = fill(one.bank(), merged=merged), one.bank(), two.bank()
         made: list[str] = []
-        mine._rows._files = Stepping(lambda: made.append(theirs.forget_where(secret, purge=True).status))
+        embedded(mine._rows).cache.files = Stepping(
+            lambda: made.append(theirs.forget_where(secret, purge=True).status)
+        )
         mine._rows.merge_if_due(force=True)
         assert made == [PENDING_COPIES]
         assert theirs.purge() == COMPLETE

@@ -101,7 +101,7 @@ def test_a_log_left_by_a_killed_writer_is_read(
     said = ask_read_only()
     _assert_served(said, expected, folder)
     with _opened(copy) as store:
-        assert store.bank().get(written["ids"][0]).text == written["texts"][0]
+        assert store.bank().get_memory(written["ids"][0]).text == written["texts"][0]
 
 
 def _assert_served(said: Any, expected: Any, folder: Path) -> None:

@@ -47,8 +47,8 @@ def test_eight_threads_on_one_store(
             ids = bank.retain(texts)
             bank.forget(ids[0])
             with pytest.raises(NotFoundError):
-                bank.get(ids[0])
-            assert bank.get(ids[-1]).text == texts[-1]
+                bank.get_memory(ids[0])
+            assert bank.get_memory(ids[-1]).text == texts[-1]
             hits = [hit.id for hit in bank.recall(texts[-1])]
             assert ids[-1] in hits
             assert ids[0] not in hits
@@ -100,4 +100,4 @@ def test_a_store_may_be_closed_while_a_thread_uses_it(tmp_path: Path) -> None:
     assert [type(error) for error in ended] == [StoreError] * 20
     assert all("open" in str(error) for error in ended)
     with simonides.open(tmp_path, embedder=None) as again:
-        assert {memory: again.bank().get(memory).text for memory in promised} == promised
+        assert {memory: again.bank().get_memory(memory).text for memory in promised} == promised

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.embedded_rows import embedded
 from tests.reliability.interrupting import Interrupter
 
 import simonides
@@ -30,14 +31,14 @@ pytestmark = pytest.mark.fault("N81")
 def _position(bank: Bank) -> Position:
     with bank._rows.reading():
         pass
-    position = bank._rows._position
+    position = embedded(bank._rows).cache.position
     assert position is not None
     return position
 
 
 def _texts(store: Store, principal: str) -> list[str]:
     bank = store.bank(principal=principal)
-    return sorted({*(hit.text for hit in bank.recall("key")), *(each.text for each in bank.memories())})
+    return sorted({*(hit.text for hit in bank.recall("key")), *(each.text for each in bank.list_memories())})
 
 
 def test_a_failed_allocation_anywhere_in_catching_up_shows_nothing_private(

@@ -10,6 +10,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embedded_rows import embedded
 from tests.reliability.disk import Disk, FaultyFiles, faulty_system
 from tests.reliability.upkeep import OPERATIONS, judge, look_at, open_scene, set_scene
 
@@ -140,7 +141,7 @@ def _try(scene: Path, operation: str, at: int, code: int, *, for_good: bool) -> 
             bank = store.bank()
             bank.stats()
             disk.calls, disk.fail_at, disk.code, disk.for_good = 0, at, code, for_good
-            bank._rows._files = FaultyFiles(disk)
+            embedded(bank._rows).cache.files = FaultyFiles(disk)
             try:
                 answer = OPERATIONS[operation](bank, scene)
                 if operation == "purge":

@@ -7,6 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.testing.embedder import StubEmbedder
@@ -28,7 +29,7 @@ BULK = 600
 
 def sql(bank: Bank, statement: str) -> list[tuple[Any, ...]]:
     with bank._rows.reading() as reading:
-        return reading.connection.execute(statement).fetchall()
+        return connection_of(reading).execute(statement).fetchall()
 
 
 def counts(bank: Bank) -> dict[str, int]:

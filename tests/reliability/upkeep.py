@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.embedded_rows import connection_of
+
 import simonides
-from simonides.backends.embedded import restoring
+from simonides.backends.embedded import importing
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
@@ -50,7 +52,7 @@ class Scene:
 
 def open_scene(place: Path) -> simonides.Store:
     """The store of a scene, a year later."""
-    restoring.LARGEST_BATCH = LINES_PER_BATCH
+    importing.LARGEST_BATCH = LINES_PER_BATCH
     clock = FrozenClock()
     clock.advance(days=400)
     return simonides.open(place / "store", embedder=StubEmbedder(dimension=8), clock=clock, environ={})
@@ -80,9 +82,13 @@ def set_scene(place: Path) -> None:
 def contents(bank: Bank) -> Contents:
     """What the bank holds, without what depends on when it was written."""
     with bank._rows.reading() as reading:
-        rows: list[tuple[Any, ...]] = reading.connection.execute(
-            "SELECT id, version, text, layer, state, expired_at > 9e18, valid_to > 9e18 FROM memories"
-        ).fetchall()
+        rows: list[tuple[Any, ...]] = (
+            connection_of(reading)
+            .execute(
+                "SELECT id, version, text, layer, state, expired_at > 9e18, valid_to > 9e18 FROM memories"
+            )
+            .fetchall()
+        )
     return frozenset(rows)
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tests.embedded_rows import embedded
 from tests.reliability.dying import die_at_statement
 
 import simonides
@@ -47,7 +48,7 @@ def main() -> None:
     with simonides.open(asked.store, embedder=StubEmbedder() if asked.vectors else None) as store:
         bank = store.bank()
         if asked.die_at:
-            bank._rows._files = _deadly(asked.die_at)
+            embedded(bank._rows).cache.files = _deadly(asked.die_at)
         problems: set[str] = set()
         while batch < asked.retains and time.monotonic() < end:
             size = chance.randint(1, asked.largest)

@@ -10,16 +10,20 @@ import asyncio
 import inspect
 import json
 import math
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
+import typer.main
 from mcp import Client
 from tests.surfaces.rest.conftest import app, client_for
 from tests.surfaces.test_operations import _METHODS
+from tests.surfaces.test_same_operations import COMMANDS, NO_COMMAND, OPTIONS
 
 from simonides.errors import InputError, SimonidesError, StoreError
+from simonides.surfaces.cli.main import app as typer_app
 from simonides.surfaces.mcp.server import Settings, make_server
 from simonides.surfaces.mcp.tools import TOOLS
 from simonides.surfaces.operations.table import OPERATIONS, Scope, Stream
@@ -30,9 +34,12 @@ from simonides.surfaces.serving.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import httpx
+    from tests.surfaces.conftest import Cli
     from tests.surfaces.rest.conftest import ClientFor
+    from typer.testing import Result
 
     from simonides.bank import Bank
     from simonides.options import Option
@@ -173,7 +180,7 @@ def test_what_shows_nothing_is_empty(store: Store, unseen: str) -> None:
         except InputError:
             continue
         pytest.fail(f"trial {number} was taken")
-    assert bank.memories() == []
+    assert bank.list_memories() == []
 
 
 def _refuse() -> object:
@@ -277,6 +284,91 @@ def _told(response: httpx.Response, name: str, wanted: int | None = None) -> str
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
+
+
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\U000e0001-\U000e007f]"
+)
+"""What moves a terminal's cursor, sets its title, or reorders or hides what stands in its lines."""
+WRITTEN: dict[str, str] = {
+    name: value
+    for name, value in CASES.items()
+    # No argument of a command holds a NUL, or half a character that is not an odd byte.
+    if isinstance(value, str) and name in {"text", "empty text", "blank", "unseen", "long text", "device"}
+} | {
+    "huge": str(10**400),
+    "negative": "-1",
+    "not a number": "nan",
+    "infinite": "inf",
+    "odd byte": "a\udc9b31m",
+    "steering": "kettle\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202edcba\u2066\u2028\U000e0041",
+}
+# Parameter of a command → what it is in Python.
+_IN_PYTHON = {"end": "window", "cursor": "after", "path": "target", "name": "bank"}
+_GIVEN = {"query": "kettle", "task": "kettle", "ttl": "30d", "earlier": "2026-01-01", "paths": "notes.jsonl"}
+_COMMANDS = {tuple(COMMANDS.get(name, name.replace("_", "-")).split()) for name in OPERATIONS} - {
+    (name.replace("_", "-"),) for name in NO_COMMAND
+}
+
+
+def _parameters(words: tuple[str, ...]) -> list[Any]:
+    command: Any = typer.main.get_command(typer_app)
+    for word in words:
+        command = command.commands[word]
+    # Those that several commands share are swept in one.
+    shared = {"store", "bank", "zone"} if words != ("recall",) else set()
+    if words in {("reflect",), ("why-not",)}:
+        shared |= {each.name for each in _parameters(("recall",))} - {"query"}
+    return [
+        each for each in command.params if not getattr(each, "is_flag", False) and each.name not in shared
+    ]
+
+
+def _is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
+
+
+@pytest.mark.parametrize("words", sorted(_COMMANDS), ids="-".join)
+def test_command_line(
+    cli: Cli, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 0, 1 or 2; of 2 a line that names the argument or its value; nothing that steers a terminal."""
+    monkeypatch.chdir(tmp_path)
+    cli("retain", "The kettle leaks.")
+    parameters = _parameters(words)
+    arguments = [each for each in parameters if _is_argument(each) and each.required]
+    found: list[str] = []
+
+    def run(given: dict[str, str], options: list[str]) -> Result:
+        # What follows `--` is no option, whatever it begins with.
+        values = [given.get(each.name, _GIVEN.get(each.name, "1" * 32)) for each in arguments]
+        more = [
+            given[each.name]
+            for each in parameters
+            if _is_argument(each) and not each.required and each.name in given
+        ]
+        return cli(*words, *options, "--", *values, *more, stdin="")
+
+    usual = run({}, []).exit_code
+    for each in parameters:
+        ours = [name for name, option in OPTIONS.items() if option == each.name]
+        ours.append(_IN_PYTHON.get(each.name, each.name))
+        # A path that is too long is named by itself.
+        long = {value[:30] for value in WRITTEN.values() if len(value) > 100}
+        names = {*long, each.name, each.name.replace("_", "-"), str(each.metavar), *each.opts, *ours}
+        for case, value in WRITTEN.items():
+            result = (
+                run({each.name: value}, []) if _is_argument(each) else run({}, [f"{each.opts[0]}={value}"])
+            )
+            problem, said = "", result.output
+            if result.exit_code not in {0, 1, 2} or "a fault in simonides" in said:
+                problem = f"{result.exit_code}: {said[:200]}"
+            elif result.exit_code == 2 != usual and not any(name in said for name in names):
+                problem = f"does not name it: {said[:200]}"
+            elif steering := STEERING.search(said):
+                problem = f"prints {steering[0]!r}"
+            _tried("command line", found, " ".join(words), each.name, case, problem)
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "retain",
     "recall",
-    "show",
+    "get-memory",
     "forget",
     "stats",
     "verify",
@@ -64,7 +64,7 @@ def test_every_command_explains_itself(cli: Cli, command: str) -> None:
         assert "--json" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["retain", "recall", "show", "forget", "stats", "verify"])
+@pytest.mark.parametrize("command", ["retain", "recall", "get-memory", "forget", "stats", "verify"])
 def test_every_command_on_a_bank_takes_store_and_bank(cli: Cli, command: str) -> None:
     text = cli(command, "--help").stdout
     assert "--store" in text
@@ -204,7 +204,7 @@ def test_a_reader_that_leaves_early_is_no_error(cli: Cli, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    "command", [["recall", "bread"], ["show", "x"], ["forget", "x", "-y"], ["stats"], ["verify"]]
+    "command", [["recall", "bread"], ["get-memory", "x"], ["forget", "x", "-y"], ["stats"], ["verify"]]
 )
 def test_reading_a_store_that_is_not_there_makes_none(cli: Cli, store_path: Path, command: list[str]) -> None:
     result = cli(*command)
@@ -215,7 +215,7 @@ def test_reading_a_store_that_is_not_there_makes_none(cli: Cli, store_path: Path
 
 
 @pytest.mark.parametrize(
-    "command", [["recall", "bread"], ["show", "x"], ["forget", "x", "-y"], ["stats"], ["verify"]]
+    "command", [["recall", "bread"], ["get-memory", "x"], ["forget", "x", "-y"], ["stats"], ["verify"]]
 )
 def test_reading_a_bank_that_is_not_there_makes_none(cli: Cli, store_path: Path, command: list[str]) -> None:
     cli("retain", "Mira bakes bread on Sundays")

@@ -98,7 +98,7 @@ def test_recall(cli_on_a_bank: Cli, arguments: list[str], field: str) -> None:
 
 @pytest.mark.parametrize("memory_id", ["", "a\0b", "a\ud800b", "../memory.db", "x" * 100_000])
 def test_ids(cli_on_a_bank: Cli, memory_id: str) -> None:
-    for command in (["show", memory_id], ["forget", memory_id, "--yes"]):
+    for command in (["get-memory", memory_id], ["forget", memory_id, "--yes"]):
         result = cli_on_a_bank(*command)
         assert result.exit_code in {1, 2}
         assert result.stderr.count("\n") == 1

@@ -100,7 +100,7 @@ def test_what_the_formats_know_is_kept(cli_json: CliJson, cli: Cli) -> None:
 
     def found(query: str) -> dict[str, Any]:
         (hit,) = cli_json("recall", query, "--limit", "1")["hits"]
-        memory: dict[str, Any] = cli_json("show", hit["id"])
+        memory: dict[str, Any] = cli_json("get-memory", hit["id"])
         return memory
 
     said = found("patch a hull epoxy cloth")
@@ -473,7 +473,7 @@ def test_the_real_conversations(cli: Cli, cli_json: CliJson, tmp_path: Path, dat
     answer = cli_json("retain", str(conversation))
     assert answer["stored"] == len(kept) > 10
     (hit,) = cli_json("recall", "When did Caroline go to the support group?", "--limit", "1")["hits"]
-    shown = cli_json("show", hit["id"])
+    shown = cli_json("get-memory", hit["id"])
     assert shown["session"] == "conv-26/session_1"
     assert shown["event_time"].startswith("2023-05-07")
 

@@ -1,4 +1,4 @@
-"""`simonides recall --tier async` and `simonides jobs get`, with a language model in this process."""
+"""`simonides recall --tier async` and `simonides get-job`, with a language model in this process."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_a_job_is_named_then_answered_and_shown_again(
         job = re.search(r"job ([0-9a-f]{32}) started", done.stderr)
         assert job
         monkeypatch.delenv("SIMONIDES_LLM_MODEL")
-        shown = cli_json("jobs", "get", job[1])
+        shown = cli_json("get-job", job[1])
         assert (shown["id"], shown["status"]) == (job[1], "done")
         assert shown["helpers"] == {"query2doc": ["Ivo keeps bees."]}
         assert shown["recall"]["hits"][0]["text"] == "Ivo Skarn keeps bees behind the mill."
-        context = cli("jobs", "get", job[1], "--context")
+        context = cli("get-job", job[1], "--context")
     assert context.stdout.rstrip("\n") == shown["recall"]["context"]
     assert len(server.requests) == 1
 
@@ -45,8 +45,8 @@ def test_a_fault_is_a_note_and_an_unknown_job_an_error(cli: Cli) -> None:
     plain = cli("recall", "Who keeps bees?", "--profile", "lexical", "--tier", "async", "--helper", "hyde")
     assert plain.exit_code == 0
     assert "hyde: no language model is set up" in plain.stderr
-    assert cli("jobs", "get", "0" * 32).exit_code == 1
-    assert "no job" in cli("jobs", "get", "0" * 32).stderr
+    assert cli("get-job", "0" * 32).exit_code == 1
+    assert "no job" in cli("get-job", "0" * 32).stderr
     wrong = cli("recall", "Who keeps bees?", "--helper", "hyde")
     assert wrong.exit_code == 2
     assert "helpers" in wrong.stderr

@@ -52,8 +52,8 @@ def test_moves_are_shown_and_undone(cli: Cli, cli_json: CliJson, ids: list[str])
     assert move["action"] == "archive"
     assert "archive" in cli("moves").stdout
 
-    assert cli("undo", str(move["number"])).exit_code == 0
-    assert cli("undo", str(move["number"])).exit_code == 1
+    assert cli("undo-move", str(move["number"])).exit_code == 0
+    assert cli("undo-move", str(move["number"])).exit_code == 1
     assert cli("moves", "0" * 16).exit_code == 1
     assert cli("recall", "pump", "--profile", "lexical").exit_code == 0
 
@@ -70,7 +70,7 @@ def test_pinning(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
 def test_a_standing_memory_leads_what_is_asked(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     answer = cli_json("pin", ids[0], "--always")
     assert answer == {"memory": ids[0], "pinned": True, "standing": True}
-    assert cli_json("show", ids[0])["standing"] is True
+    assert cli_json("get-memory", ids[0])["standing"] is True
     found = cli("recall", "quartz", "--profile", "lexical", "--standing", "--context")
     assert (found.exit_code, found.stdout[:11]) == (0, "(standing) ")
     table = cli("recall", "quartz", "--profile", "lexical", "--standing")
@@ -82,15 +82,15 @@ def test_a_standing_memory_leads_what_is_asked(cli: Cli, cli_json: CliJson, ids:
         cli("brief", "quartz", "--profile", "lexical", "--project", "atlas", "--no-standing").exit_code == 1
     )
     assert cli("unpin", ids[0]).exit_code == 0
-    assert cli_json("show", ids[0])["standing"] is False
+    assert cli_json("get-memory", ids[0])["standing"] is False
 
 
 def test_memories_end_when_their_time_is_over(cli: Cli, cli_json: CliJson) -> None:
     (memory,) = cli_json("retain", "The guest code is 4471.", "--ttl", "1h", "--on-expiry", "erase")["ids"]
-    shown = cli_json("show", memory)
+    shown = cli_json("get-memory", memory)
     assert shown["on_expiry"] == "erase"
     assert shown["expires_at"]
-    assert "expires_at:" in cli("show", memory).stdout
+    assert "expires_at:" in cli("get-memory", memory).stdout
     assert cli("retain", "Figs.", "--ttl", "soon").exit_code == 2
     answer = cli_json("set-ttl", "30d", "--kind", "episodic")
     assert answer == {"bank": None, "kinds": {"episodic": {"ttl": 2_592_000.0, "on_expiry": "archive"}}}
@@ -100,7 +100,7 @@ def test_memories_end_when_their_time_is_over(cli: Cli, cli_json: CliJson) -> No
     assert cli("set-ttl", "soon").exit_code == 2
     turns = '{"speaker": "Ivo", "text": "Figs need water."}'
     (turn,) = cli_json("retain-conversation", "-", "--session", "s", "--ttl", "2d", stdin=turns)["ids"]
-    assert cli_json("show", turn)["expires_at"]
+    assert cli_json("get-memory", turn)["expires_at"]
 
 
 def test_a_profile_without_numbers_and_a_wrong_number_end_with_2(cli: Cli, ids: list[str]) -> None:

@@ -27,7 +27,7 @@ SAID = ["I never eat fish.", "I will keep that in mind."]
 
 
 def shown(cli_json: CliJson, answer: Any) -> list[dict[str, Any]]:
-    return [cli_json("show", memory) for memory in answer["ids"]]
+    return [cli_json("get-memory", memory) for memory in answer["ids"]]
 
 
 @pytest.mark.parametrize("whole", [CHAT, {"model": "m", "messages": CHAT}])

@@ -103,7 +103,7 @@ def test_a_conversation_is_stored_by_turns(cli: Cli, cli_json: CliJson, tmp_path
     again = cli("retain-conversation", str(file), "--session", "shed").stdout.split()
     assert again[:2] == ids
     assert len(again) == 3
-    assert cli_json("show", ids[1])["speaker"] == "Tove"
+    assert cli_json("get-memory", ids[1])["speaker"] == "Tove"
     assert cli("source", ids[1]).stdout.strip() == "Under the pot."
     assert cli_json("source", ids[1])["session"] == "shed"
     assert cli("source", "absent").exit_code == 1

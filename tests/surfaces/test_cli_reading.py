@@ -175,14 +175,14 @@ def test_text_from_anywhere_cannot_steer_the_terminal(cli: Cli) -> None:
 
 
 def test_show_for_people(cli: Cli, ids: list[str]) -> None:
-    result = cli("show", ids[1])
+    result = cli("get-memory", ids[1])
     assert result.exit_code == 0
     assert "We chose the Alder mill for flour" in result.stdout
     assert "decision" in result.stdout
 
 
 def test_show_of_an_id_that_is_not_there_is_exit_1(cli: Cli, ids: list[str]) -> None:
-    result = cli("show", "no-such-id")
+    result = cli("get-memory", "no-such-id")
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "no-such-id" in result.stderr
@@ -194,14 +194,14 @@ def test_forgotten_memories_are_not_recalled(cli: Cli, cli_json: CliJson, ids: l
     assert receipt["ids"] == sorted([ids[0], ids[2]])
     answer = cli_json("recall", "Mira mill oven", "--profile", "lexical")
     assert [hit["id"] for hit in answer["hits"]] == [ids[1]]
-    assert cli("show", ids[0]).exit_code == 1
+    assert cli("get-memory", ids[0]).exit_code == 1
 
 
 def test_forgetting_what_is_not_there_is_exit_1(cli: Cli, ids: list[str]) -> None:
     result = cli("forget", ids[0], "no-such-id", "--yes")
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1
-    assert cli("show", ids[1]).exit_code == 0
+    assert cli("get-memory", ids[1]).exit_code == 0
 
 
 def test_forget_asks_on_a_terminal_and_refuses_to_guess_elsewhere(
@@ -214,7 +214,7 @@ def test_forget_asks_on_a_terminal_and_refuses_to_guess_elsewhere(
     result = cli("forget", ids[0], stdin="n\n")
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert cli("show", ids[0]).exit_code == 0
+    assert cli("get-memory", ids[0]).exit_code == 0
     result = cli("forget", ids[0], stdin="y\n")
     assert result.exit_code == 0
     assert result.stdout.startswith("1 forgotten (erased)\n  versions: 1\n")
@@ -244,4 +244,4 @@ def test_banks_do_not_meet(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     (other,) = cli_json("retain", "Tomas repaired the oven at work", "--bank", "work")["ids"]
     answer = cli_json("recall", "oven", "--bank", "work", "--profile", "lexical")
     assert [hit["id"] for hit in answer["hits"]] == [other]
-    assert cli("show", other).exit_code == 1
+    assert cli("get-memory", other).exit_code == 1

@@ -69,7 +69,7 @@ def test_every_command_that_writes_words_takes_the_option(
     ):
         assert cli(*arguments, "--redact", "mask").exit_code in {0, 1}
         assert not stored(store_path), arguments
-    refused = cli("alias", "1", TOKEN, "--redact", "mask")
+    refused = cli("add-alias", "1", TOKEN, "--redact", "mask")
     assert refused.exit_code == 2
     assert "name: holds a secret (github_token), and a name cannot be masked" in refused.stderr
 
@@ -86,8 +86,8 @@ def test_refusing_says_what_to_do(cli: Cli, folders: Path, store_path: Path) -> 
     [
         ("retain", "words", "--kind", TOKEN),
         ("retain", "words", "--event-time", f"on the morning of the day before {TOKEN}"),
-        ("show", TOKEN),
-        ("show", f"{'x' * 40} {TOKEN}"),
+        ("get-memory", TOKEN),
+        ("get-memory", f"{'x' * 40} {TOKEN}"),
         ("recall", "words", "--profile", TOKEN),
         (TOKEN,),
         ("retain", "words", f"--{TOKEN}"),
@@ -140,6 +140,6 @@ def test_a_client_starts_the_server_with_the_policy(cli: Cli, folders: Path) -> 
 @pytest.mark.parametrize("password", ["secret", "RED", "ACTED:se"])
 def test_a_password_that_is_part_of_the_placeholder_is_masked_once(cli: Cli, password: str) -> None:
     cli("retain", "The kettle leaks.")
-    answer = cli("show", f"pg://u:{password}@h")
+    answer = cli("get-memory", f"pg://u:{password}@h")
     assert answer.exit_code != 0
     assert "pg://u:[REDACTED:secret]@h" in answer.stderr

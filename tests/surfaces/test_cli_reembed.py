@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.models.catalogue import find_record
@@ -87,9 +88,11 @@ def test_another_process_that_can_load_the_model_writes_both(store_path: Path) -
                 (memory,) = elsewhere.bank().retain("The lantern is lit.")
                 with store.bank()._rows.reading() as reading:
                     found.append(
-                        reading.connection.execute(
+                        connection_of(reading)
+                        .execute(
                             "SELECT count(*) FROM vectors JOIN memories USING (ordinal) WHERE id=?", (memory,)
-                        ).get
+                        )
+                        .get
                     )
 
         store.bank().reembed("bge-small-en-v1.5", progress=write)

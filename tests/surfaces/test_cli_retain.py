@@ -28,7 +28,7 @@ def write_lines(path: Path, count: int) -> Path:
 
 
 def stored(cli_json: CliJson, memory_id: str) -> dict[str, Any]:
-    memory: dict[str, Any] = cli_json("show", memory_id)
+    memory: dict[str, Any] = cli_json("get-memory", memory_id)
     return memory
 
 

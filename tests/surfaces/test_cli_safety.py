@@ -50,7 +50,7 @@ def test_backup_and_restore(cli: Cli, cli_json: CliJson, ids: list[str], tmp_pat
     cli_json("forget", ids[0], "--yes")
     assert cli("restore", path).exit_code == 2
     assert cli_json("restore", path, "--yes")["memories"] == 2
-    assert cli("show", ids[0]).exit_code == 0
+    assert cli("get-memory", ids[0]).exit_code == 0
     assert cli("verify").exit_code == 0
     assert cli("verify", "--repair").stdout.startswith("ok")
 
@@ -59,11 +59,11 @@ def test_audit(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     assert cli("audit", "verify").exit_code == 2
     assert cli("audit", "start").exit_code == 0
     cli_json("forget", ids[0], "--yes")
-    head = cli("audit", "show", "--head").stdout.strip()
+    head = cli("audit", "entries", "--head").stdout.strip()
     assert cli("audit", "verify", "--anchor", head).stdout.startswith("ok: 2 rows")
     assert cli("audit", "verify", "--anchor", head.replace("2:", "7:")).exit_code == 1
-    assert "forget" in cli("audit", "show").stdout
-    assert len(cli_json("audit", "show")["entries"]) == 2
+    assert "forget" in cli("audit", "entries").stdout
+    assert len(cli_json("audit", "entries")["entries"]) == 2
 
 
 def test_audit_of_recalls(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
@@ -71,10 +71,10 @@ def test_audit_of_recalls(cli: Cli, cli_json: CliJson, ids: list[str]) -> None:
     cli("audit", "start")
     assert cli_json("audit", "recalls") == {"on": True, "changed": True}
     assert "nothing changed" in cli("audit", "recalls").stdout
-    assert ids[0] in cli("show", ids[0], "--json").stdout
-    assert cli_json("audit", "show", "--recalls")["entries"][0]["ids"] == [ids[0]]
-    assert "read  1 memories" in cli("audit", "show", "--recalls").stdout
-    head = cli("audit", "show", "--recalls", "--head").stdout.strip()
+    assert ids[0] in cli("get-memory", ids[0], "--json").stdout
+    assert cli_json("audit", "entries", "--recalls")["entries"][0]["ids"] == [ids[0]]
+    assert "read  1 memories" in cli("audit", "entries", "--recalls").stdout
+    head = cli("audit", "entries", "--recalls", "--head").stdout.strip()
     assert f"recalls: 2 rows, head {head}" in cli("audit", "verify", "--recalls-anchor", head).stdout
     assert cli("audit", "verify", "--recalls-anchor", head.replace("2:", "7:")).exit_code == 1
     assert cli("audit", "recalls", "--off").stdout == "recalls are no longer audited\n"

@@ -1,4 +1,4 @@
-"""Notes as documents, `entities`, `history`, `diff`, `invalidate`, `alias`, `merge`, `unmerge` and `settle`."""
+"""Notes as documents, `entities`, `history`, `diff`, `invalidate`, `add-alias`, `merge-entities`, `undo-merge` and `settle`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def column(result: Result, number: int) -> list[str]:
 
 def test_a_note_is_a_document_whose_paragraphs_have_context(cli_json: CliJson, note: Path) -> None:
     ids = cli_json("retain", str(note))["ids"]
-    shown = [cli_json("show", memory) for memory in ids]
+    shown = [cli_json("get-memory", memory) for memory in ids]
     assert [memory["context"] for memory in shown] == ["", "# Garden", "# Garden > ## Tools"]
     assert len({memory["document"] for memory in shown}) == 1
     assert cli_json("stats")["episodes"] == 1
@@ -76,7 +76,9 @@ def test_a_document_is_not_divided_between_batches(cli_json: CliJson, tmp_path: 
 
 def test_a_note_with_a_byte_order_mark(cli_json: CliJson, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"\xef\xbb\xbf# Bread\n\nMira bakes.\n\nTwice.")
-    first, second = (cli_json("show", memory) for memory in cli_json("retain", str(tmp_path / "a.md"))["ids"])
+    first, second = (
+        cli_json("get-memory", memory) for memory in cli_json("retain", str(tmp_path / "a.md"))["ids"]
+    )
     assert first["text"] == "# Bread\n\nMira bakes."
     assert second["context"] == "# Bread"
 
@@ -144,29 +146,35 @@ def test_no_entities(cli: Cli, cli_json: CliJson) -> None:
 
 def test_another_name_stands_for_an_entity(cli: Cli, cli_json: CliJson, people: dict[str, int]) -> None:
     number = people["Odalys Fennimark"]
-    assert cli_json("alias", str(number), "Oda") == {"entity": number, "alias": "Oda"}
+    assert cli_json("add-alias", str(number), "Oda") == {"entity": number, "alias": "Oda"}
     assert "Oda" in cli("entities").stdout
     cli_json("retain", "Oda owns a red boat.")
     counts = {entity["number"]: entity["mentions"] for entity in cli_json("entities")["entities"]}
     assert counts[number] == 3
-    assert cli("alias", str(number), "Fenny").stdout == f"Fenny is now a name of entity {number}\n"
+    assert cli("add-alias", str(number), "Fenny").stdout == f"Fenny is now a name of entity {number}\n"
 
 
 @pytest.mark.spec("ME-10")
 def test_a_merge_can_be_undone(cli: Cli, cli_json: CliJson, people: dict[str, int]) -> None:
     one, other = people["Joss Underbeck"], people["Odalys Fennimark"]
-    merge = cli_json("merge", str(one), str(other))
+    merge = cli_json("merge-entities", str(one), str(other))
     assert merge == {"merge": merge["merge"], "entity": one, "into": other}
     assert one not in {entity["number"] for entity in cli_json("entities")["entities"]}
-    assert cli_json("unmerge", str(merge["merge"])) == {"undone": merge["merge"]}
+    assert cli_json("undo-merge", str(merge["merge"])) == {"undone": merge["merge"]}
     assert one in {entity["number"] for entity in cli_json("entities")["entities"]}
-    again = cli("merge", str(one), str(other))
-    assert "simonides unmerge " in again.stdout
-    assert cli("unmerge", again.stdout.split("unmerge ")[1].split("`")[0]).exit_code == 0
+    again = cli("merge-entities", str(one), str(other))
+    assert "simonides undo-merge " in again.stdout
+    assert cli("undo-merge", again.stdout.split("undo-merge ")[1].split("`")[0]).exit_code == 0
 
 
 @pytest.mark.parametrize(
-    "words", [("alias", "9999", "Oda"), ("merge", "9999", "1"), ("merge", "1", "9999"), ("unmerge", "9999")]
+    "words",
+    [
+        ("add-alias", "9999", "Oda"),
+        ("merge-entities", "9999", "1"),
+        ("merge-entities", "1", "9999"),
+        ("undo-merge", "9999"),
+    ],
 )
 def test_an_entity_or_merge_that_is_not_there(
     cli: Cli, people: dict[str, int], words: tuple[str, ...]
@@ -270,7 +278,7 @@ def test_diff_without_a_difference(cli: Cli, cli_json: CliJson, port: str) -> No
         ("invalidate", "0" * 16),
         ("alias", "1", "x"),
         ("merge", "1", "2"),
-        ("unmerge", "1"),
+        ("undo-merge", "1"),
         ("settle",),
     ],
 )

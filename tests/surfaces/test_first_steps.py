@@ -59,7 +59,7 @@ def test_a_store_that_was_named_is_not_told_again(cli: Cli) -> None:
     ("arguments", "message"),
     [
         (("retain", "x", "--kind", "fact"), "'fact' is not one of 'episodic'"),
-        (("undo", "e9904855da65a45b"), "expected a whole number"),
+        (("undo-move", "e9904855da65a45b"), "expected a whole number"),
     ],
 )
 def test_a_wrong_value_is_named_in_plain_words(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
@@ -124,7 +124,7 @@ def test_an_empty_list_says_so(cli: Cli) -> None:
 
 def test_a_field_of_several_lines_stays_in_its_column(cli: Cli) -> None:
     made = cli("retain", "Ilse prefers tea over coffee.").stdout.strip()
-    lines = cli("show", made).stdout.split("\n\n")[0].splitlines()
+    lines = cli("get-memory", made).stdout.split("\n\n")[0].splitlines()
     [start] = [number for number, line in enumerate(lines) if line.startswith("expansion:")]
     assert lines[start + 1].startswith(" " * 17)
 
@@ -204,7 +204,7 @@ def test_a_conversation_is_named_after_its_file(cli: Cli, tmp_path: Path) -> Non
     talk = tmp_path / "monday.json"
     talk.write_text('[{"speaker": "Tove", "text": "I moved to Norrhav."}]', "utf-8")
     made = cli("retain-conversation", str(talk)).stdout.strip()
-    assert re.search(r"^session: +monday.json$", cli("show", made).stdout, re.MULTILINE)
+    assert re.search(r"^session: +monday.json$", cli("get-memory", made).stdout, re.MULTILINE)
     refused = cli("retain-conversation", "-", stdin=talk.read_text("utf-8"))
     assert refused.exit_code == 2
     assert "--session: is needed with standard input" in refused.stderr

@@ -36,15 +36,15 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     # helpers: of recall alone, which names a job.
     "explain": ("recall", set(), {"explain", "count_returned", "helpers"}),
     # trace, form: as for recall. wait_seconds: a server is asked again instead.
-    "get_job": ("job", {"trace", "form"}, {"wait_seconds"}),
+    "get_job": ("get_job", {"trace", "form"}, {"wait_seconds"}),
     # max_tokens: of the printed answer, for models.
-    "get_memory": ("get", {"max_tokens"}, set()),
+    "get_memory": ("get_memory", {"max_tokens"}, set()),
     "history": ("history", {"max_tokens"}, set()),
     "source": ("source", {"max_tokens"}, set()),
     "diff": ("diff", {"max_tokens"}, set()),
     # cursor: the last id, which the method calls after. max_bytes: the same on every page of a server.
-    "list_memories": ("memories", {"max_tokens", "cursor"}, {"after", "max_bytes"}),
-    "update_memory": ("update", {"max_tokens"}, set()),
+    "list_memories": ("list_memories", {"max_tokens", "cursor"}, {"after", "max_bytes"}),
+    "update_memory": ("update_memory", {"max_tokens"}, set()),
     "invalidate": ("invalidate", {"max_tokens"}, set()),
     "forget": ("forget", set(), set()),
     # limit, cursor: of the pages in which a server answers.
@@ -60,15 +60,14 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "undo_merge": ("undo_merge", set(), set()),
     "settle": ("settle", set(), set()),
     "brief": ("brief", set(), set()),
-    # pinned: two operations, as there are two commands.
+    # pinned: an operation of its own, unpin.
     "pin": ("pin", set(), {"pinned"}),
-    # always: what is no pin cannot be standing.
-    "unpin": ("pin", set(), {"pinned", "always"}),
+    "unpin": ("unpin", set(), set()),
     # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
     "set_ttl": ("set_ttl", set(), set()),
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
     "moves": ("moves", set(), set()),
-    "undo": ("undo_move", set(), set()),
+    "undo_move": ("undo_move", set(), set()),
     "quarantine": ("quarantine", set(), set()),
     "release": ("release", set(), set()),
     "audit_entries": ("audit_entries", set(), set()),
@@ -126,6 +125,7 @@ def test_every_parameter_is_explained_and_every_misspelling_refused(name: str) -
     operation = OPERATIONS[name]
     assert operation.help.endswith(".")
     assert all(each.help.endswith(".") for each in operation.parameters)
+    assert len({each.name for each in operation.parameters}) == len(operation.parameters)
 
     for each in operation.parameters:
         with pytest.raises(UnknownNameError, match=f"did you mean '{each.name}'"):
@@ -239,7 +239,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert found["hits"][0]["text"] == items[0]
     do("recall", query="Where does Odalys live?")
     later = do("recall", query="Where does Odalys live?", tier="async", helpers="hyde")
-    bank.job(later["job"], wait_seconds=30)
+    bank.get_job(later["job"], wait_seconds=30)
     assert do("get_job", job=later["job"], form="fenced", trace=True)["recall"]["hits"] == found["hits"]
     assert do("explain", query="Where does Odalys live?")["explanations"]
     assert do("reflect", query="Where does Odalys live?", profile="lexical")["context"]
@@ -285,7 +285,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("list_records", space="notes", refresh=True)["records"][0]["ttl"] == 60
     clock.advance(days=2)
     assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
-    do("undo", number=do("moves")["moves"][0]["number"])
+    do("undo_move", number=do("moves")["moves"][0]["number"])
     do("quarantine", ids=ids[:1])
     assert do("release", ids=ids[:1]) == {"released": 1}
     bank.start_audit()

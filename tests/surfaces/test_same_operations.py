@@ -10,18 +10,17 @@ from simonides.surfaces.mcp.tools import NOT_TOOLS, TOOLS
 from simonides.surfaces.operations.local import LOCAL_COMMANDS
 from simonides.surfaces.operations.table import OPERATIONS
 
-# Operation → command, where the command line has had another word for it.
+# Operation → command, where that has another name.
 COMMANDS = {
-    "get_memory": "show",
-    "add_alias": "alias",
-    "merge_entities": "merge",
-    "undo_merge": "unmerge",
+    # An option of it.
     "explain": "recall",
+    # A file of documents.
     "retain_document": "retain",
-    "audit_entries": "audit show",
-    "audit_verify": "audit verify",
-    "get_job": "jobs get",
+    # Whatever the file holds: an export, or the memories of another program.
     "import_bank": "import",
+    # Of a group that has local ones, too.
+    "audit_entries": "audit entries",
+    "audit_verify": "audit verify",
 }
 # Parameter → option, where that differs.
 OPTIONS = {
@@ -64,13 +63,15 @@ NO_OPTION: dict[str, set[str]] = {
 NO_COMMAND = {"list_records", "put_records", "move_records", "pop_record", "forget_records"}
 
 # Commands that hold others which are operations; the others hold what is local.
-GROUPS = ("audit", "jobs")
+GROUPS = ("audit",)
 
 
 def _commands() -> dict[str, set[str]]:
     group = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     flat = {name: command for name, command in group.items() if name not in GROUPS}
-    flat |= {f"{name} {inner}": command for name in GROUPS for inner, command in group[name].commands.items()}
+    for name in GROUPS:
+        inner = group[name].commands
+        flat |= {f"{name} {each}": command for each, command in inner.items() if not command.hidden}
     return {name: {str(each.name) for each in command.params} for name, command in flat.items()}
 
 

@@ -208,9 +208,9 @@ class TestAnswers:
     def test_a_bank_reads_no_more_than_its_bytes(self, store: Store, count: int) -> None:
         bank = store.bank("mine")
         bank.retain([f"Note {n} " + "x" * 1_000 for n in range(count)], deduplicate=False)
-        assert len(bank.memories(max_bytes=1)) == 1
-        assert len(bank.memories(max_bytes=2_500)) == 3
-        assert len(bank.memories(max_bytes=10**9)) == count
+        assert len(bank.list_memories(max_bytes=1)) == 1
+        assert len(bank.list_memories(max_bytes=2_500)) == 3
+        assert len(bank.list_memories(max_bytes=10**9)) == count
 
     def test_an_answer_that_is_too_long_names_what_makes_it_shorter(self, store: Store) -> None:
         bank = store.bank("mine")

@@ -47,8 +47,8 @@ def test_retain_gives_one_id_per_item_in_order(bank: Bank) -> None:
     ids = bank.retain(["The kettle is new.", {"text": "The stove is old.", "kind": "episodic"}])
 
     assert len(set(ids)) == 2
-    assert [bank.get(memory).text for memory in ids] == ["The kettle is new.", "The stove is old."]
-    assert [bank.get(memory).kind for memory in ids] == ["semantic", "episodic"]
+    assert [bank.get_memory(memory).text for memory in ids] == ["The kettle is new.", "The stove is old."]
+    assert [bank.get_memory(memory).kind for memory in ids] == ["semantic", "episodic"]
 
 
 def test_retain_takes_a_text_a_mapping_a_list_and_any_iterable(bank: Bank) -> None:
@@ -68,7 +68,7 @@ def test_what_an_item_says_of_itself_comes_before_what_the_call_says(bank: Bank)
         project="atlas",
     )
 
-    plain, own = map(bank.get, ids)
+    plain, own = map(bank.get_memory, ids)
     assert (plain.kind, plain.tags, plain.project) == ("decision", ("shared",), "atlas")
     assert (own.kind, own.tags, own.project) == ("code", ("mine",), "atlas")
 
@@ -94,7 +94,7 @@ def test_every_argument_of_retain_comes_back_in_the_memory(bank: Bank) -> None:
         confidence=1,
     )
 
-    memory = bank.get(kept)
+    memory = bank.get_memory(kept)
     assert memory.id == kept
     assert (memory.text, memory.kind, memory.layer) == ("Tove prefers trains.", "preference", "semantic")
     assert (memory.tags, memory.acl) == (("habit", "travel"), ("ines", "tove"))
@@ -194,7 +194,7 @@ def test_the_same_words_are_one_memory_with_one_more_proof(bank: Bank) -> None:
 
     assert second == first
     assert bank.stats()["memories"] == 1
-    found = bank.get(first)
+    found = bank.get_memory(first)
     assert (found.text, found.proof_count, found.version) == ("The kettle is new.", 2, 2)
 
 
@@ -251,7 +251,7 @@ def test_recall_gives_hits_best_first_with_their_evidence(bank: Bank) -> None:
     assert [hit.rank for hit in recall] == [1, 2, 3]
     assert recall[0].text == "The kettle leaks."
     assert recall[0].kind == "semantic"
-    assert recall[0].memory == bank.get(recall[0].id)
+    assert recall[0].memory == bank.get_memory(recall[0].id)
     assert dict(recall[0].ranks) == {"dense": 1, "lexical": 1}
     assert recall[0].scored_by == "bounded_priors"
     assert [hit.score for hit in recall] == sorted((hit.score for hit in recall), reverse=True)
@@ -380,14 +380,14 @@ def test_the_seed_is_in_the_trace(bank: Bank) -> None:
 def test_get_finds_by_id_or_says_which_is_not_there(bank: Bank, store: Store) -> None:
     [kept] = bank.retain("The kettle is new.")
 
-    assert bank.get(kept).text == "The kettle is new."
+    assert bank.get_memory(kept).text == "The kettle is new."
     with pytest.raises(NotFoundError, match=r"no memory '0000' in bank 'diary'"):
-        bank.get("0000")
+        bank.get_memory("0000")
     with pytest.raises(KeyError):
-        store.bank("other").get(kept)
+        store.bank("other").get_memory(kept)
     bank.forget(kept)
     with pytest.raises(NotFoundError):
-        bank.get(kept)
+        bank.get_memory(kept)
 
 
 @pytest.mark.parametrize("memory", [None, 3, b"0000", ["0000"], "a\0b", "a\ud800", "0" * 100], ids=ascii)
@@ -395,7 +395,7 @@ def test_get_and_forget_refuse_what_is_no_id(bank: Bank, memory: Any) -> None:
     bank.retain("The kettle is new.")
 
     with pytest.raises(InputError) as caught:
-        bank.get(memory)
+        bank.get_memory(memory)
     assert caught.value.field == "memory"
     with pytest.raises(InputError) as caught:
         bank.forget([memory])
@@ -429,7 +429,7 @@ def test_get_gives_the_newest_version(bank: Bank) -> None:
 
     def seen(versions: Sequence[Memory]) -> int:
         rows = cast("EmbeddedBank", Versions(versions))
-        return Bank("diary", rows, None, bank._context.parts).get("m").version
+        return Bank("diary", rows, None, bank._context.parts).get_memory("m").version
 
     assert seen([first, second, third]) == 3
     assert seen([first, second]) == 2
@@ -462,7 +462,7 @@ def test_forget_with_one_bad_id_forgets_nothing(bank: Bank) -> None:
     with pytest.raises(InputError):
         bank.forget([kept, "a\0b"])
 
-    assert bank.get(kept).text == "The kettle is new."
+    assert bank.get_memory(kept).text == "The kettle is new."
 
 
 def test_stats_count_what_is_current_and_what_is_stored(bank: Bank, clock: FrozenClock) -> None:
@@ -511,10 +511,10 @@ def test_a_principal_recalls_and_gets_only_what_it_may_read(store: Store, bank: 
         assert view.stats()["current"] == len(ids)
         for memory in (everyone, ines_only, both):
             if memory in ids:
-                assert view.get(memory).id == memory
+                assert view.get_memory(memory).id == memory
             else:
                 with pytest.raises(NotFoundError):
-                    view.get(memory)
+                    view.get_memory(memory)
 
 
 def test_what_a_principal_may_not_read_is_as_if_it_were_not_there(store: Store, bank: Bank) -> None:
@@ -523,12 +523,12 @@ def test_what_a_principal_may_not_read_is_as_if_it_were_not_there(store: Store, 
 
     def complaint(memory: str) -> str:
         with pytest.raises(NotFoundError) as caught:
-            tove.get(memory)
+            tove.get_memory(memory)
         return str(caught.value).replace(memory, "…")
 
     assert complaint(hidden) == complaint("0" * 16)
     assert tove.forget(hidden) == tove.forget("0" * 16) == 0
-    assert bank.get(hidden).text == "kettle for ines"
+    assert bank.get_memory(hidden).text == "kettle for ines"
 
 
 def test_a_principal_forgets_only_what_it_may_read(store: Store, bank: Bank) -> None:
@@ -589,7 +589,7 @@ def test_only_the_owner_may_state_when_something_was_recorded(store: Store, bank
         ines.retain(["kettle", {"text": "stove", "recorded_at": "2026"}])
     assert bank.stats()["versions"] == 0
     [kept] = bank.retain("kettle", recorded_at="2026-01-01")
-    assert bank.get(kept).ingested_at == datetime(2026, 1, 1, tzinfo=UTC)
+    assert bank.get_memory(kept).ingested_at == datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_a_principal_retains_for_whom_it_says(store: Store, bank: Bank) -> None:
@@ -599,7 +599,7 @@ def test_a_principal_retains_for_whom_it_says(store: Store, bank: Bank) -> None:
 
     assert {hit.id for hit in ines.recall("kettle")} == {open_to_all, hers}
     assert {hit.id for hit in store.bank("diary", principal="tove").recall("kettle")} == {open_to_all}
-    assert bank.get(hers).acl == ("ines",)
+    assert bank.get_memory(hers).acl == ("ines",)
 
 
 def test_stamps_of_a_bank_rise_though_the_clock_does_not(bank: Bank, clock: FrozenClock) -> None:
@@ -607,7 +607,7 @@ def test_stamps_of_a_bank_rise_though_the_clock_does_not(bank: Bank, clock: Froz
     clock.advance(seconds=-5)
     ids += bank.retain("three")
 
-    stamps = [bank.get(memory).ingested_at for memory in ids]
+    stamps = [bank.get_memory(memory).ingested_at for memory in ids]
 
     start = datetime(2026, 3, 1, 9, tzinfo=UTC)
     assert stamps == [start + timedelta(microseconds=n) for n in range(3)]

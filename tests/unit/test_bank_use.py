@@ -267,3 +267,10 @@ def test_hostile_recall_ids_are_refused_in_words(bank: Bank, recall_id: object) 
 def test_a_principal_does_not_train(store: Store) -> None:
     with pytest.raises(InputError, match="owner"):
         train_reranker(store.bank("b", principal="ilse"))
+
+
+@pytest.mark.fault("N74")
+@pytest.mark.parametrize("ask", ["samples", "used_by_recall", "last_write", "moves", "audit_entries"])
+def test_what_is_for_the_owner_names_the_principal(store: Store, ask: str) -> None:
+    with pytest.raises(InputError, match=r"^principal: only the owner may"):
+        getattr(store.bank("diary", principal="ines"), ask)()

@@ -62,7 +62,7 @@ def test_a_document_is_kept_whole_once_and_its_memories_know_their_part(bank: Ba
     for memory in ids:
         source = bank.source(memory)
         assert source.text == GARDEN
-        assert source.chunk == bank.get(memory).text
+        assert source.chunk == bank.get_memory(memory).text
         assert source.document == "garden.md"
 
 
@@ -77,7 +77,7 @@ def test_a_source_says_who_when_and_how_far_it_is_trusted(store: Store, clock: F
 
 def test_a_paragraph_is_found_by_title_headings_and_date(bank: Bank) -> None:
     bank.retain_document(GARDEN, document_id="garden.md", title="Almanac", event_time="2023-05-08")
-    assert bank.get(bank.recall("rake", profile="lexical")[0].id).context == (
+    assert bank.get_memory(bank.recall("rake", profile="lexical")[0].id).context == (
         "Almanac\n# Garden > ## Tools\n8 May 2023"
     )
     assert "Buy a rake." in found(bank, "almanac")
@@ -88,7 +88,7 @@ def test_a_paragraph_is_found_by_title_headings_and_date(bank: Bank) -> None:
 def test_a_document_comes_from_a_document_unless_the_caller_says_otherwise(bank: Bank) -> None:
     (one,) = bank.retain_document("figs", document_id="a")
     (two,) = bank.retain_document("plums", document_id="b", role="user")
-    assert (bank.get(one).trust, bank.get(two).trust) == (0.6, 1.0)
+    assert (bank.get_memory(one).trust, bank.get_memory(two).trust) == (0.6, 1.0)
 
 
 def test_the_same_document_again_changes_nothing(bank: Bank, clock: FrozenClock) -> None:
@@ -108,7 +108,7 @@ def test_a_changed_document_keeps_what_stayed_and_ends_what_went(bank: Bank, clo
     assert kept == figs
     assert {new, also_new}.isdisjoint({spade, rake})
     assert found(bank, "spade rake") == {"## Tools\n\nThe spade is sharp.", "Sell the rake."}
-    ended = bank.get(spade).valid_to
+    ended = bank.get_memory(spade).valid_to
     assert ended is not None
     assert ended - clock() < timedelta(seconds=1)
     # Each memory keeps the text that it was read in.
@@ -121,7 +121,7 @@ def test_documents_of_different_names_do_not_touch_each_other(bank: Bank) -> Non
     two = bank.retain_document(GARDEN, document_id="b")
     assert set(one).isdisjoint(two)
     bank.retain_document("Nothing grows.", document_id="a")
-    assert all(bank.get(memory).valid_to is None for memory in two)
+    assert all(bank.get_memory(memory).valid_to is None for memory in two)
 
 
 def test_a_document_without_words_is_refused_and_changes_nothing(bank: Bank) -> None:
@@ -130,7 +130,7 @@ def test_a_document_without_words_is_refused_and_changes_nothing(bank: Bank) -> 
         bank.retain_document("\n\n", document_id="garden.md")
     with pytest.raises(InputError, match="event_time"):
         bank.retain_document(GARDEN, document_id="garden.md", event_time="once")
-    assert all(bank.get(memory).valid_to is None for memory in ids)
+    assert all(bank.get_memory(memory).valid_to is None for memory in ids)
 
 
 def test_a_source_is_read_by_who_may_read_the_memory(store: Store) -> None:
@@ -154,7 +154,7 @@ def test_a_forgotten_paragraph_leaves_the_raw_texts_of_its_document(
         source = bank.source(memory)
         assert "figs" not in source.text
         assert len(source.text) == len(GARDEN)
-        assert source.chunk == bank.get(memory).text
+        assert source.chunk == bank.get_memory(memory).text
     assert bank.verify().ok
     assert b"planted" not in rows_on_disk(store)
 
@@ -173,7 +173,7 @@ def test_raw_text_goes_with_the_last_memory_of_it(bank: Bank) -> None:
 @pytest.mark.spec("ME-10")
 def test_turns_are_memories_that_their_neighbours_help_to_find(bank: Bank) -> None:
     ids = bank.retain_conversation(TALK, session="monday", window=1)
-    memories = [bank.get(memory) for memory in ids]
+    memories = [bank.get_memory(memory) for memory in ids]
     assert [memory.text for memory in memories][0::2] == [
         "Ilse: Is the ferry late?",
         "Ilse: Then I take the bus.",
@@ -196,7 +196,7 @@ def test_a_conversation_may_be_given_anew_as_it_goes_on(bank: Bank, clock: Froze
     again = bank.retain_conversation([*TALK, {"speaker": "Bram", "text": "Safe trip."}], session="monday")
     assert again[:3] == first
     assert bank.stats()["versions"] == 4
-    assert bank.get(again[3]).context == "Bram: Yes,\nby an hour of fog.\nIlse: Then I take the bus."
+    assert bank.get_memory(again[3]).context == "Bram: Yes,\nby an hour of fog.\nIlse: Then I take the bus."
 
 
 def test_the_same_turn_in_another_conversation_is_another_memory(bank: Bank) -> None:
@@ -209,7 +209,7 @@ def test_the_same_turn_in_another_conversation_is_another_memory(bank: Bank) -> 
 def test_a_forgotten_turn_leaves_the_context_of_its_neighbours(store: Store, bank: Bank) -> None:
     first, second, third = bank.retain_conversation(TALK, session="monday")
     bank.forget(second)
-    assert [bank.get(memory).context for memory in (first, third)] == [
+    assert [bank.get_memory(memory).context for memory in (first, third)] == [
         "Ilse: Then I take the bus.",
         "Ilse: Is the ferry late?",
     ]
@@ -223,9 +223,9 @@ def test_a_forgotten_turn_leaves_the_context_of_its_neighbours(store: Store, ban
 def test_a_forgotten_long_turn_leaves_the_context_of_its_neighbours(store: Store, bank: Bank) -> None:
     long = {"text": "\n\n".join(["fog over the harbour " * 10] * 20)}
     first, second = bank.retain_conversation([{"text": "A: weather?"}, long], session="monday")
-    assert "fog" in bank.get(first).context
+    assert "fog" in bank.get_memory(first).context
     bank.forget(second)
-    assert bank.get(first).context == ""
+    assert bank.get_memory(first).context == ""
     assert bank.verify().problems == ()
     assert b"fog" not in rows_on_disk(store)
 
@@ -234,14 +234,14 @@ def test_forgetting_one_of_two_conversations_leaves_the_other(bank: Bank) -> Non
     _, second, _ = bank.retain_conversation(TALK, session="monday")
     other = bank.retain_conversation(TALK, session="tuesday")
     bank.forget(second)
-    assert "fog" in bank.get(other[0]).context
+    assert "fog" in bank.get_memory(other[0]).context
 
 
 def test_a_context_of_the_callers_own_loses_only_whole_turns(bank: Bank) -> None:
     (turn,) = bank.retain("Bram: ok", session="monday")
     (other,) = bank.retain("Ilse: fine", session="monday", context="Bram: ok then\nBram: ok")
     bank.forget(turn)
-    assert bank.get(other).context == "Bram: ok then"
+    assert bank.get_memory(other).context == "Bram: ok then"
 
 
 # -- dates and questions
@@ -253,7 +253,7 @@ def test_a_memory_is_found_by_the_date_that_it_happened_or_states(bank: Bank) ->
     bank.retain("Nothing happened.")
     assert found(bank, "May 2023") == {"The lamp was lit."}
     assert found(bank, "April 2021") == {"The quay was closed on 3 April 2021."}
-    assert bank.get(bank.recall("lamp", profile="lexical")[0].id).context == ""
+    assert bank.get_memory(bank.recall("lamp", profile="lexical")[0].id).context == ""
 
 
 def test_date_words_outlive_another_analyser(tmp_path: Path, clock: FrozenClock) -> None:
@@ -267,7 +267,7 @@ def test_date_words_outlive_another_analyser(tmp_path: Path, clock: FrozenClock)
 @pytest.mark.spec("HX-16")
 def test_a_memory_is_found_by_the_questions_that_it_answers(bank: Bank) -> None:
     (memory,) = bank.retain("Odalys Fennimark works at Gullspire.")
-    assert "employer" in bank.get(memory).expansion
+    assert "employer" in bank.get_memory(memory).expansion
     assert found(bank, "who is the employer of Odalys?") == {"Odalys Fennimark works at Gullspire."}
 
 
@@ -285,13 +285,13 @@ def test_the_questions_are_the_stores_choice(
 ) -> None:
     with open_store(tmp_path / "s", clock=clock, embedder=None, expander=expander) as store:
         (memory,) = store.bank("b").retain("Odalys Fennimark works at Gullspire.")
-        assert bool(store.bank("b").get(memory).expansion) == bool(hits)
+        assert bool(store.bank("b").get_memory(memory).expansion) == bool(hits)
         assert len(found(store.bank("b"), "zeppelin")) == hits
 
 
 def test_a_callers_own_expansion_stands(bank: Bank) -> None:
     (memory,) = bank.retain("Odalys Fennimark works at Gullspire.", expansion="Who sails?")
-    assert bank.get(memory).expansion == "Who sails?"
+    assert bank.get_memory(memory).expansion == "Who sails?"
 
 
 def test_turning_the_questions_on_stores_nothing_twice(tmp_path: Path, clock: FrozenClock) -> None:
@@ -343,9 +343,9 @@ def test_what_was_just_ended_can_be_said_again(bank: Bank, late: list[str]) -> N
 
 def test_every_change_can_follow_at_once(bank: Bank, late: list[str]) -> None:
     for salience in (0.25, 0.5, 0.75):
-        assert bank.update(late[2], salience=salience).salience == salience
+        assert bank.update_memory(late[2], salience=salience).salience == salience
     bank.pin(late[2])
-    bank.update(late[2], tags=["a"])
+    bank.update_memory(late[2], tags=["a"])
     assert [version.version for version in bank.history(late[2])] == [1, 2, 3, 4, 5, 6]
     assert found(bank, "glaze", tags=["a"]) == {"The glaze is blue."}
     assert bank.used(late) == 3

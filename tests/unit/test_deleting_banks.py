@@ -76,7 +76,7 @@ def test_what_an_interrupted_deletion_left_is_swept(tmp_path: Path) -> None:
         left = tmp_path / ".deleted-0123"
         left.mkdir()
         (left / "memory.db").write_bytes(b"x")
-        assert store.banks() == ["garden"]
+        assert store.list_banks() == ["garden"]
         store.delete_bank("garden")
     assert list(tmp_path.iterdir()) == []
 
@@ -95,7 +95,7 @@ def test_a_damaged_bank_is_deleted_too(tmp_path: Path) -> None:
     (tmp_path / "bank-garden" / "memory.db").write_bytes(b"no database" * 500)
     with simonides.open(tmp_path, embedder=None) as store:
         store.delete_bank("garden")
-        assert store.banks() == []
+        assert store.list_banks() == []
 
 
 def test_principals_have_idempotency_keys_of_their_own(tmp_path: Path) -> None:

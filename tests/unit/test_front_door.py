@@ -120,7 +120,7 @@ def test_every_error_on_purpose_is_caught_by_the_one_base(tmp_path: Path) -> Non
     with simonides.open(tmp_path, embedder=None) as store:
         for wrong in (
             lambda: store.bank(""),
-            lambda: store.bank("b").get("none"),
+            lambda: store.bank("b").get_memory("none"),
             lambda: store.bank("b").recall(""),
         ):
             with pytest.raises(simonides.SimonidesError):

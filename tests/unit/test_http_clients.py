@@ -240,7 +240,7 @@ def test_an_answer_that_is_no_json_is_an_error_of_the_tree(
     with simonides.connect(url, token="smn_secret") as store:
         bank = store.bank()
         calls: dict[str, Callable[[], object]] = {
-            "call": store.banks,
+            "call": store.list_banks,
             "stream": lambda: bank.reflect("who?", on_text=print),
         }
         with pytest.raises(SimonidesError, match="no JSON"):

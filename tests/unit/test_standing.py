@@ -145,21 +145,21 @@ def test_only_the_owner_makes_or_changes_one(store: Store) -> None:
     with pytest.raises(InputError, match="only the owner may make a memory standing"):
         ines.pin(own, always=True)
     ines.pin(own)
-    assert (ines.get(own).pinned, ines.get(own).standing) == (True, False)
+    assert (ines.get_memory(own).pinned, ines.get_memory(own).standing) == (True, False)
     owner.pin(own, always=True)
     for pinned in (True, False):
         with pytest.raises(InputError, match="only the owner"):
             ines.pin(own, pinned=pinned)
-    assert ines.get(own).standing
+    assert ines.get_memory(own).standing
     with pytest.raises(InputError, match="always"):
         owner.pin(own, pinned=False, always=True)
     with pytest.raises(InputError, match="always"):
         owner.pin(own, always=1)  # type: ignore[arg-type]
     owner.pin(own)
-    assert (owner.get(own).pinned, owner.get(own).standing) == (True, False)
+    assert (owner.get_memory(own).pinned, owner.get_memory(own).standing) == (True, False)
     owner.pin(own, always=True)
     owner.pin(own, pinned=False)
-    assert (owner.get(own).pinned, owner.get(own).standing) == (False, False)
+    assert (owner.get_memory(own).pinned, owner.get_memory(own).standing) == (False, False)
 
 
 @pytest.mark.fault("N49")
@@ -168,20 +168,20 @@ def test_only_the_owner_changes_what_a_standing_memory_says(store: Store, change
     owner, ines = store.bank("shared"), store.bank("shared", principal="ines")
     (memory,) = owner.retain("Answer in French.")
     owner.pin(memory, always=True)
-    before = owner.get(memory)
+    before = owner.get_memory(memory)
     with pytest.raises(InputError, match="only the owner may change a standing memory"):
-        ines.update(memory, **change)
-    assert owner.history(memory)[-1] == owner.get(memory) == before
-    assert owner.update(memory, **change).standing
+        ines.update_memory(memory, **change)
+    assert owner.history(memory)[-1] == owner.get_memory(memory) == before
+    assert owner.update_memory(memory, **change).standing
     owner.pin(memory)
-    assert ines.update(memory, text="Answer in Danish.").text == "Answer in Danish."
+    assert ines.update_memory(memory, text="Answer in Danish.").text == "Answer in Danish."
 
 
 def test_it_ends_with_its_memory(bank: Bank, clock: FrozenClock) -> None:
     old = standing(bank, "I live in Norrhav.")
     clock.advance(days=1)
     bank.retain("I moved to Vesper.")
-    assert bank.get(old).superseded_by
+    assert bank.get_memory(old).superseded_by
     gone = standing(bank)
     assert [hit.id for hit in bank.recall("kettle", standing=True).standing] == [gone]
     clock.advance(days=1)
@@ -287,8 +287,8 @@ def test_the_mark_goes_out_and_comes_in(store: Store, tmp_path: Path) -> None:
     restored.restore(tmp_path / "copy")
 
     for each in (other, restored):
-        assert each.get(memory).standing
-        assert each.memories()[0].to_dict()["standing"] is True
+        assert each.get_memory(memory).standing
+        assert each.list_memories()[0].to_dict()["standing"] is True
         assert [hit.id for hit in each.recall("kettle", standing=True).standing] == [memory]
         assert each.verify().ok
 
@@ -297,7 +297,7 @@ def test_a_standing_memory_never_ages(bank: Bank, clock: FrozenClock) -> None:
     memory = standing(bank, kind="episodic")
     clock.advance(days=4_000)
     bank.maintain()
-    assert not bank.get(memory).archived
+    assert not bank.get_memory(memory).archived
     assert len(bank.recall("kettle", standing=True).standing) == 1
 
 
@@ -319,6 +319,6 @@ def test_a_job_is_led_by_them(bank: Bank) -> None:
     memory = standing(bank)
     bank.retain(FACTS)
     job = bank.recall("kettle", standing=True, tier="async").job
-    answer = bank.job(job, wait_seconds=60).recall
+    answer = bank.get_job(job, wait_seconds=60).recall
     assert answer is not None
     assert [hit.id for hit in answer.standing] == [memory]

@@ -70,7 +70,7 @@ def test_what_was_retained_is_there_when_the_store_is_opened_again(tmp_path: Pat
         [kept] = store.bank("diary").retain("The kettle is new.")
 
     with simonides.open(tmp_path, embedder=None) as again:
-        assert again.bank("diary").get(kept).text == "The kettle is new."
+        assert again.bank("diary").get_memory(kept).text == "The kettle is new."
 
 
 def test_create_false_makes_neither_folder_nor_bank(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_differing_names_never_meet(store: Store) -> None:
     for position, name in enumerate(AWKWARD_NAMES):
         store.bank(name).retain(f"note {position}")
 
-    assert store.banks() == sorted(AWKWARD_NAMES)
+    assert store.list_banks() == sorted(AWKWARD_NAMES)
     for position, name in enumerate(AWKWARD_NAMES):
         assert texts(store.bank(name), "note") == [f"note {position}"]
     assert {entry.parent for entry in store.folder.iterdir()} == {store.folder}
@@ -174,13 +174,13 @@ def test_a_bank_has_the_name_default_unless_it_is_given_one(store: Store) -> Non
 
     assert bank.name == "default"
     assert bank.principal is None
-    assert store.banks() == ["default"]
+    assert store.list_banks() == ["default"]
 
 
 def test_two_handles_of_one_bank_share_its_memories(store: Store) -> None:
     [kept] = store.bank("diary").retain("The kettle is new.")
 
-    assert store.bank("diary", principal="ines").get(kept).text == "The kettle is new."
+    assert store.bank("diary", principal="ines").get_memory(kept).text == "The kettle is new."
 
 
 def test_a_folder_that_is_no_bank_is_not_listed(store: Store) -> None:
@@ -188,7 +188,7 @@ def test_a_folder_that_is_no_bank_is_not_listed(store: Store) -> None:
     (store.folder / "bank-empty").mkdir()
     (store.folder / "other").mkdir()
 
-    assert store.banks() == ["diary"]
+    assert store.list_banks() == ["diary"]
 
 
 @pytest.mark.parametrize("name", ["", " \n", "a\ud800", "x" * 300, 3, None, b"diary", ["diary"]], ids=ascii)
@@ -197,7 +197,7 @@ def test_what_cannot_be_a_banks_name_is_refused(name: Any, store: Store) -> None
         store.bank(name)
 
     assert caught.value.field == "bank"
-    assert store.banks() == []
+    assert store.list_banks() == []
 
 
 @pytest.mark.parametrize("principal", ["", " ", "a\0b", "a\ud800", "x" * 300, 3, ["ines"]], ids=ascii)
@@ -206,7 +206,7 @@ def test_what_cannot_be_a_principal_is_refused(principal: Any, store: Store) -> 
         store.bank("diary", principal=principal)
 
     assert caught.value.field == "principal"
-    assert store.banks() == []
+    assert store.list_banks() == []
 
 
 def test_without_an_embedder_there_is_none(store: Store) -> None:
@@ -283,7 +283,7 @@ def test_the_system_clock_is_the_default(tmp_path: Path) -> None:
     with simonides.open(tmp_path, embedder=None) as store:
         bank = store.bank("diary")
         [kept] = bank.retain("The kettle is new.")
-        stamp = bank.get(kept).ingested_at
+        stamp = bank.get_memory(kept).ingested_at
 
     assert stamp is not None
     assert before <= stamp <= datetime.now(UTC)
@@ -312,7 +312,7 @@ def test_times_that_state_no_zone_are_of_the_stores(tmp_path: Path, clock: Froze
         bank = store.bank("diary")
         [kept] = bank.retain("The kettle is new.", event_time="2026-02-10")
 
-        assert bank.get(kept).event_time == datetime(2026, 2, 9, 22, tzinfo=UTC)
+        assert bank.get_memory(kept).event_time == datetime(2026, 2, 9, 22, tzinfo=UTC)
         assert texts(bank, "kettle", window="2026-02-10") == ["The kettle is new."]
         assert texts(bank, "kettle", window=("2026-02-09T22:00Z", "2026-02-10T22:00Z")) == [
             "The kettle is new."
@@ -365,7 +365,7 @@ CLOSED_USES: dict[str, Callable[[Bank], object]] = {
     "retain": lambda bank: bank.retain("more"),
     "recall": lambda bank: bank.recall("kettle", precision="wide"),
     "recall by words": lambda bank: bank.recall("kettle", profile="lexical", precision="wide"),
-    "get": lambda bank: bank.get("0" * 16),
+    "get": lambda bank: bank.get_memory("0" * 16),
     "forget": lambda bank: bank.forget("0" * 16),
     "stats": lambda bank: bank.stats(),
     "verify": lambda bank: bank.verify(),

@@ -1,10 +1,12 @@
-"""What the frameworks share about values under keys; the bank keeps them (``Bank.put_records``)."""
+"""What the frameworks share: questions of any text, and values under keys (``Bank.put_records``)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simonides.records.hygiene import shows_nothing
 from simonides.records.keyed_record import record_of, tag_of, value_is_in_source
+from simonides.retain.importing.sources import clean_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +19,18 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 200_000
 """Characters by which a value is found."""
+
+_LONGEST_QUESTION = 16_000
+"""Characters from the end of a text: what is asked stands behind what was pasted."""
+
+
+def question_of(text: object) -> str:
+    """What a text asks, without what no query may hold; empty = nothing.
+
+    A framework asks with whatever its users and models said, and goes on when nothing is found.
+    """
+    asked = clean_characters(text)[-_LONGEST_QUESTION:] if isinstance(text, str) else ""
+    return "" if shows_nothing(asked) else asked
 
 
 def search_records(

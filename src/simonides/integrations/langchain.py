@@ -17,6 +17,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
 
+from simonides.integrations.keyed import question_of
 from simonides.records.recall import STANDING
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ class BankRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 the base hands it in
     ) -> list[Document]:
-        found = self.bank.recall(query, **{"standing": True, **self.options})
+        question = question_of(query)
+        if not question:
+            return []
+        found = self.bank.recall(question, **{"standing": True, **self.options})
         return [_document(hit, possibly=found.doubtful) for hit in (*found.standing, *found.told)]
 
 

@@ -33,7 +33,7 @@ from langgraph.store.base import (
 )
 
 from simonides.errors import InputError
-from simonides.integrations.keyed import LONGEST_TEXT, newest_of_each, search_records, words_of
+from simonides.integrations.keyed import LONGEST_TEXT, newest_of_each, question_of, search_records, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -107,9 +107,10 @@ class BankStore(BaseStore):
         asked = op.filter or {}
         check_operators(asked)
         found: list[KeyedRecord] = []
-        if op.query and op.query.strip() and wanted > 0:
+        question = question_of(op.query)
+        if question and wanted > 0:
             most = min(wanted if not asked else max(wanted, _MOST_SEARCHED), 10_000)
-            scored = search_records(self._bank, _SPACE, op.namespace_prefix, op.query, most)
+            scored = search_records(self._bank, _SPACE, op.namespace_prefix, question, most)
             found = [each for each in scored if passes(each.value, asked)]
         if len(found) < wanted or op.limit < 0 or op.offset < 0:
             below = newest_of_each(self._bank.list_records(_SPACE, op.namespace_prefix))

@@ -16,11 +16,17 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import Field
 
+from simonides.integrations.keyed import question_of
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.records.hygiene import shows_nothing
 from simonides.records.recall import STANDING
+from simonides.retain.importing.sources import clean_characters, cut
+from simonides.retain.items import MAX_RELATION_BYTES
 from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from llama_index.core.llms import ChatMessage
     from llama_index.core.schema import QueryBundle
 
@@ -45,7 +51,10 @@ class BankRetriever(BaseRetriever):
         self._asked = options
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._bank.recall(query_bundle.query_str, **{"standing": True, **self._asked})
+        question = question_of(query_bundle.query_str)
+        if not question:
+            return []
+        found = self._bank.recall(question, **{"standing": True, **self._asked})
         return [
             NodeWithScore(
                 node=TextNode(
@@ -72,19 +81,20 @@ class BankMemoryBlock(BaseMemoryBlock[str]):
     Attributes:
         bank: of this process, or of a server.
         max_tokens: of what is given back.
-        session: conversation that retained messages belong to.
+        session: conversation that retained messages belong to; ``None`` = that of the ``Memory`` which the
+            block is of, or "llamaindex".
+        options: of ``Bank.recall``.
     """
 
     bank: Any
     max_tokens: int = 1_000
-    session: str = "llamaindex"
+    session: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         """What answers the newest message with words."""
-        asked = next(
-            (each.content for each in reversed(messages or []) if (each.content or "").strip()), None
-        )
+        questions = (question_of(each.content) for each in reversed(messages or []))
+        asked = next(filter(None, questions), None)
         if asked is None:
             return ""
         options = {"standing": True, **self.options}
@@ -92,14 +102,22 @@ class BankMemoryBlock(BaseMemoryBlock[str]):
         return pack_as_data(found, ApproximateTokenCounter().count, max_tokens=self.max_tokens).text
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Retain messages with words, each with who said it."""
-        turns = [
-            {"text": each.content, "role": _role(each), "speaker": str(each.role.value)}
-            for each in messages
-            if (each.content or "").strip()
-        ]
+        """Retain messages with words, each with who said it; what no memory may hold is taken out."""
+        turns = [turn for each in messages or () for turn in self._turns(each)]
         if turns:
-            await asyncio.to_thread(self.bank.retain, turns, session=self.session)
+            await asyncio.to_thread(self.bank.retain, turns)
+
+    def _turns(self, message: ChatMessage) -> Iterator[dict[str, Any]]:
+        told = self.session or str(message.additional_kwargs.get("session_id") or "")
+        session = clean_characters(told).encode()[:MAX_RELATION_BYTES].decode(errors="ignore")
+        about = {
+            "role": _role(message),
+            "speaker": str(message.role.value),
+            "session": "llamaindex" if shows_nothing(session) else session,
+        }
+        for text in cut(clean_characters(message.content or "")):
+            if not shows_nothing(text):
+                yield {"text": text, **about}
 
 
 def _role(message: ChatMessage) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agents import function_tool
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
-from simonides.integrations.keyed import LONGEST_TEXT, words_of
+from simonides.integrations.keyed import LONGEST_TEXT, question_of, words_of
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.records.keyed_record import MOST_RECORDS
 from simonides.records.recall import not_in_memory
@@ -130,7 +130,10 @@ def recall_tool(bank: AnyBank, *, max_tokens: int = 1_500, **options: Any) -> Fu
             query: What you want to know, in words.
         """
         asked = {"standing": True, **options}
-        found = await asyncio.to_thread(lambda: bank.recall(query, max_tokens=max_tokens, **asked))
+        question = question_of(query)
+        if not question:
+            return not_in_memory(())
+        found = await asyncio.to_thread(lambda: bank.recall(question, max_tokens=max_tokens, **asked))
         if found.no_match:
             return not_in_memory(found.no_match_reasons)
         text = pack_as_data(found, ApproximateTokenCounter().count, max_tokens=max_tokens).text

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.bank import Reading
     from simonides.index.view import BankView
     from simonides.protocols import TokenCounter
     from simonides.records.memory import Memory
+    from simonides.storage.reader import Reader
 
 RECENT_DAYS = 14
 OPEN_TAG = "open"
@@ -52,7 +52,7 @@ def newest_first(view: BankView, rows: NDArray[np.int64] | None = None) -> list[
 
 
 def recent_changes(
-    reading: Reading, view: BankView, may_read: Callable[[Memory], bool]
+    reading: Reader, view: BankView, may_read: Callable[[Memory], bool]
 ) -> list[tuple[Memory, Memory]]:
     """What ended in the last ``RECENT_DAYS`` days, with what superseded it, the newest first.
 
@@ -61,17 +61,12 @@ def recent_changes(
     since = view.as_of - RECENT_DAYS * DAY
     eligible = np.flatnonzero(view.eligible)
     keys = set(view.snapshot.gather("id_key", eligible).tolist())
-    rows = reading.connection.execute(
-        "SELECT ordinal, superseded_by FROM memories WHERE superseded_by<>'' AND expired_at=?"
-        " AND valid_to<=? AND valid_to>? ORDER BY valid_to DESC, ordinal DESC",
-        (FOREVER, view.as_of, since),
-    ).fetchall()
     found: list[tuple[Memory, Memory]] = []
-    for ordinal, successor in rows:
-        if int(str(successor), 16) not in keys:
+    for ordinal, successor in reading.superseded(since, view.as_of):
+        if int(successor, 16) not in keys:
             continue
-        held = [m for m in reading.versions(str(successor)) if m.expired_at_micros == FOREVER]
-        before = reading.memories([int(str(ordinal))])[0]
+        held = [m for m in reading.versions(successor) if m.expired_at_micros == FOREVER]
+        before = reading.memories([ordinal])[0]
         found += [(before, after) for after in held[:1] if may_read(before) and may_read(after)]
         if len(found) == _MOST_CHANGES:
             break

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.expiry import expire_due, read_due
-from simonides.backends.embedded.upkeep import read_moves, read_standing
 from simonides.lifecycle.moving import Moves, archivings, promotions, returns
 from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
 from simonides.lifecycle.step import MOST_STEPS, MaintenanceReport, Step
@@ -27,13 +25,12 @@ from simonides.records.time_to_live import EXPIRY_ERASE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import apsw
-
-    from simonides.backends.embedded.bank import EmbeddedBank
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.thresholds import Thresholds
     from simonides.lifecycle.wording import Wording, Writer
     from simonides.records.time_to_live import Due
+    from simonides.storage.bank import BankStorage
+    from simonides.storage.reader import Reader
+    from simonides.storage.writer import WriteTransaction
 
 AT_ONCE = 64
 """Steps in one transaction."""
@@ -51,7 +48,7 @@ class _Due:
 
 
 def maintain(
-    rows: EmbeddedBank,
+    rows: BankStorage,
     thresholds: Thresholds,
     now: Callable[[], int],
     *,
@@ -106,12 +103,12 @@ def maintain(
         return MaintenanceReport(tuple(made), left, dry_run=False)
 
 
-def _ended(rows: EmbeddedBank, _: Thresholds, now: int) -> list[_Due]:
+def _ended(rows: BankStorage, _: Thresholds, now: int) -> list[_Due]:
     with rows.reading() as reading:
-        return [_Due(_step_of(expiry), expiry) for expiry in read_due(reading.connection, now)]
+        return [_Due(_step_of(expiry), expiry) for expiry in reading.due(now)]
 
 
-def _worded(rows: EmbeddedBank, batch: list[_Due], writer: Writer) -> tuple[list[_Due], Writer | None]:
+def _worded(rows: BankStorage, batch: list[_Due], writer: Writer) -> tuple[list[_Due], Writer | None]:
     """The batch with a language model's words for new observations; no writer when it cannot be asked."""
     worded: list[_Due] = []
     asking: Writer | None = writer
@@ -131,16 +128,16 @@ def _worded(rows: EmbeddedBank, batch: list[_Due], writer: Writer) -> tuple[list
     return worded, asking
 
 
-def _plan(rows: EmbeddedBank, thresholds: Thresholds, now: int) -> list[_Due]:
+def _plan(rows: BankStorage, thresholds: Thresholds, now: int) -> list[_Due]:
     with rows.reading() as reading:
         moment = latest_recorded(now, reading.meta.last_ingested)
-        before = Moves(read_moves(reading.connection))
+        before = Moves(reading.moves())
         steps = chain(
-            returns(read_standing(reading.connection, moment), before, now),
-            promotions(read_standing(reading.connection, moment), thresholds, before, moment),
-            archivings(read_standing(reading.connection, moment), thresholds, before, moment),
+            returns(reading.current_versions(moment), before, now),
+            promotions(reading.current_versions(moment), thresholds, before, moment),
+            archivings(reading.current_versions(moment), thresholds, before, moment),
         )
-        return [*map(_Due, steps), *_observations(reading.connection, thresholds, moment)]
+        return [*map(_Due, steps), *_observations(reading, thresholds, moment)]
 
 
 def _step_of(expiry: Due) -> Step:
@@ -149,15 +146,15 @@ def _step_of(expiry: Due) -> Step:
     return Step("archive", expiry.memory, "", "archived", expiry.reason)
 
 
-def _observations(connection: apsw.Connection, thresholds: Thresholds, now: int) -> Iterator[_Due]:
+def _observations(reading: Reader, thresholds: Thresholds, now: int) -> Iterator[_Due]:
     if thresholds.observations is not None:
-        for planned in plan_observations(connection, thresholds.observations, now):
+        for planned in plan_observations(reading, thresholds.observations, now):
             yield _Due(planned.step, planned=planned)
 
 
 def _end_or_make(transaction: WriteTransaction, due: _Due) -> Step | None:
     if due.expiry is not None:
-        return due.step if expire_due(transaction, [due.expiry]) else None
+        return due.step if transaction.maintenance.end_due([due.expiry]) else None
     return _make(transaction, due)
 
 
@@ -172,19 +169,18 @@ def _make(transaction: WriteTransaction, due: _Due) -> Step | None:
             due.writer.fit(transaction, item)
             memory = write_planned(transaction, due.planned, item, due.writer.model.model)
         return replace(step, memory=memory) if memory else None
-    ordinal = transaction.current_ordinal(step.memory)
-    if ordinal is None:
+    held = transaction.versions.current(step.memory)
+    if held is None:
         return None
     if step.action == "return":
-        return step if transaction.upkeep.return_archived(step.memory, step.reason) else None
-    root, layer, state = transaction.columns(ordinal, "root", "layer", "state")
+        return step if transaction.maintenance.return_archived(step.memory, step.reason) else None
     if step.action == "promote":
-        if layer != step.was:
+        if held.layer != step.was:
             return None
-        transaction.revise(ordinal, layer=step.became)
+        transaction.versions.revise(held.ordinal, layer=step.became)
     else:
-        if int(state) & ALL_STATES:
+        if held.state & ALL_STATES:
             return None
-        transaction.revise(ordinal, state=int(state) | ARCHIVED)
-    transaction.upkeep.note(int(root), step.action, step.was, step.became, step.reason)
+        transaction.versions.revise(held.ordinal, state=held.state | ARCHIVED)
+    transaction.maintenance.add_move(held.root, step.action, step.was, step.became, step.reason)
     return step

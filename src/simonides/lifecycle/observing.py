@@ -21,10 +21,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.labels import label_set_code
-from simonides.backends.embedded.reading import read_merges
-from simonides.backends.embedded.stored import read_object
-from simonides.backends.embedded.upkeep import read_evidence, read_standing, read_statements
 from simonides.lifecycle.grouping import MOST_AGAINST, make_groups
 from simonides.lifecycle.step import Step
 from simonides.records.entity import all_count_as
@@ -34,13 +30,12 @@ from simonides.records.kind import CONSOLIDATED, Kind, Layer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import apsw
-
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.lifecycle.grouping import Group, Member
     from simonides.lifecycle.thresholds import ObservationRule
     from simonides.records.draft import Prepared
-    from simonides.records.versions import RowRef
+    from simonides.records.versions import RowRef, StoredVersion
+    from simonides.storage.reader import Reader
+    from simonides.storage.writer import WriteTransaction
 
 MOST_SOURCES = 64
 """Named per observation and stance; the rest only counts."""
@@ -83,53 +78,42 @@ class Planned:
     ordinal: int | None
 
 
-def plan_observations(connection: apsw.Connection, rule: ObservationRule, now: int) -> list[Planned]:
+def plan_observations(reading: Reader, rule: ObservationRule, now: int) -> list[Planned]:
     """What must change so that observations say what memories say; in a fixed order."""
-    merges = all_count_as(read_merges(connection, FOREVER - 1))
+    merges = all_count_as(reading.merged_entities(FOREVER - 1))
 
     def whole(entity: int) -> int:
         return merges.get(entity, entity)
 
-    def text_of(ordinal: int) -> str:
-        return str(connection.execute("SELECT text FROM memories WHERE ordinal=?", (ordinal,)).get)
-
     groups = make_groups(
-        read_standing(connection, now), list(read_statements(connection)), whole, text_of, rule.similar
+        reading.current_versions(now), reading.current_relations(), whole, reading.text_of, rule.similar
     )
     wanted = {belief.key: belief for group in groups for belief in beliefs(group, int(rule.sources))}
-    held = dict(_held(connection))
+    held = dict(_held(reading))
     planned = [
-        Planned(step, key, wanted.get(key), held[key][0] if key in held else None)
+        Planned(step, key, wanted.get(key), held[key][0].ordinal if key in held else None)
         for key in sorted({*wanted, *held})
-        if (step := _step(connection, wanted.get(key), held.get(key))) is not None
+        if (step := _step(wanted.get(key), held.get(key))) is not None
     ]
     # What is withdrawn goes first, so that no moment knows a belief twice.
     return sorted(planned, key=lambda each: (each.belief is not None, each.key))
 
 
-def _held(connection: apsw.Connection) -> Iterator[tuple[Key, tuple[int, str, dict[int, str]]]]:
-    """Observations that the bank holds: ordinal, id and sources."""
-    evidence = read_evidence(connection, FOREVER - 1)
-    rows: list[tuple[Any, ...]] = connection.execute(
-        "SELECT ordinal, root, id, relation, metadata FROM memories WHERE state & ? AND expired_at=?"
-        " ORDER BY root",
-        (CONSOLIDATED, FOREVER),
-    ).fetchall()
-    for ordinal, root, memory, relation, metadata in rows:
-        stances = evidence.get(int(root), {})
-        first = min((source for source, stance in stances.items() if stance == "for"), default=int(root))
-        key = (first, str(relation), str(read_object(metadata, f"memory {memory}").get("object", "")))
-        yield key, (int(ordinal), str(memory), stances)
+def _held(reading: Reader) -> Iterator[tuple[Key, tuple[StoredVersion, dict[int, str]]]]:
+    """Observations that the bank holds, with their sources."""
+    evidence = reading.evidence(FOREVER - 1)
+    for held, metadata in reading.observations():
+        stances = evidence.get(held.root, {})
+        first = min((source for source, stance in stances.items() if stance == "for"), default=held.root)
+        yield (first, held.relation, str(metadata.get("object", ""))), (held, stances)
 
 
-def _step(
-    connection: apsw.Connection, belief: Belief | None, held: tuple[int, str, dict[int, str]] | None
-) -> Step | None:
+def _step(belief: Belief | None, held: tuple[StoredVersion, dict[int, str]] | None) -> Step | None:
     if belief is None:
         if held is None:
             return None
-        count = sum(stance == "for" for stance in held[2].values())
-        return Step("withdraw", held[1], f"{count} sources", "", "its sources no longer say the same")
+        count = sum(stance == "for" for stance in held[1].values())
+        return Step("withdraw", held[0].id, f"{count} sources", "", "its sources no longer say the same")
     proofs = belief.values["proof_count"]
     became = f"{len(belief.members)} sources, {proofs} proofs"
     against = f"; {len(belief.against)} say the contrary" if belief.against else ""
@@ -137,14 +121,12 @@ def _step(
     reason += f" and {len(belief.members) - 4} more{against}" if len(belief.members) > 4 else against
     if held is None:
         return Step("observe", "", "", became, reason)
-    row = connection.execute(
-        "SELECT valid_from, valid_to, confidence, salience, proof_count FROM memories WHERE ordinal=?",
-        (held[0],),
-    ).fetchone()
-    if row == tuple(belief.values.values()) and belief.stances == held[2]:
+    version, stances = held
+    same = all(getattr(version, name) == value for name, value in belief.values.items())
+    if same and belief.stances == stances:
         return None
-    was = sum(stance == "for" for stance in held[2].values())
-    return Step("update", held[1], f"{was} sources", became, reason)
+    was = sum(stance == "for" for stance in stances.values())
+    return Step("update", version.id, f"{was} sources", became, reason)
 
 
 def beliefs(group: Group, least: int) -> Iterator[Belief]:
@@ -210,30 +192,28 @@ def write_planned(
         if planned.ordinal is None:
             return ""
         stamp = transaction.next_instant()
-        root, memory = transaction.columns(planned.ordinal, "root", "id")
-        transaction.upkeep.set_evidence(int(root), {}, stamp)
-        transaction.expire(planned.ordinal, stamp)
-        return str(memory)
+        held = transaction.versions.read(planned.ordinal)
+        transaction.maintenance.set_evidence(held.root, {}, stamp)
+        transaction.versions.expire(planned.ordinal, stamp)
+        return held.id
     if planned.ordinal is None:
         stored = _write_new(transaction, belief, item, model)
     else:
-        stored = transaction.revise(planned.ordinal, **belief.values)
-    stamp = int(transaction.columns(stored.ordinal, "ingested_at")[0])
-    transaction.upkeep.set_evidence(stored.root, belief.stances, stamp)
+        stored = transaction.versions.revise(planned.ordinal, **belief.values)
+    stamp = transaction.versions.read(stored.ordinal).ingested_at
+    transaction.maintenance.set_evidence(stored.root, belief.stances, stamp)
     return stored.id
 
 
 def _still_there(transaction: WriteTransaction, planned: Planned) -> bool:
     """Whether all that the step speaks of was neither forgotten nor changed meanwhile."""
     if planned.ordinal is not None:
-        if not transaction.exists(planned.ordinal):
-            return False
-        (expired,) = transaction.columns(planned.ordinal, "expired_at")
-        if int(expired) != FOREVER:
+        held = transaction.versions.find(planned.ordinal)
+        if held is None or held.expired_at != FOREVER:
             return False
     belief = planned.belief
     rows = () if belief is None else (*belief.members, *belief.against)
-    return all(transaction.exists(member.ordinal) for member in rows)
+    return all(transaction.versions.find(member.ordinal) is not None for member in rows)
 
 
 def _write_new(transaction: WriteTransaction, belief: Belief, item: Prepared | None, model: str) -> RowRef:
@@ -241,16 +221,17 @@ def _write_new(transaction: WriteTransaction, belief: Belief, item: Prepared | N
     sources = belief.members[:MOST_SOURCES]
     told = clearest(sources)[0]
     _, relation, obj = belief.key
-    tags = [transaction.frame(member.ordinal).tags for member in sources]
+    tags = [transaction.versions.compared_fields(member.ordinal).tags for member in sources]
     common = sorted(frozenset.intersection(*tags))
     metadata = ({"object": obj} if obj else {}) | ({"written_by": model} if item else {})
     starts = min(belief.members, key=lambda member: (member.valid_from, member.root))
     ends = max(belief.members, key=lambda member: (member.valid_to, -member.root))
-    (starting,) = transaction.columns(starts.ordinal, "valid_from_precision")
-    (ending,) = transaction.columns(ends.ordinal, "valid_to_precision")
-    dates = {transaction.columns(member.ordinal, *_DATE) for member in sources}
+    starting = transaction.versions.read(starts.ordinal).valid_from_precision
+    ending = transaction.versions.read(ends.ordinal).valid_to_precision
+    versions = [transaction.versions.read(member.ordinal) for member in sources]
+    dates = {tuple(getattr(version, name) for name in _DATE) for version in versions}
     happened = dict(zip(_DATE, dates.pop() if len(dates) == 1 else (None,) * len(_DATE), strict=True))
-    return transaction.derive(
+    return transaction.versions.derive(
         told.ordinal,
         min(member.trust for member in belief.members),
         item,
@@ -258,8 +239,8 @@ def _write_new(transaction: WriteTransaction, belief: Belief, item: Prepared | N
         kind=Kind.OBSERVATION.value,
         layer=Layer.SEMANTIC.value,
         relation=relation,
-        path=0,
-        tags=label_set_code(transaction.upkeep.connection, common),
+        path="",
+        tags=common,
         valid_from_precision=starting,
         valid_to_precision=ending,
         **happened,

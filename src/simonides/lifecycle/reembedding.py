@@ -22,22 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.change_log import read_meta
-from simonides.backends.embedded.reembedding import (
-    begin,
-    copy_encodings,
-    drop_names,
-    drop_rows,
-    end,
-    left_over,
-    link_rows,
-    missing,
-    progress_of,
-    read_model,
-    read_run,
-    switch,
-    write_encoding,
-)
 from simonides.errors import ConflictError, ModelError
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.model_identity import ModelIdentity
@@ -49,10 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.bank import EmbeddedBank, GoingOver
-    from simonides.backends.embedded.reembedding import Missing
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Embedder
+    from simonides.records.model_identity import EmbedderMigration, MissingVector
+    from simonides.storage.bank import BankStorage, MigrationWriter
 
     Progress = Callable[[str, int, int | None], None]
 
@@ -104,7 +88,7 @@ class ReembedReport:
 
 
 def reembed(
-    rows: EmbeddedBank,
+    rows: BankStorage,
     embedder: Embedder,
     now: Callable[[], int],
     *,
@@ -134,7 +118,7 @@ def reembed(
         return _Reembedding(rows, embedder, model, now, token_codes, progress or _silent).run()
 
 
-def abandon(rows: EmbeddedBank, now: int, progress: Progress | None = None) -> bool:
+def abandon(rows: BankStorage, now: int, progress: Progress | None = None) -> bool:
     """Let the bank stay with the embedder that it has, and drop what was made by another one.
 
     Returns:
@@ -142,26 +126,23 @@ def abandon(rows: EmbeddedBank, now: int, progress: Progress | None = None) -> b
     """
     with rows.maintaining():
         with rows.writing(now) as transaction:
-            was = end(transaction.connection)
-        rows.sweep_index()
+            was = transaction.models.end_migration()
+        rows.migration.sweep_index()
         _drop(rows, now, progress or _silent)
         return was
 
 
-def _looked_at(rows: EmbeddedBank, model: ModelIdentity) -> ReembedReport:
+def _looked_at(rows: BankStorage, model: ModelIdentity) -> ReembedReport:
     with rows.reading() as reading:
-        connection, current = reading.connection, reading.embedder()
-        number = connection.execute(
-            "SELECT number FROM embedders WHERE fingerprint=?", (model.fingerprint,)
-        ).get
-        done, total = progress_of(connection, -1 if number is None else int(number))
-        _check_run(read_run(connection), model)
+        current, number = reading.embedder(), reading.embedder_number(model)
+        done, total = reading.encoded(-1 if number is None else number)
+        _check_run(reading.migration(), model)
         same = current.fingerprint == model.fingerprint
         wanted = 0 if same else total - done
         return ReembedReport(model.name, model.dimension, current.name, total, wanted, dry_run=True)
 
 
-def _check_run(run: Any, model: ModelIdentity) -> None:
+def _check_run(run: EmbedderMigration | None, model: ModelIdentity) -> None:
     if run is not None and run.model.fingerprint != model.fingerprint:
         raise ConflictError(
             f"the bank is going over to {run.model.name!r} ({run.model.dimension} dimensions) already; "
@@ -174,7 +155,7 @@ class _Reembedding:
 
     def __init__(
         self,
-        rows: EmbeddedBank,
+        rows: BankStorage,
         embedder: Embedder,
         model: ModelIdentity,
         now: Callable[[], int],
@@ -202,10 +183,10 @@ class _Reembedding:
             self._link()
             self._switch()
             switched = True
-            self._rows.sweep_index()
+            self._rows.migration.sweep_index()
         dropped = _drop(self._rows, self._now(), self._progress)
         with self._rows.reading() as reading:
-            _, total = progress_of(reading.connection, self._number)
+            _, total = reading.encoded(self._number)
         return ReembedReport(
             self._model.name,
             self._model.dimension,
@@ -221,23 +202,21 @@ class _Reembedding:
     def _begin(self) -> ModelIdentity:
         """Note the run, unless one goes on or there is nothing to do; the embedder so far."""
         with self._rows.writing(self._now()) as transaction:
-            connection = transaction.connection
-            was = read_model(connection, read_meta(connection).embedder)
-            run = read_run(connection)
+            was, run = transaction.models.embedder(), transaction.models.migration()
             _check_run(run, self._model)
             if run is None and was.fingerprint != self._model.fingerprint:
-                begin(connection, self._model, transaction.now)
-                run = read_run(connection)
+                transaction.models.begin_migration(self._model)
+                run = transaction.models.migration()
             self._number = run.number if run else 0
         return was
 
     def _encode(self) -> None:
         """Give every row a vector, but for those that the model cannot encode."""
         with self._rows.reading() as reading:
-            done, total = progress_of(reading.connection, self._number)
+            done, total = reading.encoded(self._number)
         while True:
             with self._rows.reading() as reading:
-                found = missing(reading.connection, self._number, self._complete, ENCODED_AT_ONCE)
+                found = reading.missing(self._number, self._complete, ENCODED_AT_ONCE)
                 last = reading.meta.next_ordinal - 1
             self._encode_some(found)
             self._complete = found[-1].ordinal if len(found) == ENCODED_AT_ONCE else last
@@ -246,43 +225,35 @@ class _Reembedding:
             done += len(found)
             self._progress("memories encoded", min(done, total), total)
 
-    def _encode_some(self, found: Sequence[Missing]) -> None:
+    def _encode_some(self, found: Sequence[MissingVector]) -> None:
         if not found:
             return
         nodes = {row.ordinal for row in found if row.ordinal == row.node}
         with self._rows.reading() as reading:
             # Versions in the same words are encoded once.
-            later = [
-                row
-                for row in found
-                if row.ordinal != row.node
-                and (row.node in nodes or self._has_vector(reading.connection, row.node))
-            ]
+            others = {row.node for row in found} - nodes
+            encoded = nodes | (others - reading.without_vector(others, self._number))
+            later = [row for row in found if row.ordinal != row.node and row.node in encoded]
         copied = {row.ordinal for row in later}
         fresh = [row for row in found if row.ordinal not in copied]
         texts = [row.text for row in fresh]
         made = encode(texts, self._embedder, token_codes=self._token_codes) if texts else []
         with self._rows.writing(self._now()) as transaction:
-            connection = transaction.connection
             for row, encoding in zip(fresh, made, strict=True):
-                write_encoding(connection, row.ordinal, encoding)
+                transaction.models.add_encoding(row.ordinal, encoding)
+            there = [row.ordinal for row in found if transaction.versions.find(row.ordinal) is not None]
             for row in later:
-                if transaction.exists(row.ordinal):
-                    copy_encodings(connection, row.node, row.ordinal, self._number)
-            there = [row.ordinal for row in found if transaction.exists(row.ordinal)]
-            without = {ordinal for ordinal in there if not self._has_vector(connection, ordinal)}
+                if row.ordinal in there:
+                    transaction.models.copy_encoding(row.node, row.ordinal, self._number)
+            without = transaction.models.without_vector(there, self._number)
         self._given_up |= without
         self._encoded += len(there) - len(without)
-
-    def _has_vector(self, connection: Any, ordinal: int) -> bool:
-        found = "SELECT 1 FROM vectors WHERE ordinal=? AND embedder=?"
-        return connection.execute(found, (ordinal, self._number)).fetchone() is not None
 
     def _check_share(self) -> None:
         """That a model which fails on most texts does not become the bank's."""
         with self._rows.reading() as reading:
-            old, _ = progress_of(reading.connection, reading.meta.embedder)
-            new, _ = progress_of(reading.connection, self._number)
+            old, _ = reading.encoded(reading.meta.embedder)
+            new, _ = reading.encoded(self._number)
         if new < old * _FEWEST:
             raise ModelError(
                 f"{self._model.name} could encode {new} of {old} versions that have a vector, so the bank "
@@ -293,7 +264,7 @@ class _Reembedding:
         """Link every memory by the new vectors."""
         left = True
         while left:
-            with self._rows.going_over(self._given_up) as going:
+            with self._rows.migration.writing(self._given_up) as going:
                 left = going is None or self._link_some(going)
             if going is None:
                 self._encode()
@@ -301,35 +272,25 @@ class _Reembedding:
                 total = going.meta.next_ordinal
                 self._progress("memories linked", min(going.run.linked + LINKED_AT_ONCE, total), total)
 
-    def _link_some(self, going: GoingOver) -> bool:
+    def _link_some(self, going: MigrationWriter) -> bool:
         """Link the next rows; whether some are left after them."""
         start, total = going.run.linked, going.meta.next_ordinal
         stop = min(start + LINKED_AT_ONCE, total)
         found = list(semantic_links(going.snapshot, start, stop))
-        self._links += link_rows(going.connection, going.run.number, found, stop)
+        self._links += going.add_links(found, stop)
         return stop < total
 
     def _switch(self) -> None:
         """Go over, in a transaction in which nothing is missing."""
         for attempt in range(_INDEX_TRIES + 1):
-            generation = self._rows.write_following(self._given_up) if attempt < _INDEX_TRIES else 0
+            generation = self._rows.migration.write_index(self._given_up) if attempt < _INDEX_TRIES else 0
             while True:
-                with self._rows.going_over(self._given_up) as going:
+                with self._rows.migration.writing(self._given_up) as going:
                     if going is not None and not self._link_some(going):
-                        usable = bool(generation) and self._rows.is_current(going, generation)
+                        usable = bool(generation) and self._rows.migration.is_current(going, generation)
                         if not usable and attempt < _INDEX_TRIES:
                             break
-                        switch(going.connection, going.meta, going.run.number, generation if usable else 0)
-                        if going.auditor is not None:
-                            after = read_meta(going.connection)
-                            going.auditor.append(
-                                going.connection,
-                                after,
-                                "",
-                                "reembed",
-                                self._now(),
-                                began=going.meta.sequence,
-                            )
+                        going.switch(generation if usable else 0, self._now())
                         return
                 if going is None:
                     self._encode()
@@ -383,20 +344,20 @@ def _readable(snapshot: IndexSnapshot, acl: int) -> NDArray[np.bool_]:
     return np.array([not held or (bool(wanted) and held >= wanted) for held in snapshot.label_sets], np.bool_)
 
 
-def _drop(rows: EmbeddedBank, now: int, progress: Progress) -> int:
+def _drop(rows: BankStorage, now: int, progress: Progress) -> int:
     """Delete what is left of other embedders, range by range."""
     with rows.reading() as reading:
-        total, numbers = reading.meta.next_ordinal, left_over(reading.connection)
-    if not numbers:
+        total, left = reading.meta.next_ordinal, reading.has_left_over()
+    if not left:
         return 0
     dropped = 0
     for start in range(0, total, DROPPED_AT_ONCE):
         stop = min(start + DROPPED_AT_ONCE, total)
         with rows.writing(now) as transaction:
-            dropped += drop_rows(transaction.connection, start, stop)
+            dropped += transaction.models.drop_left_over(start, stop)
         progress("old vectors dropped", stop, total)
     with rows.writing(now) as transaction:
-        drop_names(transaction.connection)
+        transaction.models.drop_left_over_names()
     return dropped
 
 

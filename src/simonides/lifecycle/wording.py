@@ -25,9 +25,9 @@ from simonides.retain.enriching import MOST_CHARACTERS, faithful_sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.protocols import Analyser, Enricher
     from simonides.records.draft import Prepared
+    from simonides.storage.writer import WriteTransaction
 
 MOST_TOLD = 8
 """Sources that the model gets to see, the clearest first."""

@@ -159,6 +159,7 @@ def days_of(draft: Draft, found: Extraction) -> tuple[Days, ...]:
 
 # Made once: ``json.dumps`` makes a new encoder at every call that asks for anything special.
 _plain = json.JSONEncoder(ensure_ascii=False).encode
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def content_key(draft: Draft, days: Sequence[Days] = ()) -> bytes:
@@ -193,3 +194,8 @@ def content_key(draft: Draft, days: Sequence[Days] = ()) -> bytes:
 def is_turn(draft: Draft) -> bool:
     """Whether it is a turn of a conversation that has a name."""
     return bool(draft.session) and draft.span is not None and not draft.document
+
+
+def encode_terms(terms: Mapping[str, Mapping[str, int]]) -> bytes:
+    """Terms by field as a row keeps them."""
+    return _compact(terms).encode()

@@ -47,3 +47,29 @@ def sparse_mismatch(name: str, encoder_name: str) -> str:
         f"the bank holds sparse terms of {name!r}, the store was opened with {other}; open it with the one "
         "that filled it, or retain into a new bank. Recall goes on without sparse terms"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderMigration:
+    """A bank's going over to another embedder.
+
+    Attributes:
+        number: of that embedder among the bank's.
+        model: that embedder.
+        begun_at: microseconds UTC.
+        linked: rows with smaller ordinals have their links.
+    """
+
+    number: int
+    model: ModelIdentity
+    begun_at: int
+    linked: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingVector:
+    """A row without a vector of the following embedder; ``node`` = first version in the same words."""
+
+    ordinal: int
+    node: int
+    text: str

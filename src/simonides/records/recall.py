@@ -185,7 +185,7 @@ class Recall:
             same one. Empty where no bank gave one.
         evidence: by id of an observation that maintenance made, the memories for and against it, when they
             were asked for.
-        job: in the async tier, by which ``Bank.job`` gives the better answer; empty = there is none.
+        job: in the async tier, by which ``Bank.get_job`` gives the better answer; empty = there is none.
         standing: the standing memories that lead the context, where they were asked for; none of them is
             among the hits, and ``relevance`` is ``None`` where the recall did not find it.
     """
@@ -281,7 +281,7 @@ class RecallJob:
     """What has become of it so far.
 
     Attributes:
-        id: by which ``Bank.job`` finds it.
+        id: by which ``Bank.get_job`` finds it.
         status: ``pending`` or ``done``.
         recall: the answer, once it is done.
         helpers: by helper, what the language model made of the query.
@@ -308,6 +308,14 @@ class RecallJob:
             "recall": None if self.recall is None else self.recall.to_dict(trace=trace),
             "max_tokens": self.max_tokens,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJob:
+    """One job: what was asked, and what the helpers gave (JSON); ``None`` = they were not asked yet."""
+
+    request: str
+    texts: str | None
 
 
 NOT_IN_MEMORY = "not in memory"

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from simonides.records.interval import Interval
     from simonides.records.kind import Kind, Layer
     from simonides.records.memory import Memory
@@ -37,6 +40,49 @@ class RowRef:
     id: str
     ordinal: int
     root: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """One version of a memory as its row holds it.
+
+    Attributes:
+        ordinal, root: of this version and of the memory's first one.
+        id: of the memory.
+        kind, layer, occurred_precision: by their stored names.
+        metadata: JSON.
+        occurred_from, occurred_to, occurred_precision: ``None`` where the memory is undated.
+        signature: MinHash of the text.
+    """
+
+    ordinal: int
+    root: int
+    id: str
+    version: int
+    kind: str
+    layer: str
+    text: str
+    context: str
+    relation: str
+    expansion: str
+    source: str
+    metadata: str
+    valid_from: int
+    valid_from_precision: str
+    valid_to: int
+    valid_to_precision: str
+    ingested_at: int
+    expired_at: int
+    occurred_from: int | None
+    occurred_to: int | None
+    occurred_precision: str | None
+    salience: float
+    confidence: float
+    proof_count: int
+    superseded_by: str
+    state: int
+    signature: NDArray[np.uint32]
+    content_key: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from simonides.text.statements.words import same_value
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft, Prepared
     from simonides.records.versions import Held, ResolvedFields
+    from simonides.storage.writer import WriteTransaction
     from simonides.text.statements.objects import Statement
 
 MOST_STATED = 128
@@ -67,10 +67,12 @@ def find_rivals(
     if said and draft.statement is None:
         ordinals = dict.fromkeys(_candidates(transaction, draft, said, near, place.valid_from.start))
         others = (ordinal for ordinal in ordinals if ordinal not in found)
-        for held in transaction.held(others, lambda text, speaker: _may_change(text, speaker, said)):
+        for held in transaction.relations.held(
+            others, lambda text, speaker: _may_change(text, speaker, said)
+        ):
             rule = _changes(held, draft, said, place) if _comparable(held, draft) else ""
             if rule and not any(
-                transaction.speaks_of_another(held.ordinal, entities[fold_name(one.subject)])
+                transaction.entities.mentions_namesake(held.ordinal, entities[fold_name(one.subject)])
                 for one in said
                 if fold_name(one.subject) in entities
             ):
@@ -87,10 +89,10 @@ def restated(transaction: WriteTransaction, draft: Draft) -> list[int]:
     if len(said) != 1 or said[0].ended or said[0].old_value:
         return []
     (mine,) = said
-    ordinals = transaction.stating(mine.subject, mine.attribute, draft.acl, MOST_NEAR)
-    found = transaction.held(ordinals, lambda text, speaker: _says(text, speaker, mine))
+    ordinals = transaction.relations.rows_stating(mine.subject, mine.attribute, draft.acl, MOST_NEAR)
+    found = transaction.relations.held(ordinals, lambda text, speaker: _says(text, speaker, mine))
     said_so = [held.ordinal for held in found if _says(held.text, held.speaker, mine)]
-    return [row for row in said_so if not int(transaction.columns(row, "state")[0]) & ARCHIVED]
+    return [row for row in said_so if not transaction.versions.read(row).state & ARCHIVED]
 
 
 def _says(text: str, speaker: str, mine: Statement) -> bool:
@@ -107,7 +109,9 @@ def _statements(transaction: WriteTransaction, draft: Draft) -> tuple[Statement,
 
 
 def _resolved(transaction: WriteTransaction, draft: Draft, one: Statement) -> Statement:
-    for held in transaction.held(transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT)):
+    for held in transaction.relations.held(
+        transaction.relations.rows_stating(one.subject, None, draft.acl, MOST_OF_SUBJECT)
+    ):
         for before in read_statements(held.text, held.speaker or None):
             if before.single_valued and before.attribute and same_value(before.value, one.value):
                 return replace(one, attribute=before.attribute)
@@ -129,11 +133,11 @@ def _by_relation(
         if subject is None:
             continue
         obj = fold_name(relation.object)
-        stated = transaction.stated(subject, relation.name)
+        stated = transaction.relations.current(subject, relation.name)
         # A memory may state several objects: what its words say, and what its writer said they mean.
         agreeing = {ordinal for ordinal, other in stated if same_value(other, obj)}
         others = dict.fromkeys(ordinal for ordinal, _ in stated if ordinal not in agreeing)
-        for held in transaction.held(others):
+        for held in transaction.relations.held(others):
             if draft.statement is None and not _comparable(held, draft):
                 continue
             narrowed = any(one.qualifier for one in read_statements(held.text, held.speaker or None))
@@ -156,15 +160,17 @@ def _candidates(
             # What one may have several of changes nothing by itself, but a later statement may end it.
             changes = one.single_valued or one.ended or one.marker or one.old_value
             begins = BEGINNING if changes else after
-            found += transaction.stating(one.subject, one.attribute, draft.acl, MOST_STATED, after, begins)
+            found += transaction.relations.rows_stating(
+                one.subject, one.attribute, draft.acl, MOST_STATED, after, begins
+            )
         if one.ended or one.old_value or not one.attribute or one.marker == "correction":
-            found += transaction.stating(one.subject, None, draft.acl, MOST_OF_SUBJECT, after)
+            found += transaction.relations.rows_stating(one.subject, None, draft.acl, MOST_OF_SUBJECT, after)
             if one.old_value and one.old_value != one.subject:
-                found += transaction.stating(one.old_value, None, draft.acl, MOST_NEAR, after)
+                found += transaction.relations.rows_stating(one.old_value, None, draft.acl, MOST_NEAR, after)
         if one.attribute == "name":
             # What is renamed may go by its old name: project Nightjar.
             sort = one.subject.rpartition(" ")[0]
-            found += transaction.stating(sort or "user", "name", draft.acl, MOST_NEAR, after)
+            found += transaction.relations.rows_stating(sort or "user", "name", draft.acl, MOST_NEAR, after)
     return found + list(near[:MOST_NEAR])
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.expiry import expire_due, read_due, read_expiry, set_expiry
 from simonides.errors import ConflictError, InputError
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
@@ -18,9 +17,9 @@ from simonides.retain.items import read_items
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft
     from simonides.records.memory import Memory
+    from simonides.storage.writer import WriteTransaction
 
 EDITABLE = (
     "text",
@@ -91,19 +90,18 @@ def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]
     Raises:
         InputError: they would take a value from under its key, or put another one there.
     """
-    columns = transaction.coded(changes)
-    if not columns:
+    if not changes:
         return
     _check_key(transaction, ordinal, changes)
-    held = dict(zip(columns, transaction.columns(ordinal, *columns), strict=True))
-    if held == columns:
+    if not transaction.versions.differs(ordinal, changes):
         return
-    (memory,) = transaction.columns(ordinal, "id")
-    due = read_due(transaction.connection, transaction.now)
-    if expire_due(transaction, [each for each in due if (each.memory, each.task) == (memory, EXPIRE)]):
-        # What is written after its end must not count as brought back.
-        ordinal = transaction.current_ordinal(str(memory)) or ordinal
-    transaction.revise(ordinal, **columns)
+    memory = transaction.versions.read(ordinal).id
+    due = transaction.reading.due(transaction.now)
+    ended = [each for each in due if (each.memory, each.task) == (memory, EXPIRE)]
+    # What is written after its end must not count as brought back.
+    if transaction.maintenance.end_due(ended) and (held := transaction.versions.current(memory)):
+        ordinal = held.ordinal
+    transaction.versions.revise(ordinal, **changes)
 
 
 def live(transaction: WriteTransaction, memory: str, ttl: int | None) -> None:
@@ -121,25 +119,26 @@ def live(transaction: WriteTransaction, memory: str, ttl: int | None) -> None:
     """
     if ttl is None:
         return
-    transaction.upkeep.return_archived(memory, "given a time to live")
-    ordinal = transaction.current_ordinal(memory)
-    if ordinal is None:
+    transaction.maintenance.return_archived(memory, "given a time to live")
+    held = transaction.versions.current(memory)
+    if held is None:
         return
-    root, metadata = transaction.columns(ordinal, "root", "metadata")
-    space = next(iter(spaces_of(json.loads(metadata), transaction.frame(ordinal).tags)), None)
+    tags = transaction.versions.compared_fields(held.ordinal).tags
+    space = next(iter(spaces_of(json.loads(held.metadata), tags)), None)
     if space is not None:
         raise InputError("ttl", f"is of a value under a key of {space!r}; put the value there with it")
-    task, held = read_expiry(transaction.connection, int(root)) or (EXPIRE, FOREVER)
+    task, end = transaction.expiries.read(held.root) or (EXPIRE, FOREVER)
     due = TimeToLive(ttl).due(transaction.now)
-    if task == EXPIRY_ERASE and due < held:
+    if task == EXPIRY_ERASE and due < end:
         raise InputError("ttl", "would erase it sooner than it says; give a longer one, or forget it")
-    set_expiry(transaction.connection, int(root), None if due == FOREVER else (task, due))
+    transaction.expiries.set(held.root, None if due == FOREVER else (task, due))
 
 
 def _check_key(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:
     if not {"metadata", "tags"} & changes.keys():
         return
-    metadata, tags = json.loads(transaction.columns(ordinal, "metadata")[0]), transaction.frame(ordinal).tags
+    metadata = json.loads(transaction.versions.read(ordinal).metadata)
+    tags = transaction.versions.compared_fields(ordinal).tags
     wanted = json.loads(changes["metadata"]) if "metadata" in changes else metadata
     for space in spaces_of(metadata, tags):
         if wanted.get(space) != metadata[space]:

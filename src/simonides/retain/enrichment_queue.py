@@ -18,7 +18,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.stored import read_object
 from simonides.errors import InputError, ModelUnavailableError
 from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, EnrichReport
 from simonides.records.hygiene import clean_count, shown
@@ -36,12 +35,13 @@ from simonides.retain.resolution import fold_name, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from simonides.backends.embedded.bank import EmbeddedBank, Reading
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.protocols import Analyser, Enricher
     from simonides.records.enrichment import Enrichment, Job
     from simonides.records.extraction import Mention
     from simonides.records.memory import Memory
+    from simonides.storage.bank import BankStorage
+    from simonides.storage.reader import Reader
+    from simonides.storage.writer import WriteTransaction
 
     Progress = Callable[[str, int, int | None], None]
 
@@ -79,7 +79,7 @@ class EnrichmentRun:
 
     def __init__(
         self,
-        rows: EmbeddedBank,
+        rows: BankStorage,
         model: Enricher,
         analyser: Analyser,
         now: Callable[[], int],
@@ -165,7 +165,7 @@ class EnrichmentRun:
                 return taken
             with self._rows.writing(self._now()) as transaction:
                 for root in gone:
-                    transaction.done(ENRICH, root)
+                    transaction.queue.remove(ENRICH, root)
 
     def _ask(self, taken: Sequence[_Taken], messages: Sequence[dict[str, str]]) -> None:
         self._calls += 1
@@ -186,16 +186,16 @@ class EnrichmentRun:
         with self._rows.writing(now) as transaction:
             done = failed = 0
             for one, enrichment in zip(taken, found, strict=True):
-                tries = transaction.tries(ENRICH, one.job.root)
+                tries = transaction.queue.tries(ENRICH, one.job.root)
                 if tries is None:  # another run was faster, or the memory was forgotten
                     continue
                 if enrichment is None:
                     pause = min(_FIRST_PAUSE_MICROS * _PAUSE_GROWTH ** min(tries, MOST_TRIES), LONGEST_PAUSE)
-                    transaction.put_off(ENRICH, one.job.root, now + pause, problem)
+                    transaction.queue.postpone(ENRICH, one.job.root, now + pause, problem)
                     failed += 1
                 else:
                     apply(transaction, one.memory, enrichment, self._analyser, self._model.model)
-                    transaction.done(ENRICH, one.job.root)
+                    transaction.queue.remove(ENRICH, one.job.root)
                     done += 1
         self._done += done
         self._failed += failed
@@ -214,31 +214,27 @@ def apply(
         analyser: of the bank.
         model: name of what found it.
     """
-    ordinal = transaction.current_ordinal(memory.id)
-    if ordinal is None:
+    held = transaction.versions.current(memory.id)
+    if held is None or held.text != memory.text:
         return
-    root, version, before, terms, text = transaction.columns(
-        ordinal, "root", "version", "expansion", "terms", "text"
-    )
-    if text != memory.text:
-        return
-    expansion = _expanded(transaction.expansion_by_rules(ordinal), (*found.questions, *found.facts))
-    readers = tuple(sorted(transaction.frame(ordinal).readers))
+    ordinal = held.ordinal
+    expansion = _expanded(transaction.models.expansion_by_rules(ordinal), (*found.questions, *found.facts))
+    readers = tuple(sorted(transaction.versions.compared_fields(ordinal).readers))
     numbers = _numbers(transaction, ordinal, memory.text, found.mentions, readers)
-    names = set(numbers.values()) - transaction.mentioned(ordinal)
+    names = set(numbers.values()) - transaction.entities.mentioned(ordinal)
     stated = {(r.name, numbers[fold_name(r.subject)], fold_name(r.object)) for r in found.relations}
-    stated -= transaction.statements(ordinal)
-    if expansion != before or names or stated:
-        changed: dict[str, Any] = {"expansion": expansion, "terms": _with_terms(terms, expansion, analyser)}
-        ordinal = transaction.revise(ordinal, **changed).ordinal
+    stated -= transaction.relations.counted(ordinal)
+    if expansion != held.expansion or names or stated:
+        terms = _with_terms(transaction.versions.terms(ordinal), expansion, analyser)
+        ordinal = transaction.versions.revise(ordinal, expansion=expansion, terms=terms).ordinal
         for number in sorted(names):
-            transaction.mention(ordinal, number)
+            transaction.entities.add_mention(ordinal, number)
         for name, subject, obj in sorted(stated):
-            transaction.state(ordinal, name, subject, obj, single_valued=False)
-    transaction.enriched(int(root), int(version), model)
+            transaction.relations.add(ordinal, name, subject, obj, single_valued=False)
+    transaction.models.set_enriched(held.root, held.version, model)
 
 
-def _together(reading: Reading, jobs: Sequence[Job], most: int) -> list[_Taken]:
+def _together(reading: Reader, jobs: Sequence[Job], most: int) -> list[_Taken]:
     """The first memory, and those after it that may share its request."""
     held = [job for job in jobs if job.ordinal is not None]
     memories = reading.memories([job.ordinal for job in held if job.ordinal is not None])
@@ -271,19 +267,19 @@ def _numbers(
     readers: Sequence[str],
 ) -> dict[str, int]:
     """Entity numbers by folded name; a name that the row speaks of already stays with its bearer."""
-    known = transaction.mentioned(ordinal)
+    known = transaction.entities.mentioned(ordinal)
     numbers: dict[str, int] = {}
     unknown: list[Mention] = []
     for mention in mentions:
         folded = fold_name(mention.name)
-        bearer = next((e.whole for e in transaction.named(folded) if e.whole in known), None)
+        bearer = next((e.whole for e in transaction.entities.find(folded) if e.whole in known), None)
         if bearer is None:
             unknown.append(mention)
         else:
             numbers[folded] = bearer
     # Without relations: a model's word is not enough to tell two bearers of a name apart.
     found = resolve(transaction, text, unknown, (), readers)
-    return numbers | {name: transaction.canonical(number) for name, number in found.items()}
+    return numbers | {name: transaction.entities.canonical(number) for name, number in found.items()}
 
 
 def _is_number(value: object) -> bool:
@@ -303,9 +299,8 @@ def _expanded(before: str, sentences: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _with_terms(stored: bytes, expansion: str, analyser: Analyser) -> bytes:
+def _with_terms(terms: dict[str, Any], expansion: str, analyser: Analyser) -> bytes:
     """The terms of a row with those of another expansion."""
-    terms = read_object(stored)
     terms.pop("expansion", None)
     counted = dict(Counter(analyser.terms(expansion)))
     # The last of the lexical fields, in a new row and after a rebuild alike.

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.bank import Reading
-from simonides.backends.embedded.expiry import roots_due, set_expiry
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.index.view import tagged
 from simonides.records.hygiene import MAX_LABELS, clean_label, clean_switch, clean_text, named_entries, shown
@@ -41,9 +39,10 @@ from simonides.retain.items import ITEM_KEYS, MAX_METADATA_BYTES, MAX_TEXT_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Prepared
     from simonides.records.keyed_record import KeyedRecord
+    from simonides.storage.reader import Reader
+    from simonides.storage.writer import WriteTransaction
 
 MAX_VALUE_BYTES = 16 * 1024 * 1024
 """Of one value as JSON."""
@@ -103,7 +102,7 @@ class KeyedRecords:
             raise InputError("space", f"is longer than {MAX_SPACE_CHARACTERS} characters; shorten it")
 
     def read(
-        self, reading: Reading, path: Sequence[str], *, exact: bool = False, newest: int | None = None
+        self, reading: Reader, path: Sequence[str], *, exact: bool = False, newest: int | None = None
     ) -> list[KeyedRecord]:
         """Records at or below a path, in the order of storing.
 
@@ -208,22 +207,20 @@ class KeyedRecords:
     def refresh(self, transaction: WriteTransaction, records: Iterable[KeyedRecord]) -> None:
         """Let records live their time anew from now on."""
         for record in records:
-            ordinal = None if record.ttl is None else transaction.current_ordinal(record.id)
-            if ordinal is None or record.ttl is None:
+            held = None if record.ttl is None else transaction.versions.current(record.id)
+            if held is None or record.ttl is None:
                 continue
-            root = int(transaction.columns(ordinal, "root")[0])
             due = TimeToLive(read_ttl(record.ttl)).due(self.now)
-            set_expiry(transaction.connection, root, (EXPIRY_ERASE, due))
+            transaction.expiries.set(held.root, (EXPIRY_ERASE, due))
 
     def _rename(
         self, transaction: WriteTransaction, record: KeyedRecord, old: tuple[str, ...], new: tuple[str, ...]
     ) -> None:
-        ordinal = transaction.current_ordinal(record.id)
-        if ordinal is None:
+        held = transaction.versions.current(record.id)
+        if held is None:
             raise LookupError(f"no current version of {record.id}")
         path = (*new, *record.path[len(old) :])
-        metadata, source = transaction.columns(ordinal, "metadata", "source")
-        kept = json.loads(metadata)
+        kept, source = json.loads(held.metadata), held.source
         was = kept[self.space]
         was |= {"path": list(path), "created": record.created_at.isoformat(timespec="microseconds")}
         if "value" in was:
@@ -231,17 +228,21 @@ class KeyedRecords:
             was["value"] = record.value
         # A source that names the record by its path names it by the new one.
         ending = "/".join(record.path)
-        if str(source).endswith(f"/{ending}"):
-            source = str(source).removesuffix(ending) + "/".join(path)
+        if source.endswith(f"/{ending}"):
+            source = source.removesuffix(ending) + "/".join(path)
         # Tags that are not of this space are the caller's own.
-        tags = {tag for tag in transaction.frame(ordinal).tags if not tag.startswith(f"{self.space}:")}
-        changed = {"tags": tuple(sorted(tags | set(self._tags(path)))), "source": source}
-        columns = transaction.coded(changed) | {"metadata": canonical_json(kept, "metadata")}
-        transaction.revise(ordinal, **columns)
+        tags = {
+            tag
+            for tag in transaction.versions.compared_fields(held.ordinal).tags
+            if not tag.startswith(f"{self.space}:")
+        }
+        changed: dict[str, Any] = {"tags": tuple(sorted(tags | set(self._tags(path)))), "source": source}
+        changed["metadata"] = canonical_json(kept, "metadata")
+        transaction.versions.revise(held.ordinal, **changed)
 
     def _read(
         self,
-        reading: Reading,
+        reading: Reader,
         path: tuple[str, ...],
         *,
         exact: bool = False,
@@ -249,7 +250,7 @@ class KeyedRecords:
         quarantined: bool = False,
     ) -> Iterator[KeyedRecord]:
         """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
-        ended, tag = roots_due(reading.connection, self.now, EXPIRY_ERASE), tag_of(self.space, path)
+        ended, tag = reading.roots_due(self.now, EXPIRY_ERASE), tag_of(self.space, path)
         held = tagged(reading.snapshot, tag, self.principal, ended, quarantined=quarantined)
         ordinals = held.tolist()
         if last:
@@ -320,7 +321,7 @@ class KeyedRecords:
             )
 
     def _numbered(
-        self, reading: Reading, items: Sequence[Prepared], wanted: Sequence[Wanted]
+        self, reading: Reader, items: Sequence[Prepared], wanted: Sequence[Wanted]
     ) -> list[Prepared]:
         """Appended records with their numbers: those after the last record that stands there."""
         last: dict[tuple[str, ...], int] = {}
@@ -332,7 +333,7 @@ class KeyedRecords:
             ready.append(self._settled(item, each, number=f"{last[each.path]:0{_DIGITS}}"))
         return ready
 
-    def _last_number(self, reading: Reading, path: tuple[str, ...]) -> int:
+    def _last_number(self, reading: Reader, path: tuple[str, ...]) -> int:
         # What is in quarantine may come back, and keeps its number.
         for record in self._read(reading, path, last=1, quarantined=True):
             if len(record.path) == len(path) + 1 and record.path[-1].isdecimal():
@@ -371,9 +372,9 @@ def _ttl(entry: Mapping[str, Any], place: str, kept: dict[str, Any]) -> dict[str
     return {"on_expiry": FORGET}
 
 
-def inside(transaction: WriteTransaction) -> Reading:
+def inside(transaction: WriteTransaction) -> Reader:
     """The bank as it was when a write transaction began, for reading inside it."""
-    return Reading(transaction.connection, transaction.meta, transaction.snapshot)
+    return transaction.reading
 
 
 def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
@@ -387,7 +388,7 @@ def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
         ConflictError: there is one.
     """
     reading = inside(transaction)
-    due = roots_due(reading.connection, transaction.now, EXPIRY_ERASE)
+    due = reading.roots_due(transaction.now, EXPIRY_ERASE)
     back = reading.memories(list(ordinals))
     for at, memory in enumerate(back):
         for space in spaces_of(memory.metadata, memory.tags):

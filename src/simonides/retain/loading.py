@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.bulk_rows import encode_terms
 from simonides.errors import InputError
 from simonides.gc_pause import gc_paused
 from simonides.index.block import IndexPart, part_of
 from simonides.index.vectors import pack_tokens, quantise_rows
-from simonides.records.draft import Draft, Prepared, content_key
+from simonides.records.draft import Draft, Prepared, content_key, encode_terms
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import clean_count
 from simonides.retain.duplicates import sign

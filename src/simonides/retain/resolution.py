@@ -27,9 +27,9 @@ from simonides.text.normalise import fold_case, fold_characters
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.entity import Entity
     from simonides.records.extraction import Mention, Relation
+    from simonides.storage.writer import WriteTransaction
 
 
 _BETWEEN = re.compile(r"[^\w+#@/.]+|_+")
@@ -88,19 +88,21 @@ def resolve(
     for folded, (name, kind) in kinds.items():
         if folded:
             qualifier = qualifiers.get(folded, "")
-            known = [e for e in transaction.named(folded) if all_may_read(readers, e.readers)]
+            known = [e for e in transaction.entities.find(folded) if all_may_read(readers, e.readers)]
             news = (
                 changed
                 or folded == closing
-                or (len(known) == 1 and transaction.known_before(known[0].number, told_from, readers))
+                or (
+                    len(known) == 1 and transaction.entities.known_before(known[0].number, told_from, readers)
+                )
             )
             chosen = _choose(known, qualifier, changed=news)
             if chosen is None:
-                numbers[folded] = transaction.add_entity(name, folded, kind, readers, qualifier)
+                numbers[folded] = transaction.entities.add(name, folded, kind, readers, qualifier)
                 continue
             numbers[folded] = chosen.number
             if qualifier and qualifier != chosen.qualifier and same_readers(readers, chosen.readers):
-                transaction.qualify(chosen.number, qualifier)
+                transaction.entities.qualify(chosen.number, qualifier)
     return numbers
 
 

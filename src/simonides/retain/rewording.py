@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.reading import read_worded
 from simonides.index.view import comparable, comparing
 from simonides.records.draft import Draft, Prepared, content_key, days_of
 from simonides.records.interval import FOREVER, Interval, Precision
@@ -45,11 +44,11 @@ from simonides.retain.supersession import divide, reopen, write_division
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.protocols import Analyser
     from simonides.records.extraction import Extraction
     from simonides.records.versions import Worded
     from simonides.retain.supersession import Rival
+    from simonides.storage.writer import WriteTransaction
 
     Read = Callable[[Draft], Extraction]
 
@@ -205,16 +204,16 @@ class Rewording:
     def write(self) -> RowRef:
         """Write the new version and all that follows from it."""
         transaction, memory = self.transaction, self.worded.now.id
-        transaction.upkeep.return_archived(memory, "edited")
+        transaction.maintenance.return_archived(memory, "edited")
         open_again = self._take_back()
-        ordinal = transaction.current_ordinal(memory)
-        if ordinal is None:
+        held = transaction.versions.current(memory)
+        if held is None:
             raise LookupError(f"no current version of {memory}")
-        (root,) = transaction.columns(ordinal, "root")
-        node = transaction.node(ordinal)
-        transaction.upkeep.withdraw_observations(int(root))
-        transaction.upkeep.drop_notes(int(root))
-        earlier, later = self._near(int(root), before=True), self._near(int(root), before=False)
+        ordinal, root = held.ordinal, held.root
+        node = transaction.versions.node(ordinal)
+        transaction.maintenance.withdraw_observations(root)
+        transaction.maintenance.undo_stale(root)
+        earlier, later = self._near(root, before=True), self._near(root, before=False)
         place = self._place(ordinal, novelty(earlier))
         near = [
             known
@@ -222,7 +221,7 @@ class Rewording:
             if one.cosine >= NEAR_FROM and one.ordinal is not None
             if (known := self._now(one.ordinal)) is not None
         ]
-        insert = partial(transaction.reword, ordinal, self.item)
+        insert = partial(transaction.versions.reword, ordinal, self.item)
         beside = frozenset({memory})
         stored = write_stated(
             transaction,
@@ -232,7 +231,7 @@ class Rewording:
             beside,
             transaction.meta.next_ordinal,
             insert,
-            partial(self._weighed, int(root), place),
+            partial(self._weighed, root, place),
         )
         self._keep_statement(ordinal, stored)
         self._link(stored, node, earlier, later)
@@ -245,13 +244,12 @@ class Rewording:
     def _take_back(self) -> list[str]:
         """Undo the ends that the old words made or met; returns the other memories that are open again."""
         transaction, now = self.transaction, self.worded.now
-        ordinal = transaction.current_ordinal(now.id)
-        assert ordinal is not None
-        (root,) = transaction.columns(ordinal, "root")
+        held = transaction.versions.current(now.id)
+        assert held is not None
         found: dict[str, None] = {}
-        for move in transaction.upkeep.ends(int(root), now.id):
+        for move in transaction.maintenance.ends_of(held.root, now.id):
             if reopen(transaction, move.memory, move.became, move.was):
-                transaction.upkeep.mark_undone(move.number)
+                transaction.maintenance.undo_move(move.number)
                 found[move.memory] = None
         found.pop(now.id, None)
         return list(found)
@@ -274,17 +272,16 @@ class Rewording:
         """As retaining would place the words, but recorded now."""
         transaction, now = self.transaction, self.worded.now
         place = place_item(self.item, self.worded.first_recorded, self.author, new)
-        state, end, by = transaction.columns(ordinal, "state", "valid_to", "superseded_by")
-        if by:
+        held = transaction.versions.read(ordinal)
+        if held.superseded_by:
             # What ended it left no move that could be taken back.
-            place = replace(
-                place, valid_to=Interval(int(end), int(end), Precision.INSTANT), superseded_by=str(by)
-            )
+            end = Interval(held.valid_to, held.valid_to, Precision.INSTANT)
+            place = replace(place, valid_to=end, superseded_by=held.superseded_by)
         return replace(
             place,
-            ingested_at=transaction.instant_after(ordinal, transaction.next_instant()),
+            ingested_at=transaction.versions.instant_after(ordinal, transaction.next_instant()),
             trust=now.trust,
-            state=int(state) & ~ARCHIVED,
+            state=held.state & ~ARCHIVED,
         )
 
     def _near(self, root: int, *, before: bool) -> list[Neighbour]:
@@ -304,65 +301,70 @@ class Rewording:
 
     def _now(self, ordinal: int) -> int | None:
         """Ordinal of the current version of what was current when the transaction began."""
-        return self.transaction.current_ordinal(str(self.transaction.columns(ordinal, "id")[0]))
+        versions = self.transaction.versions
+        held = versions.current(versions.read(ordinal).id)
+        return None if held is None else held.ordinal
 
     def _keep_statement(self, before: int, stored: RowRef) -> None:
         """Carry over the statement that the caller declared, which no words tell."""
         transaction, relation = self.transaction, self.item.draft.relation
-        for name, subject, obj, single in transaction.relations(before):
+        for name, subject, obj, single in transaction.relations.read(before):
             if relation and name == relation:
-                transaction.mention(stored.ordinal, subject)
-                transaction.state(stored.ordinal, name, subject, obj, single_valued=single)
+                transaction.entities.add_mention(stored.ordinal, subject)
+                transaction.relations.add(stored.ordinal, name, subject, obj, single_valued=single)
 
     def _link(
         self, stored: RowRef, old: int, earlier: Sequence[Neighbour], later: Sequence[Neighbour]
     ) -> None:
         """Link the new words as retaining would have, and later memories that are nearer to nothing else."""
         transaction, node, item = self.transaction, stored.ordinal, self.item
-        near = [(transaction.node(one.ordinal), one.cosine) for one in earlier if one.ordinal is not None]
+        near = [
+            (transaction.versions.node(one.ordinal), one.cosine) for one in earlier if one.ordinal is not None
+        ]
         for other, cosine in near:
             if cosine >= SEMANTIC_FROM:
-                transaction.link(node, other, "semantic", cosine)
+                transaction.links.add(node, other, "semantic", cosine)
         for one in later:
             if one.cosine >= SEMANTIC_FROM and one.ordinal is not None:
-                self._link_later(transaction.node(one.ordinal), node, one.cosine)
+                self._link_later(transaction.versions.node(one.ordinal), node, one.cosine)
         before = []
-        for source, target, weight in transaction.links_of(old, "session"):
+        for source, target, weight in transaction.links.of_node(old, "session"):
             if source == old:
                 before.append(target)
-                transaction.link(node, target, "session", weight)
+                transaction.links.add(node, target, "session", weight)
             else:
-                transaction.link(source, node, "session", weight)
+                transaction.links.add(source, node, "session", weight)
         if item.extraction.causes:
             link_causes(transaction, self.analyser, item, node, [*(other for other, _ in near), *before])
 
     def _link_later(self, other: int, node: int, cosine: float) -> None:
         nearer = [
             weight
-            for source, _, weight in self.transaction.links_of(other, "semantic")
+            for source, _, weight in self.transaction.links.of_node(other, "semantic")
             if source == other and weight > cosine
         ]
         if len(nearer) < MOST_SEMANTIC:
-            self.transaction.link(other, node, "semantic", cosine)
+            self.transaction.links.add(other, node, "semantic", cosine)
 
     def _link_in_time(self, stored: RowRef, event: Interval) -> None:
         transaction, node, readers = self.transaction, stored.ordinal, self.item.draft.acl
         link_in_time(transaction, node, event.start, event.precision.value, readers, stored.root)
         if event.precision.value in TO_THE_DAY:
-            for other, apart in transaction.around(
+            for other, apart in transaction.links.around(
                 event.start, DAY_MICROS, MOST_TEMPORAL, readers, stored.ordinal, stored.root
             ):
-                if all_may_read(sorted(transaction.frame(other).readers), readers):
-                    transaction.link(other, node, "temporal", temporal_weight(apart))
+                if all_may_read(sorted(transaction.versions.compared_fields(other).readers), readers):
+                    transaction.links.add(other, node, "temporal", temporal_weight(apart))
 
     def _meet(self, memory: str) -> None:
         """Divide the time anew between a memory that is open again and those of other values."""
         transaction = self.transaction
-        ordinal = transaction.current_ordinal(memory)
-        held = next(iter(transaction.held([] if ordinal is None else [ordinal])), None)
-        if ordinal is None or held is None:
+        version = transaction.versions.current(memory)
+        held = next(iter(transaction.relations.held([] if version is None else [version.ordinal])), None)
+        if version is None or held is None:
             return
-        worded = read_worded(transaction.connection, memory)
+        ordinal = version.ordinal
+        worded = transaction.reading.unchecked_worded(memory)
         if worded is None:
             return
         stated = _everything(worded)
@@ -374,9 +376,9 @@ class Rewording:
             project=held.project,
         )
         found = self.read(draft)
-        item = Prepared(draft, {}, None, 0.0, found, transaction.signature(ordinal))
+        item = Prepared(draft, {}, None, 0.0, found, version.signature)
         place = ResolvedFields(
-            ingested_at=transaction.instant_after(ordinal, transaction.next_instant()),
+            ingested_at=transaction.versions.instant_after(ordinal, transaction.next_instant()),
             valid_from=Interval(held.since, held.since, worded.valid_from.precision),
             valid_to=Interval(end, end),
             occurred=None,
@@ -389,12 +391,12 @@ class Rewording:
         )
         entities = {
             entity.folded: number
-            for number in sorted(transaction.mentioned(ordinal))
-            for entity in (transaction.entity(number),)
+            for number in sorted(transaction.entities.mentioned(ordinal))
+            for entity in (transaction.entities.read(number),)
         }
         rivals = find_rivals(transaction, item, place, entities, (), frozenset({memory}))
         division = divide(draft, place, rivals)
         first, stored = division.mine[0], RowRef(memory, ordinal, held.root)
         if first.start in {start, held.since} and first.end != end:
-            stored = transaction.revise(ordinal, valid_to=first.end, superseded_by=first.ended_by)
+            stored = transaction.versions.revise(ordinal, valid_to=first.end, superseded_by=first.ended_by)
         write_division(transaction, place, stored, division)

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.backends.embedded.expiry import add_expiries, read_expiry, set_expiry
-from simonides.backends.embedded.stored import read_object
 from simonides.index.view import comparable
 from simonides.records.draft import content_key, is_turn
 from simonides.records.interval import FOREVER, Precision
@@ -47,13 +45,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.protocols import Analyser
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.records.versions import ResolvedFields
     from simonides.retain.neighbours import Neighbour
     from simonides.retain.supersession import Rival
+    from simonides.storage.writer import WriteTransaction
 
 _MOST_MASKS = 8
 """Sets of readers whose masks are kept while tasks are worked off; one byte per row each."""
@@ -154,7 +152,7 @@ class Storing:
         for (document, readers), trust in trusts.items():
             self._close_what_left(document, readers, trust, set(ids))
         for task in TASKS:
-            self._transaction.queue_all(task, self._later[task])
+            self._transaction.queue.add_all(task, self._later[task])
         return ids
 
     def _runs(self) -> Iterator[tuple[range, bool]]:
@@ -163,7 +161,7 @@ class Storing:
             yield from ((range(position, position + 1), False) for position in range(len(self._items)))
             return
         self._keys = [item.content_key or content_key(item.draft, item.days) for item in self._items]
-        held = self._transaction.known_keys(self._keys)
+        held = self._transaction.versions.known_keys(self._keys)
         first = 0
         for position, (item, key) in enumerate(zip(self._items, self._keys, strict=True)):
             if not (_is_plain(item) and (not item.draft.deduplicate or self._is_new(item, key, held))):
@@ -189,7 +187,7 @@ class Storing:
             ingested = following if item.draft.recorded_at is None else item.draft.recorded_at
             places.append(place_item(item, ingested, self._author, novelty([])))
             last = max(last, ingested)
-        stored = self._transaction.insert_all(items, places, self._keys[run.start : run.stop])
+        stored = self._transaction.versions.insert_all(items, places, self._keys[run.start : run.stop])
         self._add_expiries(zip(items, places, stored, strict=True))
         for item, row in zip(items, stored, strict=True):
             self._link_session(item, row)
@@ -208,7 +206,7 @@ class Storing:
         What others read of a document of the same name is another's, and stays; so does what a more trusted
         source said in it.
         """
-        for ordinal, memory in self._transaction.document(document, readers, trust):
+        for ordinal, memory in self._transaction.sources.rows_of(document, readers, trust):
             if memory not in kept:
                 close(self._transaction, ordinal)
 
@@ -218,12 +216,12 @@ class Storing:
             same = self._there.get(position)
             if same is not None:
                 return same
-            same = self._transaction.identical(item)
+            same = self._transaction.versions.find_identical(item)
             if same is not None:
                 self._prove(draft, same)
                 self._prolong(draft, same)
                 return same
-            same = self._transaction.edited(item) if draft.document else self._echoed(item)
+            same = self._transaction.versions.find_edited(item) if draft.document else self._echoed(item)
             if same is not None:
                 return same
         if item.known:
@@ -262,28 +260,25 @@ class Storing:
             if ttl is not None:
                 expiries.append((stored.root, TASK_OF[ttl.on_expiry], ttl.due(place.ingested_at)))
         if expiries:
-            add_expiries(self._transaction.connection, expiries)
+            self._transaction.expiries.add_all(expiries)
 
     def _prolong(self, draft: Draft, memory: str) -> None:
         """Let a memory that is said again live as long as the longer of the two would.
 
         It is erased then if both are to be: who may only write takes nothing away that is to be kept.
         """
-        ordinal = self._transaction.current_ordinal(memory)
-        if ordinal is None:
+        version = self._transaction.versions.current(memory)
+        held = None if version is None else self._transaction.expiries.read(version.root)
+        if version is None or held is None:
             return
-        root, kind = self._transaction.columns(ordinal, "root", "kind")
-        held = read_expiry(self._transaction.connection, int(root))
-        if held is None:
-            return
-        ttl = ttl_of(draft, Kind(kind), self._ttl_defaults)
+        ttl = ttl_of(draft, Kind(version.kind), self._ttl_defaults)
         recorded = draft.recorded_at
         due = None if ttl is None else ttl.due(self._transaction.now if recorded is None else recorded)
         if ttl is None or due is None:
-            set_expiry(self._transaction.connection, int(root), None)
+            self._transaction.expiries.set(version.root, None)
         elif due > held[1]:
             task = held[0] if held[0] == EXPIRE else TASK_OF[ttl.on_expiry]
-            set_expiry(self._transaction.connection, int(root), (task, due))
+            self._transaction.expiries.set(version.root, (task, due))
 
     def _turns_there(self) -> dict[int, str]:
         """The turns that a conversation brings again: position → the memory that holds the turn.
@@ -300,7 +295,7 @@ class Storing:
         for position in turns:
             item = self._items[position]
             key = content_key(item.draft, item.days)
-            held = self._transaction.same_turns(item)
+            held = self._transaction.versions.find_turns(item)
             if counts[key] < len(held):
                 found[position] = held[counts[key]]
             counts[key] += 1
@@ -319,13 +314,12 @@ class Storing:
         if draft.statement or draft.occurred or draft.valid_from or draft.valid_to:
             return None
         memory = self._returned(draft.text)
-        ordinal = None if memory is None else self._transaction.current_ordinal(memory)
-        if ordinal is None:
+        held = None if memory is None else self._transaction.versions.current(memory)
+        if held is None:
             return None
-        frame = self._transaction.frame(ordinal)
-        now = self._transaction.instant_after(ordinal, self._transaction.next_instant())
-        (state,) = self._transaction.columns(ordinal, "state")
-        ended = frame.valid_to <= now or int(state) & ARCHIVED
+        frame = self._transaction.versions.compared_fields(held.ordinal)
+        now = self._transaction.versions.instant_after(held.ordinal, self._transaction.next_instant())
+        ended = frame.valid_to <= now or held.state & ARCHIVED
         if ended or not all_may_read(draft.acl, frame.readers):
             return None
         if (frame.kind == Kind.QUARANTINE) != (draft.kind == Kind.QUARANTINE):
@@ -340,10 +334,9 @@ class Storing:
         dated = draft.occurred is not None or draft.valid_from is not None or draft.valid_to is not None
         if dated or draft.document or draft.session or draft.statement is not None:
             return
-        ordinal = self._transaction.current_ordinal(memory)
-        if ordinal is not None and ordinal in restated(self._transaction, draft):
-            (proofs,) = self._transaction.columns(ordinal, "proof_count")
-            self._transaction.revise(ordinal, proof_count=int(proofs) + 1)
+        held = self._transaction.versions.current(memory)
+        if held is not None and held.ordinal in restated(self._transaction, draft):
+            self._transaction.versions.revise(held.ordinal, proof_count=held.proof_count + 1)
 
     def _write(self, item: Prepared, place: ResolvedFields, neighbours: Sequence[Neighbour]) -> RowRef:
         draft = item.draft
@@ -353,7 +346,7 @@ class Storing:
                 known.ordinal for one in neighbours if one.cosine >= NEAR_FROM and (known := self._known(one))
             ]
         beside = self._said.get(draft.document, ()) if draft.document else ()
-        insert = partial(self._transaction.insert, item)
+        insert = partial(self._transaction.versions.insert, item)
         return write_stated(self._transaction, item, place, near, beside, self._first, insert)
 
     def _said_again(self, item: Prepared, neighbours: Sequence[Neighbour]) -> str | None:
@@ -369,18 +362,17 @@ class Storing:
         # Without vectors the value of something is found by what it is the value of.
         for ordinal in restated(self._transaction, item.draft) if not neighbours else ():
             if self._is_repeat(item, ordinal, 0.0):
-                return str(self._transaction.columns(ordinal, "id")[0])
+                return self._transaction.versions.read(ordinal).id
         return None
 
     def _is_repeat(self, item: Prepared, ordinal: int, cosine: float) -> bool:
         """Whether an item says again what a row says; then that gets one more proof."""
         if not self._same_frame(item, ordinal):
             return False
-        text, proofs = self._transaction.columns(ordinal, "text", "proof_count")
-        signature = self._transaction.signature(ordinal)
-        again = says_again(cosine, item.signature, signature, item.draft.text, text)
+        held = self._transaction.versions.read(ordinal)
+        again = says_again(cosine, item.signature, held.signature, item.draft.text, held.text)
         if again:
-            self._transaction.revise(ordinal, proof_count=int(proofs) + 1)
+            self._transaction.versions.revise(ordinal, proof_count=held.proof_count + 1)
         return again
 
     def _known(self, neighbour: Neighbour) -> RowRef | None:
@@ -389,17 +381,17 @@ class Storing:
             fact = self._facts.get(neighbour.position)
             if fact is None:
                 return None
-            memory, root = fact.stored.id, fact.stored.root
+            memory = fact.stored.id
         elif neighbour.ordinal is not None:
-            memory, root = self._transaction.columns(neighbour.ordinal, "id", "root")
+            memory = self._transaction.versions.read(neighbour.ordinal).id
         else:
             return None
-        ordinal = self._transaction.current_ordinal(memory)
-        return None if ordinal is None else RowRef(memory, ordinal, int(root))
+        held = self._transaction.versions.current(memory)
+        return None if held is None else RowRef(memory, held.ordinal, held.root)
 
     def _same_frame(self, item: Prepared, ordinal: int) -> bool:
         draft = item.draft
-        frame = self._transaction.frame(ordinal)
+        frame = self._transaction.versions.compared_fields(ordinal)
         happened = occurred(draft, item.extraction)
         mine = ComparedFields(
             project=draft.project,
@@ -426,14 +418,14 @@ class Storing:
     def _link_session(self, item: Prepared, stored: RowRef) -> None:
         before = self._before(item, stored)
         if before is not None:
-            self._transaction.link(stored.root, before, "session", 1.0)
+            self._transaction.links.add(stored.root, before, "session", 1.0)
 
     def _before(self, item: Prepared, stored: RowRef) -> int | None:
         """Node of the memory before this one in its conversation."""
         draft = item.draft
         if not draft.session:
             return None
-        return self._transaction.before_in_session(draft.session, stored.root, draft.acl)
+        return self._transaction.links.before_in_session(draft.session, stored.root, draft.acl)
 
     def _link(
         self, item: Prepared, place: ResolvedFields, stored: RowRef, neighbours: Sequence[Neighbour]
@@ -441,7 +433,7 @@ class Storing:
         nodes = [(node, n.cosine) for n in neighbours if (node := self._node(n)) is not None]
         for node, cosine in nodes:
             if cosine >= SEMANTIC_FROM:
-                self._transaction.link(stored.root, node, "semantic", cosine)
+                self._transaction.links.add(stored.root, node, "semantic", cosine)
         if item.extraction.causes:
             before = self._before(item, stored)
             near = [node for node, _ in nodes] + ([] if before is None else [before])
@@ -503,12 +495,12 @@ def write_stated(
     division = divide(draft, place, rivals)
     stored = insert(placed(place, division))
     for number in sorted(set(entities.values())):
-        transaction.mention(stored.ordinal, number)
+        transaction.entities.add_mention(stored.ordinal, number)
     single = {(r.name, r.subject) for r in declared(draft, found.relations)}
     for relation in stated:
         subject = entities.get(fold_name(relation.subject))
         if subject is not None:
-            transaction.state(
+            transaction.relations.add(
                 stored.ordinal,
                 relation.name,
                 subject,
@@ -532,15 +524,14 @@ def link_causes(
         near: nodes that may tell a cause, the best first.
     """
     related = [
-        Related(other, read_object(transaction.columns(other, "terms")[0]).get("text", {}))
-        for other in dict.fromkeys(near)
+        Related(other, transaction.versions.terms(other).get("text", {})) for other in dict.fromkeys(near)
     ]
     words = {
         cause.cause: analyser.query_terms(item.draft.text[slice(*cause.cause)])
         for cause in item.extraction.causes
     }
     for other, weight in causal_links(item.extraction.causes, words, related):
-        transaction.link(node, other, "causal", weight)
+        transaction.links.add(node, other, "causal", weight)
 
 
 def close(
@@ -552,19 +543,19 @@ def close(
     now, or just after the row's recorded time where a clock that stood years ahead set it.
     """
     if moment is None:
-        moment = transaction.instant_after(ordinal, transaction.next_instant())
-    start, end = transaction.columns(ordinal, "valid_from", "valid_to")
-    if int(end) <= moment:
+        moment = transaction.versions.instant_after(ordinal, transaction.next_instant())
+    held = transaction.versions.read(ordinal)
+    if held.valid_to <= moment:
         return
-    if int(start) < moment:
-        transaction.revise(
+    if held.valid_from < moment:
+        transaction.versions.revise(
             ordinal,
             valid_to=moment,
             valid_to_precision=Precision.INSTANT.value,
             superseded_by=superseded_by,
         )
     else:
-        transaction.expire(ordinal, transaction.next_instant())
+        transaction.versions.expire(ordinal, transaction.next_instant())
 
 
 def _is_plain(item: Prepared) -> bool:
@@ -605,14 +596,14 @@ def settle(
     done = 0
     earlier = _Earlier(transaction)
     for task in tasks:
-        for ordinal in transaction.waiting(task, most - done):
-            if transaction.exists(ordinal):
+        for ordinal in transaction.queue.due(task, most - done):
+            if transaction.versions.find(ordinal) is not None:
                 if task == READ:
                     _read_stored(transaction, ordinal, extract)
                 elif task == LINK or not _drop_repeat(transaction, ordinal, earlier):
                     _link_stored(transaction, ordinal, earlier)
-                transaction.linked_later(ordinal)
-            transaction.done(task, ordinal)
+                transaction.links.log_later(ordinal)
+            transaction.queue.remove(task, ordinal)
             done += 1
     return done
 
@@ -621,46 +612,47 @@ def _read_stored(
     transaction: WriteTransaction, ordinal: int, extract: Callable[[str, int], Extraction]
 ) -> None:
     """Note the names and relations in a stored row's text; the row itself stays what it is."""
-    text, occurred, ingested = transaction.columns(ordinal, "text", "occurred_from", "ingested_at")
-    found = extract(text, int(ingested if occurred is None else occurred))
-    readers = tuple(sorted(transaction.frame(ordinal).readers))
+    held = transaction.versions.read(ordinal)
+    text = held.text
+    found = extract(text, held.ingested_at if held.occurred_from is None else held.occurred_from)
+    readers = tuple(sorted(transaction.versions.compared_fields(ordinal).readers))
     entities = resolve(transaction, text, found.mentions, found.relations, readers)
     # The memory may have been changed meanwhile; what has other words was read when it got them.
-    node = transaction.node(ordinal)
-    for version in transaction.versions(ordinal):
-        if transaction.node(version) != node:
+    node = transaction.versions.node(ordinal)
+    for version in transaction.versions.ordinals_of(ordinal):
+        if transaction.versions.node(version) != node:
             continue
         for number in sorted(set(entities.values())):
-            transaction.mention(version, number)
+            transaction.entities.add_mention(version, number)
         for relation in found.relations:
             subject = entities.get(fold_name(relation.subject))
             if subject is not None:
                 # It ended no other memory when it was stored, so no later statement ends it, either.
                 obj = fold_name(relation.object)
-                transaction.state(version, relation.name, subject, obj, single_valued=False)
-        transaction.note_statements(version, text, transaction.frame(version).speaker)
+                transaction.relations.add(version, relation.name, subject, obj, single_valued=False)
+        transaction.relations.add_statements(
+            version, text, transaction.versions.compared_fields(version).speaker
+        )
 
 
 def _drop_repeat(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> bool:
     """Withdraw a stored row that says again what a row before it says; that one gets a proof more."""
-    memory, text, ended = transaction.columns(ordinal, "id", "text", "expired_at")
-    if ended != FOREVER:
+    mine = transaction.versions.read(ordinal)
+    if mine.expired_at != FOREVER:
         return False
-    frame, signature = transaction.frame(ordinal), transaction.signature(ordinal)
+    frame = transaction.versions.compared_fields(ordinal)
     for other, cosine in earlier.near(ordinal, frame.readers):
         if cosine < SAME_WORDS_FROM:
             break
-        (known,) = transaction.columns(other, "id")
-        current = transaction.current_ordinal(known)
-        if current is None or known == memory:
+        current = transaction.versions.current(transaction.versions.read(other).id)
+        if current is None or current.id == mine.id:
             continue
         # All of a large batch counted as new, which is worth up to a quarter of the salience.
-        if replace(transaction.frame(current), salience=frame.salience) != frame:
+        if replace(transaction.versions.compared_fields(current.ordinal), salience=frame.salience) != frame:
             continue
-        said, proofs = transaction.columns(current, "text", "proof_count")
-        if says_again(cosine, signature, transaction.signature(current), text, said):
-            transaction.revise(current, proof_count=int(proofs) + 1)
-            transaction.expire(ordinal, transaction.next_instant())
+        if says_again(cosine, mine.signature, current.signature, mine.text, current.text):
+            transaction.versions.revise(current.ordinal, proof_count=current.proof_count + 1)
+            transaction.versions.expire(ordinal, transaction.next_instant())
             return True
     return False
 
@@ -676,14 +668,13 @@ class _Earlier:
 
     def near(self, ordinal: int, readers: frozenset[str]) -> list[tuple[int, float]]:
         """The nearest rows before a row with these readers: ordinal and cosine, nearest first."""
-        vector = self._transaction.vector(ordinal)
+        vector = self._transaction.versions.vector(ordinal)
         if vector is None:
             return []
         snapshot = self._transaction.snapshot
         if self._roots is None:
             self._roots = snapshot.column("root")
-        (root,) = self._transaction.columns(ordinal, "root")
-        mask = self._comparable(readers) & (self._roots < int(root))
+        mask = self._comparable(readers) & (self._roots < self._transaction.versions.read(ordinal).root)
         ordinals, cosines = snapshot.vectors.nearest(vector, mask, depth=MOST_SEMANTIC, rescore=RESCORE)
         best = np.lexsort((ordinals, -cosines))[:MOST_SEMANTIC]
         return [(int(ordinals[i]), float(cosines[i])) for i in best]
@@ -700,13 +691,13 @@ class _Earlier:
 
 def _link_stored(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> None:
     """Semantic and temporal links of a stored row to the rows before it."""
-    occurred, precision = transaction.columns(ordinal, "occurred_from", "occurred_precision")
-    allowed, node = transaction.frame(ordinal).readers, transaction.node(ordinal)
+    held = transaction.versions.read(ordinal)
+    allowed, node = transaction.versions.compared_fields(ordinal).readers, transaction.versions.node(ordinal)
     readers = tuple(sorted(allowed))
     for near, cosine in earlier.near(ordinal, allowed):
         if cosine >= SEMANTIC_FROM:
-            transaction.link(node, transaction.node(near), "semantic", cosine)
-    link_in_time(transaction, node, occurred, precision or "", readers, ordinal)
+            transaction.links.add(node, transaction.versions.node(near), "semantic", cosine)
+    link_in_time(transaction, node, held.occurred_from, held.occurred_precision or "", readers, ordinal)
 
 
 def link_in_time(
@@ -719,5 +710,7 @@ def link_in_time(
 ) -> None:
     """Link a row whose time is known to the day to what happened within a day of it."""
     if occurred is not None and precision in TO_THE_DAY:
-        for other, apart in transaction.around(int(occurred), DAY_MICROS, MOST_TEMPORAL, readers, ordinal):
-            transaction.link(node, other, "temporal", temporal_weight(apart))
+        for other, apart in transaction.links.around(
+            int(occurred), DAY_MICROS, MOST_TEMPORAL, readers, ordinal
+        ):
+            transaction.links.add(node, other, "temporal", temporal_weight(apart))

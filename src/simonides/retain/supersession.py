@@ -25,10 +25,10 @@ from simonides.retain.placing import all_may_read, same_readers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft
     from simonides.records.extraction import Relation
     from simonides.records.versions import Held, ResolvedFields, RowRef
+    from simonides.storage.writer import WriteTransaction
 
 LONGEST_STATEMENT = 200
 """A text of more characters says more than one thing, so it neither closes nor is closed by a rule."""
@@ -152,7 +152,7 @@ def write_division(
     """
     first, *later = division.mine
     if division.closed_by is not None:
-        transaction.upkeep.note(
+        transaction.maintenance.add_move(
             stored.root,
             CLOSE,
             _micros(place.valid_to.start),
@@ -160,13 +160,13 @@ def write_division(
             division.closed_by.rule,
         )
     if first.start != place.valid_from.start:
-        transaction.revise(
+        transaction.versions.revise(
             stored.ordinal, learned_at=place.ingested_at, valid_from=first.start, valid_to=first.end,
             superseded_by=first.ended_by,
         )  # fmt: skip
     for span in later:
         after = division.closed_by.held.id if division.closed_by else ""
-        transaction.go_on(
+        transaction.maintenance.continue_after(
             stored.ordinal,
             place.trust,
             after,
@@ -183,9 +183,9 @@ def _rewrite(
 ) -> None:
     known = rival.held
     was = _micros(known.valid_to)
-    transaction.upkeep.note(known.root, CLOSE, was, stored.id, rival.rule)
+    transaction.maintenance.add_move(known.root, CLOSE, was, stored.id, rival.rule)
     if not spans:
-        transaction.expire(known.ordinal, place.ingested_at)
+        transaction.versions.expire(known.ordinal, place.ingested_at)
         return
     first, *later = spans
     by = stored.id if first.ended_by == _NEW else first.ended_by
@@ -193,11 +193,11 @@ def _rewrite(
     if first.ended_by == _NEW:
         changed |= {"valid_to_precision": place.valid_from.precision.value}
     for span in later:
-        transaction.go_on(
+        transaction.maintenance.continue_after(
             known.ordinal, known.trust, stored.id, valid_from=span.start, valid_to=span.end,
             superseded_by=span.ended_by,
         )  # fmt: skip
-    transaction.revise(
+    transaction.versions.revise(
         known.ordinal, learned_at=place.ingested_at, valid_to=first.end, superseded_by=by, **changed
     )
 
@@ -211,16 +211,16 @@ def reopen(transaction: WriteTransaction, memory: str, by: str, was: str) -> boo
 
     What holds again after *by* is one with it again.
     """
-    ordinal = transaction.current_ordinal(memory)
-    if ordinal is None:
+    held = transaction.versions.current(memory)
+    if held is None:
         return False
-    (held_by,) = transaction.columns(ordinal, "superseded_by")
-    going_on = transaction.continued(memory, by)
-    if held_by != by and going_on is None:
+    going_on = transaction.relations.continued_after(memory, by)
+    if held.superseded_by != by and going_on is None:
         return False
     end, after = (int(was) if was else FOREVER), ""
     if going_on is not None:
-        end, after = (value for value in transaction.columns(going_on, "valid_to", "superseded_by"))
-        transaction.expire(going_on, transaction.next_instant())
-    transaction.revise(ordinal, valid_to=int(end), superseded_by=str(after))
+        version = transaction.versions.read(going_on)
+        end, after = version.valid_to, version.superseded_by
+        transaction.versions.expire(going_on, transaction.next_instant())
+    transaction.versions.revise(held.ordinal, valid_to=end, superseded_by=after)
     return True

@@ -32,12 +32,12 @@ class Administration:
         of = None if kind is None else Kind(clean_choice(kind, "kind", tuple(one.value for one in Kind)))
         chosen = None if ttl is None else TimeToLive(read_ttl(ttl), then)
         rows = self.context.rows
-        rows.set_ttl_defaults(rows.ttl_defaults.changed(of, chosen))
-        return rows.ttl_defaults
+        rows.settings.set_ttl_defaults(rows.settings.ttl_defaults.changed(of, chosen))
+        return rows.settings.ttl_defaults
 
     def set_zone(self, name: str | None) -> None:
         self.context.require_owner("set_zone")
-        self.context.rows.set_zone(name)
+        self.context.rows.settings.set_zone(name)
 
     def embedder(self) -> Embedder | None:
         with self.context.reading() as reading:

@@ -13,10 +13,9 @@ from simonides.index.view import LENIENT
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools, WordKnower
-from simonides.recall.arguments import read_recall_arguments
+from simonides.recall.arguments import SearchOptions, heeded, read_recall_arguments, read_search_arguments
 from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.refining.mlp import network_at
-from simonides.recall.search_arguments import SearchOptions, heeded, read_search_arguments
 from simonides.records.interval import HEAD
 from simonides.records.model_identity import mismatch, sparse_mismatch
 from simonides.records.query import Query
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
     from pathlib import Path
 
-    from simonides.backends.embedded.bank import Reading
     from simonides.index.view import BankView
     from simonides.protocols import Embedder, SparseEncoder
     from simonides.recall.arguments import RecallRequest
@@ -38,43 +36,10 @@ if TYPE_CHECKING:
     from simonides.records.query import Filters
     from simonides.records.recall import Recall
     from simonides.services.context import BankContext
+    from simonides.storage.reader import Reader
 
 _log = logging.getLogger("simonides")
 
-SEARCH_DEFAULTS: Mapping[str, object] = {
-    "entity_hints": None,
-    "mode": None,
-    "question_date": None,
-    "budget": None,
-    "budget_function": None,
-    "include_chunks": False,
-    "max_chunk_tokens": 8192,
-    "syntax": "plain",
-    "aliases": None,
-    "deadline_ms": None,
-    "precision": None,
-    "min_relevance": None,
-    "tier": "default",
-}
-"""Options about how to search."""
-FILTER_DEFAULTS: Mapping[str, object] = {
-    "limit": None,
-    "max_tokens": 4096,
-    "kinds": None,
-    "project": None,
-    "tags": None,
-    "tags_match": "any",
-    "as_of": None,
-    "known_at": None,
-    "window": None,
-    "seed": None,
-    "types": None,
-    "include_archived": False,
-    "prefer_observations": False,
-    "standing": False,
-}
-"""Options about what is found and how much of it."""
-RECALL_DEFAULTS: Mapping[str, object] = {**FILTER_DEFAULTS, **SEARCH_DEFAULTS}
 RERANKING = ("cross_encoder", "head_rerank")
 """Techniques that read query and memory together; only for them is the store's reranker loaded."""
 JUDGING = ("llm_judge",)
@@ -94,10 +59,8 @@ class Answering:
     def read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
         """Check options of ``RECALL_DEFAULTS``."""
         zone = self.context.zone
-        about = {name: value for name, value in options.items() if name in SEARCH_DEFAULTS}
-        among = {name: value for name, value in options.items() if name not in SEARCH_DEFAULTS}
-        request = read_recall_arguments(query, principal=self.context.principal, zone=zone, **among)
-        search = read_search_arguments(zone=zone, **about)
+        request = read_recall_arguments(query, options, principal=self.context.principal, zone=zone)
+        search = read_search_arguments(options, zone=zone)
         if search.syntax == "extended":
             request = replace(request, filters=_narrowed(request.filters, query, zone))
         return request, search
@@ -108,7 +71,7 @@ class Answering:
         view: BankView,
         request: RecallRequest,
         options: SearchOptions,
-        reading: Reading,
+        reading: Reader,
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
         """Run the pipeline with the models that the plan needs; the trace says which are missing."""
@@ -148,7 +111,7 @@ class Answering:
             trace = replace(trace, rows=trace.visible, sequence=0)
         return replace(answer, trace=trace), tools
 
-    def _tools(self, plan: Plan, reading: Reading, seed: int) -> tuple[Tools, list[str]]:
+    def _tools(self, plan: Plan, reading: Reader, seed: int) -> tuple[Tools, list[str]]:
         """The tools that the stages of a plan get, and why some of them are missing."""
         parts = self.context.parts
         refiners = {step.technique for step in plan.refiners}
@@ -176,7 +139,7 @@ class Answering:
         )
         return tools, [f"{model}: {reason}" for model, reason in missing if reason]
 
-    def _usable_embedder(self, plan: Plan, reading: Reading) -> tuple[Embedder | None, str]:
+    def _usable_embedder(self, plan: Plan, reading: Reader) -> tuple[Embedder | None, str]:
         """The embedder for this plan and this bank, or ``None`` and the reason."""
         if not any(step.technique == "embedding" for step in plan.understanders):
             return None, ""
@@ -186,7 +149,7 @@ class Answering:
             return None, mismatch(model.name, model.dimension, embedder)
         return embedder, problem
 
-    def _usable_sparse(self, plan: Plan, reading: Reading) -> tuple[SparseEncoder | None, str]:
+    def _usable_sparse(self, plan: Plan, reading: Reader) -> tuple[SparseEncoder | None, str]:
         """The sparse encoder for this plan and this bank, or ``None`` and the reason."""
         if not any(step.technique == "sparse_terms" for step in plan.understanders):
             return None, ""

@@ -22,18 +22,18 @@ class Auditing:
 
     def start(self) -> Path | None:
         self.context.require_owner("start_audit")
-        return self.context.rows.start_audit(self.context.now())
+        return self.context.rows.audit.start(self.context.now())
 
     def audit_recalls(self, *, on: bool) -> bool:
         self.context.require_owner("audit_recalls")
         clean_switch(on, "on")
-        return self.context.rows.audit_recalls(self.context.now(), on=on)
+        return self.context.rows.audit.switch_recalls(self.context.now(), on=on)
 
     def verify(self, *, anchor: str | None, recalls_anchor: str | None) -> AuditReport:
         self.context.require_owner("audit_verify")
-        return self.context.rows.audit_verify(anchor, recalls_anchor)
+        return self.context.rows.audit.verify(anchor, recalls_anchor)
 
     def entries(self, most: int | None, *, recalls: bool) -> list[Entry]:
         self.context.require_owner("audit_entries")
         most = None if most is None else clean_count(most, "most", 0)
-        return self.context.rows.audit_entries(most, recalls=recalls)
+        return self.context.rows.audit.entries(most, recalls=recalls)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
+from simonides.options import RECALL_DEFAULTS
 from simonides.recall.answering import Asking, reflect
-from simonides.recall.arguments import clean_query
+from simonides.recall.arguments import ASYNC_ELSEWHERE, clean_query
 from simonides.recall.helping.asking import read_helpers
 from simonides.recall.observing import operation
-from simonides.recall.search_arguments import ASYNC_ELSEWHERE
 from simonides.records.hygiene import clean_count, clean_switch
 from simonides.records.query import Filters
-from simonides.services.answering import RECALL_DEFAULTS
 from simonides.services.recalling import Recalling
 from simonides.services.viewing import Viewing, verified
 

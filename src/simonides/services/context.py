@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import tzinfo
 
-    from simonides.backends.embedded.bank import EmbeddedBank, Reading
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Analyser,
@@ -42,7 +40,11 @@ if TYPE_CHECKING:
     from simonides.recall.pipeline import Submits
     from simonides.records.memory import Memory
     from simonides.records.model_identity import ModelIdentity
+    from simonides.records.versions import StoredVersion
     from simonides.retain.secrets import Policy
+    from simonides.storage.bank import BankStorage
+    from simonides.storage.reader import Reader
+    from simonides.storage.writer import WriteTransaction
 
 # Known names take about 30 MB for each set of readers in a bank of 100,000 names.
 _MAX_READERS = 4
@@ -124,7 +126,7 @@ class NameCache:
         self._changed = 0
         self._lock = threading.Lock()
 
-    def names(self, reading: Reading, readers: tuple[str, ...] | None) -> KnownNames:
+    def names(self, reading: Reader, readers: tuple[str, ...] | None) -> KnownNames:
         """The names that all *readers* may know of; ``None`` = the owner, who knows all."""
         with self._lock:
             changed = reading.names_changed()
@@ -161,7 +163,7 @@ class BankContext:
 
     name: str
     principal: str | None
-    rows: EmbeddedBank
+    rows: BankStorage
     parts: StoreParts
     answers: RecentAnswers = field(default_factory=RecentAnswers)
     names: NameCache = field(default_factory=NameCache)
@@ -174,7 +176,7 @@ class BankContext:
     @property
     def zone(self) -> tzinfo:
         """The zone of times that state none."""
-        own = self.rows.zone if self.parts.own_zone else None
+        own = self.rows.settings.zone if self.parts.own_zone else None
         return self.parts.zone if own is None else own
 
     def with_parts(self, **parts: Any) -> BankContext:
@@ -196,7 +198,7 @@ class BankContext:
         """Masks or refuses secrets as the store was told to, and counts them."""
         return Screen(self.parts.redact)
 
-    def reading(self) -> AbstractContextManager[Reading]:
+    def reading(self) -> AbstractContextManager[Reader]:
         """One read transaction."""
         return self.rows.reading()
 
@@ -219,6 +221,10 @@ class BankContext:
         """Whether who acts may read a version; false also once its time to live says that it is erased."""
         if memory.on_expiry == TIME_TO_LIVE_ERASE and memory.expires_micros <= self.now():
             return False
+        return self.is_reader(memory)
+
+    def is_reader(self, memory: Memory) -> bool:
+        """Whether a version is of who acts to read, as long as it is there."""
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def versions(self, memory: str) -> list[Memory]:
@@ -243,26 +249,26 @@ class BankContext:
         """
         return answer if self.principal is None else coarsened(answer)
 
-    def current_ordinal(self, transaction: WriteTransaction, memory: str) -> int:
-        """Ordinal of the current version.
+    def current(self, transaction: WriteTransaction, memory: str) -> StoredVersion:
+        """The current version.
 
         Raises:
             NotFoundError: the bank no longer holds the memory.
         """
-        ordinal = transaction.current_ordinal(memory)
-        if ordinal is None:
+        held = transaction.versions.current(memory)
+        if held is None:
             raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
-        return ordinal
+        return held
 
     def record_read(
-        self, verb: str, reading: Reading | None, ids: Iterable[str] = (), query: str = "", recall: str = ""
+        self, verb: str, reading: Reader | None, ids: Iterable[str] = (), query: str = "", recall: str = ""
     ) -> None:
         """Append a read-audit record before an answer is returned, if the bank audits reads."""
-        if not self.rows.recalls_audited:
+        if not self.rows.audit.covers_recalls:
             return
         sequence = 0 if reading is None else reading.meta.sequence
         wanted = tuple(dict.fromkeys(ids))
-        self.rows.tell(Told(verb, self.author, self.now(), sequence, wanted, query, recall))
+        self.rows.audit.record_read(Told(verb, self.author, self.now(), sequence, wanted, query, recall))
 
     def clear_caches(self) -> None:
         """Drop what memory holds of the bank's texts, after a purge or a restore."""

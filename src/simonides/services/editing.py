@@ -19,11 +19,11 @@ from simonides.services.write_path import WritePath, log_masked
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.records.memory import Memory
     from simonides.services.context import BankContext
+    from simonides.storage.writer import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,15 @@ class Editing:
         self, transaction: WriteTransaction, memory: str, changes: Mapping[str, Any], expected: int | None
     ) -> int:
         """Ordinal of the current version, after checking that who acts may change it so."""
-        ordinal = self.context.current_ordinal(transaction, memory)
-        version, held, state = transaction.columns(ordinal, "version", "kind", "state")
-        if int(state) & STANDING:
+        held = self.context.current(transaction, memory)
+        if held.state & STANDING:
             self.context.require_owner("change a standing memory")
-        check_version(memory, int(version), expected)
-        kinds = {changes["kind"], held} if "kind" in changes else set()
+        check_version(memory, held.version, expected)
+        kinds = {changes["kind"], held.kind} if "kind" in changes else set()
         if len(kinds) > 1 and Kind.QUARANTINE in kinds:
             self.context.require_owner("quarantine or release")
-            check_keys(transaction, [ordinal] if held == Kind.QUARANTINE else [])
-        return ordinal
+            check_keys(transaction, [held.ordinal] if held.kind == Kind.QUARANTINE else [])
+        return held.ordinal
 
     def _reword(
         self, memory: str, text: str, changes: Mapping[str, Any], ttl: int | None, expected: int | None
@@ -92,13 +91,13 @@ class Editing:
 
         def store(transaction: WriteTransaction, items: tuple[Prepared, ...]) -> list[str]:
             ordinal = self._version_to_change(transaction, memory, changes, expected)
-            if int(transaction.columns(ordinal, "version")[0]) != worded.now.version:
+            if transaction.versions.read(ordinal).version != worded.now.version:
                 return []
             if draft.text == worded.now.text:
                 edit(transaction, ordinal, changes)
                 live(transaction, memory, ttl)
                 return [memory]
-            item = items[0].gone_over(transaction.embedder().fingerprint)
+            item = items[0].gone_over(transaction.models.embedder().fingerprint)
             path.ensure_same_models(transaction, item)
             rewording = Rewording(transaction, worded, item, parts.analyser, self.context.author, read)
             written = rewording.write().id
@@ -114,15 +113,15 @@ class Editing:
         current = self._get(memory)
         given = None if at is None else parse_time(at, "at", zone=self.context.zone).start
         with self.context.writing() as transaction:
-            ordinal = self.context.current_ordinal(transaction, memory)
+            held = self.context.current(transaction, memory)
             # Under a clock that stands still or was set back, the end lies behind what is stored already.
-            now = transaction.instant_after(ordinal, transaction.next_instant())
+            now = transaction.versions.instant_after(held.ordinal, transaction.next_instant())
             moment = now if given is None else given
             if moment < current.valid_from_micros:
                 raise InputError(
                     "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
                 )
-            close(transaction, ordinal, moment)
+            close(transaction, held.ordinal, moment)
 
     def pin(self, memory: str, *, pinned: bool, always: bool) -> None:
         for name, switch in (("pinned", pinned), ("always", always)):
@@ -135,15 +134,14 @@ class Editing:
         elif held.acl != (self.context.principal,):
             self.context.require_owner("pin or unpin what others may read, which leads their briefs, too")
         with self.context.writing() as transaction:
-            transaction.upkeep.return_archived(memory, "pinned")
-            ordinal = self.context.current_ordinal(transaction, memory)
-            state = int(transaction.columns(ordinal, "state")[0])
-            if state & STANDING:
+            transaction.maintenance.return_archived(memory, "pinned")
+            current = self.context.current(transaction, memory)
+            if current.state & STANDING:
                 self.context.require_owner("change a standing memory")
             marks = PINNED | STANDING if always else PINNED if pinned else 0
-            wanted = state & ~(PINNED | STANDING) | marks
-            if wanted != state:
-                transaction.revise(ordinal, state=wanted)
+            wanted = current.state & ~(PINNED | STANDING) | marks
+            if wanted != current.state:
+                transaction.versions.revise(current.ordinal, state=wanted)
 
     def quarantine(self, ids: str | Iterable[str]) -> int:
         return self._rekind(ids, Kind.QUARANTINE, lambda kind: kind is not Kind.QUARANTINE)
@@ -160,14 +158,14 @@ class Editing:
         changed: list[int] = []
         with self.context.writing() as transaction:
             for memory in wanted:
-                ordinal = transaction.current_ordinal(memory)
-                if ordinal is None:
+                held = transaction.versions.current(memory)
+                if held is None:
                     raise NotFoundError(
                         f"no memory {memory!r} in bank {self.context.name!r}; nothing was changed"
                     )
-                if applies(Kind(transaction.columns(ordinal, "kind")[0])):
-                    changed.append(ordinal)
+                if applies(Kind(held.kind)):
+                    changed.append(held.ordinal)
             check_keys(transaction, () if kind is Kind.QUARANTINE else changed)
             for ordinal in changed:
-                transaction.revise(ordinal, kind=kind.value)
+                transaction.versions.revise(ordinal, kind=kind)
         return len(changed)

@@ -14,9 +14,9 @@ from simonides.retain.resolution import fold_name
 from simonides.services.viewing import Viewing
 
 if TYPE_CHECKING:
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.entity import Entity, EntityCount
     from simonides.services.context import BankContext
+    from simonides.storage.writer import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +35,29 @@ class Entities:
         self.context.screen().name(clean_label(name, "name"), "name")
         with self.context.writing() as transaction:
             self._entity(transaction, entity)
-            transaction.add_alias(entity, name, fold_name(name))
+            transaction.entities.add_alias(entity, name, fold_name(name))
 
     def merge(self, entity: int, into: int) -> int:
         with self.context.writing() as transaction:
             merged, whole = self._entity(transaction, entity), self._entity(transaction, into)
             if merged.whole == whole.whole:
                 raise InputError("into", f"entity {entity} and entity {into} are merged already")
-            if not all_may_read(transaction.entity(merged.whole).readers, whole.readers):
+            if not all_may_read(transaction.entities.read(merged.whole).readers, whole.readers):
                 raise InputError(
                     "into", f"entity {into} is known to fewer than entity {entity} is; merge it the other way"
                 )
-            return transaction.merge_entities(entity, into)
+            return transaction.entities.merge(entity, into)
 
     def undo_merge(self, merge: int) -> None:
         with self.context.writing() as transaction:
-            entity = transaction.merged(merge) if is_row_number(merge) else None
-            if entity is None or not self._may_know(transaction.entity(entity)):
+            entity = transaction.entities.entity_of_merge(merge) if is_row_number(merge) else None
+            if entity is None or not self._may_know(transaction.entities.read(entity)):
                 raise NotFoundError(f"no merge {merge!r} to undo; merge_entities returns the numbers")
-            transaction.undo_merge(merge)
+            transaction.entities.undo_merge(merge)
 
     def _entity(self, transaction: WriteTransaction, number: int) -> Entity:
         try:
-            found = transaction.entity(number) if is_row_number(number) else None
+            found = transaction.entities.read(number) if is_row_number(number) else None
         except LookupError:
             found = None
         if found is None or not self._may_know(found):

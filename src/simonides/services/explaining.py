@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import UnknownNameError
+from simonides.options import RECALL_DEFAULTS
 from simonides.recall.explaining import Recording
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
-from simonides.services.answering import RECALL_DEFAULTS, Answering
+from simonides.services.answering import Answering
 from simonides.services.viewing import Viewing
 
 if TYPE_CHECKING:

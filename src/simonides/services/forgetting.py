@@ -9,7 +9,7 @@ from simonides.errors import InputError
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_ids, clean_switch, clean_text
 from simonides.records.interval import parse_time
 from simonides.records.receipt import Selection
-from simonides.services.write_path import erase
+from simonides.services.write_path import WritePath, erase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,9 +27,9 @@ class Forgetting:
     def forget(self, ids: str | Iterable[str]) -> int:
         wanted = clean_ids(ids)
         if self.context.principal is not None:
-            may_read = self.context.may_read
+            is_reader = self.context.is_reader
             with self.context.reading() as reading:
-                wanted = [each for each in wanted if all(map(may_read, reading.versions(each)))]
+                wanted = [each for each in wanted if all(map(is_reader, reading.versions(each)))]
         with self.context.writing() as transaction:
             return erase(self.context, transaction, wanted)
 
@@ -72,6 +72,8 @@ class Forgetting:
                 if wanted.is_everything
                 else "cannot be joined with a condition; leave one of them out",
             )
+        if purge and not dry_run:
+            WritePath(self.context).expire_due(most=None)
         receipt = self.context.rows.forget(wanted, self.context.now(), purge=purge, dry_run=dry_run)
         if (receipt.memories or purge) and not dry_run:
             self.context.clear_caches()
@@ -79,6 +81,7 @@ class Forgetting:
 
     def purge(self) -> str:
         self.context.require_owner("purge")
+        WritePath(self.context).expire_due(most=None)
         receipt = self.context.rows.forget(Selection(ids=()), self.context.now(), purge=True)
         self.context.clear_caches()
         return receipt.status

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.export_format import check_file, read_records
 from simonides.errors import InputError
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
 from simonides.records.receipt import Imported
@@ -16,15 +15,16 @@ from simonides.retain.items import MAX_PATH_BYTES
 from simonides.retain.screening import secrets_in
 from simonides.retain.sparse import in_context, sparse_terms
 from simonides.services.write_path import WritePath
+from simonides.storage.export_format import check_file, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft, Prepared
     from simonides.records.receipt import Restored, Saved, Synced
     from simonides.retain.importing.syncing import Piece
     from simonides.services.context import BankContext
+    from simonides.storage.writer import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Importing:
         def store(transaction: WriteTransaction, prepared: Sequence[Prepared]) -> list[str]:
             ready = dict(zip(places, prepared, strict=True))
             # Another process may have imported some of the pieces meanwhile.
-            left = [p for p in fresh if (transaction.claimed(p.key) or (b"",))[0] != p.body]
+            left = [p for p in fresh if (transaction.keys.read(p.key) or (b"",))[0] != p.body]
             there = [place for piece in left for place in piece.positions]
             stored = path.write(transaction, [ready[place] for place in there])
             ids = dict(zip(there, stored, strict=True))
             for piece in left:
-                transaction.claim_anew(piece.key, piece.body, [ids[place] for place in piece.positions])
+                transaction.keys.replace(piece.key, piece.body, [ids[place] for place in piece.positions])
             return stored
 
         return path.prepare_and_store([drafts[place] for place in places], store)
@@ -82,7 +82,7 @@ class Importing:
         file = Path(clean_text(os.fspath(path), "path", MAX_FILE_PATH_BYTES))
         self._check_export(file)
         analyser, now = self.context.parts.analyser, self.context.now()
-        return self.context.rows.restore(file, analyser, now, progress=progress)
+        return self.context.rows.import_export(file, analyser, now, progress=progress)
 
     def _check_export(self, path: Path) -> None:
         """An export is stored unchanged, so where the store redacts it must hold no secret."""
@@ -101,6 +101,6 @@ class Importing:
     def restore(self, path: str | os.PathLike[str]) -> Saved:
         self.context.require_owner("restore")
         file = Path(clean_text(os.fspath(path), "path", MAX_FILE_PATH_BYTES))
-        saved = self.context.rows.put_back(file, self.context.now())
+        saved = self.context.rows.restore(file, self.context.now())
         self.context.clear_caches()
         return saved

@@ -56,7 +56,7 @@ class Learning:
         # ``forget`` deletes the file inside a write transaction, so nothing is forgotten inside this one.
         with context.rows.copying(), context.writing() as transaction:
             try:
-                transaction.roots(list(dict.fromkeys(memories)))
+                transaction.versions.roots(list(dict.fromkeys(memories)))
             except NotFoundError as error:
                 raise ConflictError(f"{error}: train the reranker again") from error
             network.save(path)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.upkeep import read_moves
 from simonides.errors import NotFoundError
 from simonides.lifecycle.maintaining import maintain
 from simonides.lifecycle.reembedding import abandon, reembed
@@ -111,14 +110,14 @@ class Maintaining:
         wanted = None if ids is None else clean_ids(ids)
         with self.context.writing() as transaction:
             if wanted is None:
-                return transaction.queue_unenriched(ENRICH)
+                return transaction.queue.add_unenriched(ENRICH)
             for memory in wanted:
-                ordinal = transaction.current_ordinal(memory)
-                if ordinal is None:
+                held = transaction.versions.current(memory)
+                if held is None:
                     raise NotFoundError(
                         f"no memory {memory!r} in bank {self.context.name!r}; nothing was queued"
                     )
-                transaction.queue_again(ENRICH, int(transaction.columns(ordinal, "root")[0]))
+                transaction.queue.restart(ENRICH, held.root)
             return len(wanted)
 
     def enrich(
@@ -157,7 +156,7 @@ class Maintaining:
         if memory is not None:
             self.context.versions(memory)
         with self.context.reading() as reading:
-            found = read_moves(reading.connection, memory)
+            found = reading.moves(memory)
             # Reasons may hold words of the memories, so this is a read of them.
             self.context.record_read("moves", reading, [move.memory for move in found])
             return found
@@ -165,7 +164,7 @@ class Maintaining:
     def undo_move(self, number: int) -> None:
         self.context.require_owner("undo_move")
         with self.context.writing() as transaction:
-            move = transaction.upkeep.move(number) if is_row_number(number) else None
+            move = transaction.maintenance.read_move(number) if is_row_number(number) else None
             if move is None or not undo(transaction, move):
                 raise NotFoundError(f"no move {number!r} to undo; moves() lists those that stand")
 

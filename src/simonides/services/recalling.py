@@ -7,9 +7,9 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.upkeep import read_evidence
 from simonides.errors import InputError, ModelError, NotFoundError, StoreError
 from simonides.index.snapshot import touch
+from simonides.options import RECALL_DEFAULTS
 from simonides.recall.explaining import Recording
 from simonides.recall.explaining import explain as explained
 from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
@@ -21,17 +21,17 @@ from simonides.records.hygiene import MAX_ID_BYTES, clean_switch, clean_text
 from simonides.records.interval import read_zone
 from simonides.records.memory import Evidence
 from simonides.records.recall import DONE, PENDING, RecallJob
-from simonides.services.answering import RECALL_DEFAULTS, Answering
+from simonides.services.answering import Answering
 from simonides.services.viewing import Viewing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from simonides.backends.embedded.bank import Reading
     from simonides.recall.pipeline import Plan
     from simonides.records.recall import Recall
     from simonides.services.context import BankContext
+    from simonides.storage.reader import Reader
 
 _log = logging.getLogger("simonides")
 
@@ -140,10 +140,10 @@ class Recalling:
             returned.append((answer.context, (*answer.hits, *answer.standing)[0].id))
         self.context.answers.remember(*returned)
 
-    def _evidence(self, reading: Reading, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
+    def _evidence(self, reading: Reader, answer: Recall, known_at: int) -> dict[str, tuple[Evidence, ...]]:
         """The sources behind the consolidated observations of an answer, as they were known then."""
         found = {}
-        held = read_evidence(reading.connection, known_at)
+        held = reading.evidence(known_at)
         for memory in (hit.memory for hit in answer.hits if hit.memory.consolidated):
             root = int(reading.snapshot.column("root")[memory.ordinal])
             sources = []
@@ -204,7 +204,8 @@ class Recalling:
         if stored is None:
             raise NotFoundError(f"no job {job!r}; it was dropped meanwhile")
         request = JobRequest.from_json(stored.request)
-        options = dict(request.options)
+        # A job of an earlier version lacks the options that came since.
+        options = {**RECALL_DEFAULTS, **request.options}
         recalling = Recalling(self.context.in_zone(options.pop("zone", None)))
         if stored.texts is None:
             texts = ask_helpers(request.query, request.helpers, self.context.parts.answerer)

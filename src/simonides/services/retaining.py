@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Prepared
     from simonides.retain.messages import MessageObject
     from simonides.services.context import BankContext
+    from simonides.storage.writer import WriteTransaction
 
 LOADED_AT_ONCE = 32_768
 """Items per transaction of a load: a sealed block of the index then is written one and a half times."""
@@ -72,7 +72,7 @@ class Retaining:
         # In each form: the policy may have been another one when the key was first used.
         forms = dict.fromkeys((self.context.screen().apart(key, "idempotency_key"), masked_apart(key), key))
         kept, *_ = forms
-        claimed = next(filter(None, (transaction.claimed(self._own_key(form)) for form in forms)), None)
+        claimed = next(filter(None, (transaction.keys.read(self._own_key(form)) for form in forms)), None)
         if claimed is not None:
             if claimed[0] != body:
                 raise ConflictError(
@@ -80,7 +80,7 @@ class Retaining:
                 )
             return claimed[1]
         ids = path.write(transaction, items)
-        transaction.claim(self._own_key(kept), body, ids)
+        transaction.keys.add(self._own_key(kept), body, ids)
         return ids
 
     def _own_key(self, key: str) -> str:

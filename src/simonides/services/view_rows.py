@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simonides.backends.embedded.bank import Reading
     from simonides.records.memory import Memory
     from simonides.records.source import Source
     from simonides.retain.extraction.known_names import Found
+    from simonides.storage.reader import Reader
 
 
 class NameFinder(Protocol):
@@ -33,7 +33,7 @@ class NameFinder(Protocol):
 
 
 class NameReader(Protocol):
-    """What reads names by their folded forms, as ``Reading`` does."""
+    """What reads names by their folded forms, as ``Reader`` does."""
 
     def names_within(
         self, ranges: Sequence[tuple[str, str, str, str]], readers: Sequence[str] | None
@@ -85,7 +85,7 @@ class ViewRows:
         names: of the bank's entities, for finding them in a query.
     """
 
-    def __init__(self, reading: Reading, names: NameFinder) -> None:
+    def __init__(self, reading: Reader, names: NameFinder) -> None:
         self._reading = reading
         self._names = names
         self._merges: dict[int, dict[int, int]] = {}

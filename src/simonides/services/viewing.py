@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.backends.embedded.expiry import moments_ended, roots_due
-from simonides.backends.embedded.upkeep import read_evidence
 from simonides.index.view import Ended, build_view
 from simonides.lifecycle.briefing import newest_first
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
@@ -17,11 +15,11 @@ from simonides.records.time_to_live import EXPIRE, EXPIRY_ERASE
 from simonides.services.view_rows import NameLookup, ViewRows
 
 if TYPE_CHECKING:
-    from simonides.backends.embedded.bank import Reading
     from simonides.index.view import BankView
     from simonides.recall.pipeline import Plan
     from simonides.records.memory import Memory
     from simonides.services.context import BankContext
+    from simonides.storage.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class Viewing:
 
     context: BankContext
 
-    def view(self, reading: Reading, filters: Filters | None = None, now: int | None = None) -> BankView:
+    def view(self, reading: Reader, filters: Filters | None = None, now: int | None = None) -> BankView:
         """What *filters* let see.
 
         Args:
@@ -46,29 +44,29 @@ class Viewing:
 
         def ended(moment: int) -> Ended:
             return Ended(
-                roots_due(reading.connection, moment, EXPIRE),
-                roots_due(reading.connection, clock, EXPIRY_ERASE),
-                moments_ended(reading.connection, moment) if past else (),
+                reading.roots_due(moment, EXPIRE),
+                reading.roots_due(clock, EXPIRY_ERASE),
+                reading.moments_ended(moment) if past else (),
             )
 
         return build_view(reading.snapshot, filters, now, self.rows(reading), ended)
 
-    def rows(self, reading: Reading) -> ViewRows:
+    def rows(self, reading: Reader) -> ViewRows:
         """Reads the rows behind a view."""
         principal = self.context.principal
         return ViewRows(reading, NameLookup(reading, None if principal is None else (principal,)))
 
     def with_observations(
-        self, plan: Plan, view: BankView, reading: Reading, filters: Filters
+        self, plan: Plan, view: BankView, reading: Reader, filters: Filters
     ) -> tuple[Plan, BankView]:
         """A plan and a view in which observations stand in for their sources, if *filters* prefer them."""
         if not filters.observations:
             return plan, view
-        evidence = read_evidence(reading.connection, view.known_at)
+        evidence = reading.evidence(view.known_at)
         view, stand_ins = prefer_observations(view, evidence, filters)
         return with_stand_ins(plan, stand_ins), view
 
-    def standing(self, reading: Reading, filters: Filters, now: int) -> list[Memory]:
+    def standing(self, reading: Reader, filters: Filters, now: int) -> list[Memory]:
         """The standing memories of a scope at its viewpoint, newest first."""
         wide = replace(filters, kinds=None, project=None, window=None, archived=False, observations=True)
         view = self.view(reading, wide, now)
@@ -79,7 +77,7 @@ class Viewing:
         ]
 
 
-def verified(reading: Reading, memories: list[Memory]) -> list[Memory]:
+def verified(reading: Reader, memories: list[Memory]) -> list[Memory]:
     """Check what a view read against its checksums before it is returned.
 
     Raises:
@@ -89,6 +87,6 @@ def verified(reading: Reading, memories: list[Memory]) -> list[Memory]:
     return memories
 
 
-def visible_memories(reading: Reading, view: BankView) -> list[Memory]:
+def visible_memories(reading: Reader, view: BankView) -> list[Memory]:
     """All memories that are visible in a view, verified."""
     return verified(reading, view.memories(np.flatnonzero(view.visible).tolist()))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.expiry import expire_due
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.interval import check_recorded
 from simonides.records.time_to_live import EXPIRY_ERASE
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.retain.extraction.known_names import KnownNames
     from simonides.services.context import BankContext
+    from simonides.storage.writer import WriteTransaction
 
 _log = logging.getLogger("simonides")
 
@@ -117,16 +116,16 @@ class WritePath:
         with self.context.writing() as transaction:
             return store(transaction, ready)
 
-    def expire_due(self, revived: str = "") -> None:
+    def expire_due(self, revived: str = "", most: int | None = _MAX_EXPIRED) -> None:
         """Archive or erase what is due, before new memories are compared with it."""
         now = self.context.now()
-        due = self.context.rows.due(now, _MAX_EXPIRED)
+        due = self.context.rows.due(now, most)
         # Archiving the revived one would make another version than the one that its editor has seen.
         due = [each for each in due if each.task == EXPIRY_ERASE or each.memory != revived]
         if due:
             # In the owner's name, who set the time to live, whoever happens to write.
             with self.context.rows.writing(now) as transaction:
-                if any(each.task == EXPIRY_ERASE for each in expire_due(transaction, due)):
+                if any(each.task == EXPIRY_ERASE for each in transaction.maintenance.end_due(due)):
                     self.context.rows.drop_reranker()
 
     def _has_migrated(self, items: Iterable[Prepared]) -> bool:
@@ -154,9 +153,10 @@ class WritePath:
         parts = self.context.parts
         with self.context.reading() as reading:
             embedder, _ = parts.embedder(reading.embedder())
-            target = reading.following()
+            migration = reading.migration()
             names = {each: self.context.names.names(reading, each) for each in {d.acl for d in drafts}}
-        following = None if target is None or embedder is None else parts.embedder.cached(target)
+        target = None if migration is None or embedder is None else migration.model
+        following = None if target is None else parts.embedder.cached(target)
         now = self.context.now()
 
         def extract(draft: Draft) -> Extraction:
@@ -207,7 +207,7 @@ class WritePath:
             items: prepared.
             unread: leave extraction to ``settle``.
         """
-        current = transaction.embedder().fingerprint
+        current = transaction.models.embedder().fingerprint
         items = [item.gone_over(current) for item in items]
         self.ensure_same_models(transaction, *items)
         return Storing(
@@ -217,7 +217,7 @@ class WritePath:
             self.context.author,
             self.context.answers.source,
             unread=unread,
-            ttl_defaults=self.context.rows.ttl_defaults,
+            ttl_defaults=self.context.rows.settings.ttl_defaults,
         ).store()
 
     def ensure_same_models(self, transaction: WriteTransaction, *items: Prepared) -> None:
@@ -228,15 +228,15 @@ class WritePath:
         """
         made_by = next((item.model for item in items if item.codes is not None), None)
         if made_by is not None:
-            transaction.use_embedder(made_by)
+            transaction.models.use_embedder(made_by)
         sparse, _ = self.context.parts.sparse()
         if sparse is not None and any(item.sparse for item in items):
-            transaction.use_sparse(sparse)
+            transaction.models.use_sparse_encoder(sparse)
 
 
 def erase(context: BankContext, transaction: WriteTransaction, ids: Sequence[str]) -> int:
     """Erase memories, and the reranker that may have been trained on them; returns how many there were."""
-    erased = transaction.erase(ids)
+    erased = transaction.versions.erase(ids)
     if erased:
         context.rows.drop_reranker()
     return erased

@@ -136,7 +136,7 @@ def agent(
 
 def _told(store: Path, bank: str) -> list[str]:
     with simonides.open(store, embedder=None) as opened:
-        return sorted(memory.text for memory in opened.bank(bank).memories())
+        return sorted(memory.text for memory in opened.bank(bank).list_memories())
 
 
 @pytest.mark.fault("N69")
@@ -163,7 +163,7 @@ def test_two_repositories_share_nothing_and_a_sub_folder_is_its_repository(
 
     banks = {folder: bank_of(folder.resolve()) for folder in (agent.folder, other)}
     with simonides.open(store_path, embedder=None) as store:
-        assert set(store.banks()) == set(banks.values())
+        assert set(store.list_banks()) == set(banks.values())
     assert any(FACT in text for text in _told(store_path, banks[agent.folder]))
     assert not any(FACT in text for text in _told(store_path, banks[other]))
     assert any("I do not know." in text for text in _told(store_path, banks[other]))
@@ -223,7 +223,7 @@ def test_the_clients_folder_counts_before_that_of_its_last_command(
     agent.ask("Where are we?")
     agent.answer("In the shop.")
     with simonides.open(store_path, embedder=None) as store:
-        assert store.banks() == [bank_of(shop.resolve())]
+        assert store.list_banks() == [bank_of(shop.resolve())]
 
 
 def test_a_file_of_the_project_chooses_no_other_bank(
@@ -235,7 +235,7 @@ def test_a_file_of_the_project_chooses_no_other_bank(
     agent = Agent("codex", cli, home, other, monkeypatch, "s2")
     assert agent.ask(QUESTION) == ""
     with simonides.open(store_path, embedder=None) as store:
-        assert set(store.banks()) == {bank_of(shop.resolve()), bank_of(other.resolve())}
+        assert set(store.list_banks()) == {bank_of(shop.resolve()), bank_of(other.resolve())}
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_cancelled_calls_are_done_whole_or_not_at_all(either: Any) -> None:
             await asyncio.wait_for(asyncio.gather(*(bank.retain(f"{FACT} {n}") for n in range(4))), 60)
 
     asyncio.run(work())
-    held = {memory.text for memory in either.memories(limit=1_000)}
+    held = {memory.text for memory in either.list_memories(limit=1_000)}
     assert {f"{FACT} {n}" for n in range(4)} <= held
     batches = Counter(text.partition(", part")[0] for text in held if text.startswith("Note"))
     assert set(batches.values()) <= {3}
@@ -103,16 +103,16 @@ def test_a_filter_without_a_wanted_value_matches_nothing(either: Any, filters: d
 
     assert len(either.recall(QUERY, profile="lexical")) == 2
     assert either.recall(QUERY, profile="lexical", **filters).hits == ()
-    assert either.memories(**filters) == []
+    assert either.list_memories(**filters) == []
 
 
 def test_a_memory_is_shown_changed_ended_and_erased(either: Any, clock: Any) -> None:
     [memory] = either.retain(FACT, metadata={"page": 3}, acl=[])
-    shown = either.get(memory)
+    shown = either.get_memory(memory)
     assert (shown.text, shown.version, dict(shown.metadata)) == (FACT, 1, {"page": 3})
-    assert shown.to_dict() == either.memories()[0].to_dict()
-    assert either.memories(after=memory) == []
-    assert either.update(memory, tags=["home"], salience=0.9).tags == ("home",)
+    assert shown.to_dict() == either.list_memories()[0].to_dict()
+    assert either.list_memories(after=memory) == []
+    assert either.update_memory(memory, tags=["home"], salience=0.9).tags == ("home",)
     assert [each.version for each in either.history(memory)] == [1, 2]
     assert either.source(memory).chunk == FACT
     assert [each.id for each in either.diff("2020").begun] == [memory]
@@ -122,7 +122,7 @@ def test_a_memory_is_shown_changed_ended_and_erased(either: Any, clock: Any) -> 
     assert either.forget(memory) == 1
     assert either.forget([]) == 0
     with pytest.raises(NotFoundError, match="no memory"):
-        either.get(memory)
+        either.get_memory(memory)
 
 
 @pytest.mark.fault("N49")
@@ -130,15 +130,15 @@ def test_the_text_of_a_memory_is_edited(either: Any, clock: Any) -> None:
     [memory] = either.retain("The dentist is on 3 June 2026, Ines said.")
     moment = clock.advance(days=1)
     clock.advance(days=1)
-    now = either.update(memory, text="The dentist is on 5 July 2026, Tove said.", expected_version=1)
+    now = either.update_memory(memory, text="The dentist is on 5 July 2026, Tove said.", expected_version=1)
     assert (now.id, now.version) == (memory, 2)
     assert either.recall("dentist", profile="lexical").hits[0].text == now.text
     assert "Ines" in either.recall("dentist", profile="lexical", as_of=moment).hits[0].text
     with pytest.raises(ConflictError, match="version 2, not 1"):
-        either.update(memory, text="The dentist is off.", expected_version=1)
+        either.update_memory(memory, text="The dentist is off.", expected_version=1)
     with pytest.raises(InputError, match="text"):
-        either.update(memory, text=" ")
-    assert either.get(memory).text == now.text
+        either.update_memory(memory, text=" ")
+    assert either.get_memory(memory).text == now.text
 
 
 def test_documents_conversations_and_entities(either: Any) -> None:
@@ -201,7 +201,7 @@ def test_a_bank_goes_out_and_comes_in(either: Any, store: Store, tmp_path: Path)
     counts = either.export(file)
     assert counts.memories == 1
     assert either.export(tmp_path / "out") == counts
-    either.forget(either.memories()[0].id)
+    either.forget(either.list_memories()[0].id)
     assert either.import_bank(tmp_path / "out").added.memories == 1
     assert either.recall(QUERY, profile="lexical").hits[0].text == FACT
 
@@ -211,8 +211,8 @@ def test_memories_end_when_their_time_is_over(either: Any, clock: Any) -> None:
     one, other = either.retain(
         [FACT, {"text": "Figs need water.", "on_expiry": "erase"}], ttl=timedelta(hours=1)
     )
-    assert (either.get(one).expires_at, either.get(one).on_expiry) == (due, "archive")
-    assert [either.get(each).on_expiry for each in (one, other)] == ["archive", "erase"]
+    assert (either.get_memory(one).expires_at, either.get_memory(one).on_expiry) == (due, "archive")
+    assert [either.get_memory(each).on_expiry for each in (one, other)] == ["archive", "erase"]
     defaults = either.set_ttl("30d", kind="code", on_expiry="erase")
     assert defaults.to_dict()["kinds"] == {"code": {"ttl": 2_592_000.0, "on_expiry": "erase"}}
     assert either.set_ttl(None, kind="code").to_dict() == {"bank": None, "kinds": {}}
@@ -227,7 +227,7 @@ def test_memories_end_when_their_time_is_over(either: Any, clock: Any) -> None:
     assert [hit.id for hit in either.recall(QUERY, profile="lexical", include_archived=True)] == [one]
     assert either.list_records("notes") == []
     with pytest.raises(NotFoundError):
-        either.get(other)
+        either.get_memory(other)
     actions = {(step.action, step.memory) for step in either.maintain().steps}
     assert {("archive", one), ("erase", other)} <= actions
 
@@ -235,11 +235,11 @@ def test_memories_end_when_their_time_is_over(either: Any, clock: Any) -> None:
 def test_a_bank_is_kept_up_from_anywhere(either: Any, clock: Any) -> None:
     one, other = either.retain([FACT, {"text": "Figs need water.", "layer": "working"}])
     assert either.pin(one) is None
-    assert either.get(one).pinned
+    assert either.get_memory(one).pinned
     either.pin(one, pinned=False)
-    assert not either.get(one).pinned
+    assert not either.get_memory(one).pinned
     either.pin(one, always=True)
-    assert either.get(one).standing
+    assert either.get_memory(one).standing
     assert either.history(one)[-1].standing
     led = either.recall("figs", profile="lexical", standing=True)
     assert ([hit.id for hit in led.standing], [hit.id for hit in led]) == ([one], [other])
@@ -272,9 +272,9 @@ def test_memories_are_set_aside_and_taken_back(either: Any) -> None:
     assert either.quarantine([memory]) == 1
     assert either.quarantine([]) == 0
     assert either.recall(QUERY, profile="lexical").hits == ()
-    assert [each.id for each in either.memories(kinds="quarantine")] == [memory]
+    assert [each.id for each in either.list_memories(kinds="quarantine")] == [memory]
     assert either.release(memory, kind="episodic") == 1
-    assert either.get(memory).kind == "episodic"
+    assert either.get_memory(memory).kind == "episodic"
 
 
 def test_the_audit_log_is_read_and_checked(either: Any, store: Store) -> None:
@@ -322,9 +322,9 @@ def test_a_backup_comes_as_a_file(either: Any, store: Store, tmp_path: Path) -> 
     assert file.getvalue()[:15] == b"SQLite format 3"
     with pytest.raises(InputError, match="is there already"):
         either.backup(tmp_path / "saved.db")
-    either.forget(either.memories()[0].id)
+    either.forget(either.list_memories()[0].id)
     assert store.bank("diary").restore(tmp_path / "saved.db").memories == 1
-    assert [each.text for each in either.memories()] == [FACT]
+    assert [each.text for each in either.list_memories()] == [FACT]
     assert not list(store.folder.rglob(".backup-*"))
 
 
@@ -333,16 +333,16 @@ def test_a_better_answer_comes_later(either: Any, store: Store) -> None:
     [memory] = either.retain(FACT)
     plain = either.recall(QUERY, profile="lexical", tier="async", helpers=["hyde"])
     assert [hit.id for hit in plain] == [memory]
-    job = either.job(plain.job, wait_seconds=30)
+    job = either.get_job(plain.job, wait_seconds=30)
     assert job.done
     assert [hit.id for hit in job.recall] == [memory]
     assert job.recall.trace.degraded == ("helpers: hyde: no language model is set up",)
     with pytest.raises(NotFoundError, match="no job"):
-        either.job("0" * 32)
+        either.get_job("0" * 32)
     with pytest.raises(InputError, match="helpers"):
         either.recall(QUERY, helpers=["hyde"])
     with pytest.raises(InputError, match="wait_seconds"):
-        either.job(plain.job, wait_seconds=-1)
+        either.get_job(plain.job, wait_seconds=-1)
 
 
 @pytest.mark.fault("F2")
@@ -391,7 +391,7 @@ def test_nothing_is_missing_and_nothing_written_twice(kind: type) -> None:
 
 def test_banks_are_listed_and_made(remote_store: RemoteStore) -> None:
     remote_store.create_bank("second").retain(FACT)
-    assert remote_store.banks() == ["second"]
+    assert remote_store.list_banks() == ["second"]
     with pytest.raises(NotFoundError, match="no such bank"):
         remote_store.bank("third").stats()
 
@@ -413,12 +413,12 @@ def test_a_wrong_token_and_a_server_that_is_gone_are_told(
         simonides.connect(address, token="wrong") as store,
         pytest.raises(SimonidesError, match="missing or invalid token"),
     ):
-        store.banks()
+        store.list_banks()
     with (
         simonides.connect("http://127.0.0.1:9", token="t", timeout=5) as store,
         pytest.raises(UnavailableError, match="no answer"),
     ):
-        store.banks()
+        store.list_banks()
 
 
 def test_workers_are_bounded(bank: Bank) -> None:
@@ -429,14 +429,14 @@ def test_workers_are_bounded(bank: Bank) -> None:
 def test_a_bank_is_deleted(remote_store: RemoteStore) -> None:
     remote_store.create_bank("second").retain(FACT)
     remote_store.delete_bank("second")
-    assert remote_store.banks() == []
+    assert remote_store.list_banks() == []
 
 
 @pytest.mark.fault("N23")
 def test_a_call_and_a_bank_have_a_zone_of_their_own(either: Any, store: Store) -> None:
     east = ZoneInfo("Pacific/Kiritimati")
     (memory,) = either.retain("The lamp broke.", event_time="2026-02-03", zone=east.key)
-    assert either.get(memory).event_time == datetime(2026, 2, 3, tzinfo=east)
+    assert either.get_memory(memory).event_time == datetime(2026, 2, 3, tzinfo=east)
     asked = {"window": ("2026-02-03", "2026-02-04"), "profile": "lexical"}
     assert [hit.id for hit in either.recall("lamp", zone=east.key, **asked)] == [memory]
     with pytest.raises(InputError, match="'Mars' is no time zone"):
@@ -445,6 +445,6 @@ def test_a_call_and_a_bank_have_a_zone_of_their_own(either: Any, store: Store) -
     either.set_zone(east.key)
     assert store.bank("diary").zone == east
     (other,) = either.retain("The kettle broke.", event_time="2026-02-03")
-    assert either.get(other).event_time == datetime(2026, 2, 3, tzinfo=east)
+    assert either.get_memory(other).event_time == datetime(2026, 2, 3, tzinfo=east)
     either.set_zone(None)
     assert str(store.bank("diary").zone) == "UTC"

@@ -115,7 +115,7 @@ def test_keys_are_moved_together_to_a_name_that_is_free(either: Any) -> None:
         (("a",), "one"),
         (("b",), {"two": 2}),
     ]
-    assert either.get(first).source == "/notes/new/place/a"
+    assert either.get_memory(first).source == "/notes/new/place/a"
 
 
 @pytest.mark.fault("N62")
@@ -177,8 +177,8 @@ def test_a_record_is_never_archived_and_stays_under_its_key_when_it_is_no_longer
     either.invalidate(memory)
     clock.advance(days=1_300)
     archived = [step for step in either.maintain().steps if step.action == "archive"]
-    assert [either.get(step.memory).text for step in archived] == ["The pump seal leaks."]
-    assert {memory.text for memory in either.memories()} == {"0", "1", "2", "3"}
+    assert [either.get_memory(step.memory).text for step in archived] == ["The pump seal leaks."]
+    assert {memory.text for memory in either.list_memories()} == {"0", "1", "2", "3"}
     assert values(either, "talk") == [0, 1, 2, 3]
     assert values(either, "home") == [{"town": "Norrhav"}]
 
@@ -334,7 +334,7 @@ def test_metadata_that_only_look_like_a_record_hide_no_other(either: Any, forged
 @pytest.mark.parametrize("by", ["release", "update"])
 def test_nothing_comes_out_of_quarantine_to_a_key_that_another_value_holds(either: Any, by: str) -> None:
     def release(memory: str) -> None:
-        either.release(memory) if by == "release" else either.update(memory, kind="semantic")
+        either.release(memory) if by == "release" else either.update_memory(memory, kind="semantic")
 
     first = put(either, "k", value="one")
     either.quarantine(first)
@@ -396,7 +396,7 @@ def test_what_is_found_by_its_key_alone_stays_so(either: Any, by: str) -> None:
         either.quarantine(memory)
         either.release(memory)
     elif by == "label":
-        either.update(memory, salience=0.9)
+        either.update_memory(memory, salience=0.9)
     elif by == "standing":
         either.pin(memory, always=True)
     else:
@@ -427,6 +427,6 @@ def test_what_is_retained_neither_parts_nor_takes_away_a_value(
     either.retain("I live in Vesper.", **times)
     [record] = either.list_records(SPACE)
     assert (record.id, record.value) == (memory, {"town": "Norrhav"})
-    assert (either.get(memory).valid_to is not None) == ended
+    assert (either.get_memory(memory).valid_to is not None) == ended
     assert either.forget_records(SPACE) == 1
     assert not any("Norrhav" in change.text for change in either.diff("1970").begun)

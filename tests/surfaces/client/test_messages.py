@@ -36,7 +36,7 @@ class Dumped:
 
 
 def stored(bank: Any) -> set[tuple[str, float, str]]:
-    return {(memory.text, memory.trust, memory.speaker) for memory in bank.memories(limit=10)}
+    return {(memory.text, memory.trust, memory.speaker) for memory in bank.list_memories(limit=10)}
 
 
 @pytest.mark.fault("N50")
@@ -44,7 +44,7 @@ def test_a_list_of_messages(either: Any) -> None:
     ids = either.retain(CHAT, session="s", tags=["chat"])
     assert len(ids) == 3
     assert stored(either) == STORED
-    told = either.get(ids[1])
+    told = either.get_memory(ids[1])
     assert (told.session, told.tags) == ("s", ("chat",))
     assert told.context == "Tove: I never eat fish.\nFigs are fruit."
     assert either.retain(CHAT, session="s", tags=["chat"]) == ids

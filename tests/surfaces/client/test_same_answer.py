@@ -159,7 +159,7 @@ def _mcp(answer: Any) -> Given:
 
 
 def _job(bank: Bank | RemoteBank) -> Given:
-    done = bank.job(bank.recall(QUERY, tier="async").job, wait_seconds=30)
+    done = bank.get_job(bank.recall(QUERY, tier="async").job, wait_seconds=30)
     assert done.recall is not None
     return _recall(done.recall)
 
@@ -172,7 +172,7 @@ def _reflection(answer: Any) -> Given:
 
 def _mcp_job(world: World) -> Given:
     job = world.bank.recall(QUERY, tier="async").job
-    world.bank.job(job, wait_seconds=30)
+    world.bank.get_job(job, wait_seconds=30)
     return _mcp(world.tool("get_job", job=job))
 
 
@@ -357,7 +357,7 @@ def test_explanations_carry_the_judgement(band: str, world: World) -> None:
     assert [(each["id"], each["relevance"]) for each in told["explanations"]] == relevance
     explained = world.remote.recall(QUERY, explain=True).explanations
     assert [(each.id, each.relevance) for each in explained] == relevance
-    told = world.tool("explain_recall", query=QUERY).structured_content
+    told = world.tool("explain", query=QUERY).structured_content
     assert (told["band"], told["confidence"]) == (band, expected.confidence)
     assert [(each["id"], each["relevance"]) for each in told["explanations"]] == relevance
 

@@ -27,6 +27,7 @@ _VALUES: dict[str, Any] = {
     "items": ["Figs need water."],
     "query": "Where does Zephyrine Quillmoor keep the canary?",
     "tags": ["t"],
+    "ttl": "30d",
     "task": "Where does Zephyrine Quillmoor keep the canary?",
 }
 _EVERY = [
@@ -47,7 +48,7 @@ def _values(system: str | None, name: str, memory: str, job: str = "0" * 32) -> 
 def _made(bank: Bank) -> str:
     """A job whose answer holds the canary."""
     job = bank.recall(_VALUES["query"], profile="lexical", tier="async").job
-    done = bank.job(job, wait_seconds=30)
+    done = bank.get_job(job, wait_seconds=30)
     assert done.recall
     assert CANARY in done.recall.context
     return job
@@ -76,7 +77,7 @@ def test_another_banks_grant_gets_nothing(
     if len(answers) == 2:
         assert answers[1].is_error
         assert "not allowed" in answers[1].content[0].text
-    assert store.bank("theirs").get(memory).version == 1
+    assert store.bank("theirs").get_memory(memory).version == 1
     assert store.bank("theirs").stats()["memories"] == 1
 
 
@@ -105,7 +106,7 @@ def test_another_principal_gets_nothing(session: Session, store: Store, name: st
         return await client.call_tool(name, _values(None, name, memory, job))
 
     assert "Tarn Hollow" not in session(talk, grant=other).model_dump_json()
-    assert store.bank("mine").get(memory).version == 1
+    assert store.bank("mine").get_memory(memory).version == 1
 
 
 @pytest.mark.parametrize(
@@ -122,11 +123,11 @@ def test_a_verb_that_is_not_granted_is_refused(session: Session, store: Store, n
     answer = session(talk, grant=grant)
     assert answer.is_error
     assert f"does not allow to {verb}" in answer.content[0].text
-    assert store.bank("mine").get(memory).version == 1
+    assert store.bank("mine").get_memory(memory).version == 1
 
 
-# explain_recall and reflect take what recall takes.
-@pytest.mark.parametrize("name", [name for name in TOOLS if name not in {"explain_recall", "reflect"}])
+# explain and reflect take what recall takes.
+@pytest.mark.parametrize("name", [name for name in TOOLS if name not in {"explain", "reflect"}])
 def test_whatever_a_schema_allows_is_answered(session: Session, name: str) -> None:
     """The values may not fit each other, or name nothing that is there; that is a result, never a fault."""
     assert _answered(session, None, name, examples=5) >= _fewest(name, 5)

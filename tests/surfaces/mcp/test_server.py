@@ -58,7 +58,7 @@ def test_there_are_few_tools_and_every_text_has_a_budget(session: Session) -> No
     tools = {tool.name: tool for tool in session(talk)}
     assert list(tools) == [
         "retain", "recall", "get_job", "get_memory", "list_memories", "update_memory", "invalidate", "forget",
-        "list_banks", "explain_recall", "pin", "unpin", "set_ttl", "brief", "reflect",
+        "list_banks", "explain", "pin", "unpin", "set_ttl", "brief", "reflect",
     ]  # fmt: skip
     for name in ("recall", "get_memory", "list_memories", "update_memory", "reflect"):
         assert tools[name].input_schema["properties"]["max_tokens"]["default"] == MAX_TOKENS
@@ -80,7 +80,7 @@ def test_a_memory_is_stored_found_shown_changed_and_erased(session: Session, sto
         assert changed.structured_content["memory"]["tags"] == ["home"]
         listed = await client.call_tool("list_memories", {"limit": 5})
         assert [each["id"] for each in listed.structured_content["memories"]] == [memory]
-        explained = await client.call_tool("explain_recall", {"query": QUERY})
+        explained = await client.call_tool("explain", {"query": QUERY})
         assert explained.structured_content["explanations"][0]["id"] == memory
         assert (await client.call_tool("list_banks", {})).structured_content == {"banks": ["mine", "theirs"]}
         gone = await client.call_tool("forget", {"ids": [memory]})
@@ -103,7 +103,7 @@ def test_messages_are_retained(session: Session, store: Store) -> None:
         assert "messages[2].content: is blank" in wrong.content[0].text
 
     session(talk)
-    assert [memory.text for memory in store.bank("mine").memories()] == [FACT]
+    assert [memory.text for memory in store.bank("mine").list_memories()] == [FACT]
 
 
 @pytest.mark.spec("ME-11")
@@ -352,7 +352,7 @@ def test_a_memory_is_pinned_and_lives_its_time(session: Session, store: Store) -
     assert [each["pinned"] for each in (always, unpinned, pinned)] == [True, False, True]
     assert set_now["kinds"] == {"episodic": {"ttl": 30 * 86_400.0, "on_expiry": "erase"}}
     assert updated["memory"]["expires_at"]
-    assert store.bank("mine").get(memory).pinned
+    assert store.bank("mine").get_memory(memory).pinned
 
 
 def test_only_the_owner_sets_a_time_to_live(session: Session) -> None:
@@ -423,7 +423,7 @@ def test_schemas_are_json_schema_and_answers_fit_them(session: Session) -> None:
         for name, arguments in (
             ("retain", {"items": [FACT, {"text": "Figs need water.", "kind": "procedural"}]}),
             ("recall", {"query": QUERY, "explain": True, "trace": True, "include_chunks": True}),
-            ("explain_recall", {"query": QUERY}),
+            ("explain", {"query": QUERY}),
             ("reflect", {"query": QUERY}),
         ):
             # The client checks structured content against the tool's schema.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -128,3 +129,37 @@ def test_a_configuration_starts_a_server_that_answers(cli: Cli, tmp_path: Path, 
 def test_an_unknown_client_or_system_is_told_the_nearest(cli: Cli) -> None:
     assert "did you mean 'cursor'" in cli("mcp", "--print-config", "curser").stderr
     assert "did you mean 'engram'" in cli("mcp", "--compat", "engrem").stderr
+
+
+@pytest.mark.fault("N74")
+@pytest.mark.parametrize("begun", [False, True])
+def test_the_first_interrupt_ends_the_process(tmp_path: Path, *, begun: bool) -> None:
+    """It had stopped the answers, and the process waited for a line that nobody was to send."""
+    parameters = _server(tmp_path / "store")
+    hello = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
+    }  # fmt: skip
+    with subprocess.Popen(
+        [parameters.command, *parameters.args],
+        env=parameters.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(json.dumps(hello).encode() + b"\n")
+        process.stdin.flush()
+        assert b"serverInfo" in process.stdout.readline()
+        if begun:
+            process.stdin.write(b'{"jsonrpc": "2.0", "id": 2,')
+            process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read() == b"interrupted\n"
+        process.stdin.close()
+    # What was stored before is whole, and the bank is free.
+    with simonides.open(tmp_path / "store", embedder=None) as store:
+        assert store.bank("default").verify().ok

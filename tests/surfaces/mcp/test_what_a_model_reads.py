@@ -33,7 +33,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "recall": {"query": "quartz review", "profile": "lexical"},
     "recall as json": {"query": "quartz review", "profile": "lexical", "form": "json"},
     "recall with chunks": {"query": "quartz review", "profile": "lexical", "include_chunks": True},
-    "explain_recall": {"query": "quartz review", "profile": "lexical"},
+    "explain": {"query": "quartz review", "profile": "lexical"},
     "brief": {"task": "quartz review", "profile": "lexical"},
     "get_memory": {},
     "update_memory": {"tags": ["home"]},
@@ -70,7 +70,7 @@ def test_no_tool_shows_what_is_unseen_or_looks_like_a_mark(session: Session, sto
     )[0]
     if name == "get_job":
         job = store.bank("mine").recall("quartz review", profile="lexical", tier="async").job
-        assert store.bank("mine").job(job, wait_seconds=60).done
+        assert store.bank("mine").get_job(job, wait_seconds=60).done
         memory = job
     about = (
         {"job" if name == "get_job" else "memory": memory}
@@ -79,7 +79,7 @@ def test_no_tool_shows_what_is_unseen_or_looks_like_a_mark(session: Session, sto
     )
     answer = _ask(session, name, **about)
     written = answer.content[0].text
-    assert "quartz review" in written or name == "explain_recall"
+    assert "quartz review" in written or name == "explain"
     lines = written.splitlines()
     inside = written
     if lines[0].startswith("<<memories "):
@@ -200,7 +200,7 @@ def test_a_later_answer_keeps_the_budget_of_its_recall(
     bank = store.bank("mine")
     bank.retain([f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}." for n in range(200)])
     job = bank.recall("quartz review", profile="lexical", tier="async", limit=100, max_tokens=max_tokens).job
-    assert bank.job(job, wait_seconds=60).done
+    assert bank.get_job(job, wait_seconds=60).done
     answer = _ask(session, "get_job", job=job)
     content = answer.structured_content
     sent = json.dumps(content, ensure_ascii=False, separators=(",", ":"))

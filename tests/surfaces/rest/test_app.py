@@ -173,7 +173,7 @@ def test_an_export_is_what_an_import_reads(client_for: ClientFor, store: Store) 
             assert wrong.status_code == 422
 
     asyncio.run(work())
-    assert [memory.id for memory in store.bank("copy").memories()] == sorted(ids)
+    assert [memory.id for memory in store.bank("copy").list_memories()] == sorted(ids)
     assert not [path for path in store.folder.iterdir() if path.name.startswith(".import")]
 
 

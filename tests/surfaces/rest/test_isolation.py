@@ -68,7 +68,7 @@ async def _ask(
 def _made(bank: Bank) -> str:
     """A job whose answer holds the canary."""
     job = bank.recall(_VALUES["query"], profile="lexical", tier="async").job
-    done = bank.job(job, wait_seconds=30)
+    done = bank.get_job(job, wait_seconds=30)
     assert done.recall
     assert CANARY in done.recall.context
     return job
@@ -94,8 +94,8 @@ def test_another_banks_token_gets_nothing(name: str, store: Store, client_for: C
         assert "theirs" not in answer.text
     if OPERATIONS[name].scope is Scope.BANK:
         assert answers[1].status_code == 403
-    assert store.bank("theirs").get(memory).text == CANARY
-    assert store.bank("theirs").get(memory).version == 1
+    assert store.bank("theirs").get_memory(memory).text == CANARY
+    assert store.bank("theirs").get_memory(memory).version == 1
     assert store.bank("theirs").stats()["memories"] == 1
 
 
@@ -103,7 +103,7 @@ def test_another_banks_token_gets_nothing(name: str, store: Store, client_for: C
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_another_principals_token_gets_nothing(name: str, store: Store, client_for: ClientFor) -> None:
     memory = store.bank("mine").retain(CANARY, acl=["odalys"])[0]
-    before = store.bank("mine").get(memory)
+    before = store.bank("mine").get_memory(memory)
     job = _made(store.bank("mine"))
 
     async def work() -> httpx.Response:
@@ -114,7 +114,7 @@ def test_another_principals_token_gets_nothing(name: str, store: Store, client_f
     assert answer.status_code < 500
     assert "canary in" not in answer.text
     assert "Tarn Hollow" not in answer.text
-    assert store.bank("mine").get(memory) == before
+    assert store.bank("mine").get_memory(memory) == before
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -30,7 +30,7 @@ def test_a_bank_that_no_path_leads_to_is_not_made_over_http(
     answer = asyncio.run(work())
     assert (answer.status_code, answer.json()["field"]) == (422, "name")
     assert "create-bank" in answer.json()["detail"]
-    assert store.banks() == ["mine", "theirs"]
+    assert store.list_banks() == ["mine", "theirs"]
 
 
 @pytest.mark.fault("N74")

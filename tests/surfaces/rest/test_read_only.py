@@ -85,7 +85,7 @@ def test_a_standing_memory_is_for_the_owners_token_that_allows_admin(
 
     asyncio.run(work())
     app.state.dispatcher.close()
-    assert store.bank("mine").get(memory).standing == (status == 200)
+    assert store.bank("mine").get_memory(memory).standing == (status == 200)
 
 
 @pytest.mark.fault("N11")
@@ -121,7 +121,7 @@ def test_a_standing_memory_is_changed_by_the_owners_token_that_allows_admin(
     kettle = {"text": "The kettle is red.", "acl": ["ines"]}
     memory, other = bank.retain(["Never release on a Friday.", kettle])
     bank.pin(memory, always=True)
-    before = bank.get(memory)
+    before = bank.get_memory(memory)
     app = make_app(store)
 
     async def work() -> None:
@@ -132,4 +132,4 @@ def test_a_standing_memory_is_changed_by_the_owners_token_that_allows_admin(
 
     asyncio.run(work())
     app.state.dispatcher.close()
-    assert (bank.get(memory) == before) == (status != 200)
+    assert (bank.get_memory(memory) == before) == (status != 200)

@@ -98,7 +98,7 @@ def test_a_principal_pins_nothing_into_the_brief_of_others(store: Store, client_
             ivo.pin(memory, pinned=False)
     ivo.pin(own)
     assert store.bank("mine", principal="eva").brief("the lamp").text.count("lamp") == 0
-    assert ivo.get(own).pinned
+    assert ivo.get_memory(own).pinned
 
     async def work() -> list[int]:
         async with client_for("mine", principal="ivo") as client:
@@ -110,7 +110,7 @@ def test_a_principal_pins_nothing_into_the_brief_of_others(store: Store, client_
             ]
 
     assert asyncio.run(work()) == [422, 422, 200, 200]
-    assert owner.get(shared).pinned
+    assert owner.get_memory(shared).pinned
 
 
 def test_the_jobs_of_one_principal_push_out_none_of_anothers(
@@ -123,12 +123,12 @@ def test_the_jobs_of_one_principal_push_out_none_of_anothers(
     theirs = [ivo.recall(f"figs {number}", profile="lexical", tier="async").job for number in range(5)]
     kept += [owner.recall(f"water {number}", profile="lexical", tier="async").job for number in range(2)]
     for job in kept:
-        assert owner.job(job, wait_seconds=30).recall
+        assert owner.get_job(job, wait_seconds=30).recall
     for job in theirs[2:]:
-        assert ivo.job(job, wait_seconds=30).recall
+        assert ivo.get_job(job, wait_seconds=30).recall
     for job in theirs[:2]:
         with pytest.raises(KeyError):
-            ivo.job(job)
+            ivo.get_job(job)
 
 
 def test_the_metrics_are_for_who_may_see_everybodys_counts(client_for: ClientFor) -> None:

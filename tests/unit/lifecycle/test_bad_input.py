@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.lifecycle import grouping, maintaining
 from simonides.lifecycle.grouping import same
@@ -27,7 +28,7 @@ def observations(bank: Bank, **more: Any) -> list[str]:
 def put_in_a_circle(bank: Bank) -> None:
     """Let two observations rest on one another, and on themselves."""
     with bank._rows.writing(bank._context.now()) as transaction:
-        connection = transaction.upkeep.connection
+        connection = connection_of(transaction)
         roots = [root for (root,) in connection.execute("SELECT root FROM memories WHERE state & 4")]
         for observation in roots:
             for source in roots:
@@ -63,7 +64,7 @@ def test_observations_of_observations_end_at_the_first_floor(bank: Bank) -> None
         bank.retain("The kettle is red.", kind="observation", source=f"summary {number}")
         assert bank.maintain().steps == ()
     with bank._rows.reading() as reading:
-        made = reading.connection.execute(
+        made = connection_of(reading).execute(
             "SELECT count(*) FROM memories WHERE state & 4 AND expired_at=?", (FOREVER,)
         )
         assert made.fetchall() == [(1,)]

@@ -52,7 +52,11 @@ def test_two_uses_are_enough_for_episodic_and_five_with_salience_for_semantic(ba
 
     bank.maintain()
 
-    assert [bank.get(memory).layer for memory in (twice, often, dull)] == ["episodic", "semantic", "episodic"]
+    assert [bank.get_memory(memory).layer for memory in (twice, often, dull)] == [
+        "episodic",
+        "semantic",
+        "episodic",
+    ]
     assert bank.maintain().steps == ()
 
 
@@ -64,7 +68,7 @@ def test_an_undone_promotion_is_not_made_again(bank: Bank, clock: FrozenClock) -
 
     bank.undo_move(move.number)
 
-    assert bank.get(memory).layer == "working"
+    assert bank.get_memory(memory).layer == "working"
     assert [version.layer for version in bank.history(memory)] == ["working", "episodic", "working"]
     assert bank.maintain().steps == ()
     with pytest.raises(NotFoundError, match="no move"):
@@ -110,7 +114,7 @@ def test_use_brings_an_archived_memory_back_and_slows_its_decay(bank: Bank, cloc
 def test_less_trusted_memories_fade_sooner(bank: Bank, clock: FrozenClock) -> None:
     bank.retain("The kettle boiled on Monday.", kind="episodic", role="user")
     (heard,) = bank.retain("The kettle boiled on Tuesday.", kind="episodic", role="tool")
-    assert bank.get(heard).trust < 1
+    assert bank.get_memory(heard).trust < 1
     clock.advance(days=800)
 
     assert [step.memory for step in bank.maintain().steps] == [heard]
@@ -138,7 +142,7 @@ def test_pinning_brings_back_and_an_undone_archiving_is_not_made_again(
     bank.undo_move(bank.moves(two)[0].number)
 
     assert sorted(found(bank)) == sorted([one, two])
-    assert bank.get(one).pinned
+    assert bank.get_memory(one).pinned
     clock.advance(days=9_000)
     assert bank.maintain().steps == ()
 

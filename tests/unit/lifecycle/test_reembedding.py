@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
+from tests.embedded_rows import connection_of, embedded
 
 import simonides
 from simonides.backends.embedded.reembedding import read_run
@@ -55,7 +56,7 @@ def fill(bank: Bank, texts: Sequence[str] = TEXTS) -> list[str]:
     """
     ids: list[str] = []
     with bank._rows.writing(0) as transaction:
-        transaction.connection.execute("UPDATE meta SET bank='b1' WHERE next_ordinal=0")
+        connection_of(transaction).execute("UPDATE meta SET bank='b1' WHERE next_ordinal=0")
     for first in range(0, len(texts), 30):
         ids += bank.retain(texts[first : first + 30], salience=0.5, deduplicate=False, session="s")
     return ids
@@ -72,10 +73,14 @@ def shown(found: Recall) -> tuple[Any, ...]:
 
 def semantic_links(bank: Bank) -> list[tuple[Any, ...]]:
     with bank._rows.reading() as reading:
-        return reading.connection.execute(
-            "SELECT source, target, weight FROM links WHERE kind='semantic'"
-            " AND embedder = (SELECT embedder FROM meta) ORDER BY 1, 2"
-        ).fetchall()
+        return (
+            connection_of(reading)
+            .execute(
+                "SELECT source, target, weight FROM links WHERE kind='semantic'"
+                " AND embedder = (SELECT embedder FROM meta) ORDER BY 1, 2"
+            )
+            .fetchall()
+        )
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ def test_the_index_is_ready_at_the_switch(tmp_path: Path) -> None:
         with store.bank()._rows.reading() as reading:
             assert [block.rows for block in reading.snapshot.blocks] == [90]
             assert reading.meta.generation > 0
-        position = store.bank()._rows._position
+        position = embedded(store.bank()._rows).cache.position
         assert position is not None
         assert position.generation is not None
         assert not position.problem
@@ -137,11 +142,13 @@ def test_nothing_is_left_of_the_old_model(tmp_path: Path) -> None:
         with store.bank()._rows.reading() as reading:
             for table in ("vectors", "token_codes", "embedders"):
                 column = "number" if table == "embedders" else "embedder"
-                found = reading.connection.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()
+                found = connection_of(reading).execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()
                 assert found == [(reading.meta.embedder,)]
-            assert not reading.connection.execute(
-                "SELECT 1 FROM links WHERE embedder NOT IN (0, ?)", (reading.meta.embedder,)
-            ).fetchall()
+            assert (
+                not connection_of(reading)
+                .execute("SELECT 1 FROM links WHERE embedder NOT IN (0, ?)", (reading.meta.embedder,))
+                .fetchall()
+            )
         assert report.dropped >= 180
 
 
@@ -193,13 +200,15 @@ def test_what_is_retained_meanwhile_has_both(tmp_path: Path, *, here: bool) -> N
             )
             with bank._rows.reading() as reading:
                 written.append(
-                    reading.connection.execute(
+                    connection_of(reading)
+                    .execute(
                         "SELECT count(*) FROM vectors v JOIN memories m USING (ordinal) WHERE m.id=?",
                         (memory,),
-                    ).get
+                    )
+                    .get
                 )
             # A new version takes both along.
-            writer.update(memory, tags=["seen"])
+            writer.update_memory(memory, tags=["seen"])
 
         report = bank.reembed(NEW, progress=write)
         assert len(written) >= 3
@@ -234,7 +243,7 @@ def test_a_retain_that_the_switch_overtakes_is_stored(tmp_path: Path) -> None:
         bank.reembed(NEW)
         go_on.set()
         writer.join()
-        assert bank.get(late[0]).text == "The ferry leaves at nine."
+        assert bank.get_memory(late[0]).text == "The ferry leaves at nine."
         assert bank.stats()["with_vector"] == 91
         assert bank.verify().ok
 
@@ -310,7 +319,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, step: int) -> None:
         assert seen(bank) == after
         assert bank.verify().ok
         with bank._rows.reading() as reading:
-            assert reading.connection.execute("SELECT count(*) FROM embedders").get == 1
+            assert connection_of(reading).execute("SELECT count(*) FROM embedders").get == 1
 
 
 @pytest.mark.spec("DF-11")
@@ -329,9 +338,9 @@ def test_a_run_can_be_abandoned(tmp_path: Path) -> None:
         assert bank.abandon_reembedding()
         assert seen(bank) == before
         with bank._rows.reading() as reading:
-            assert read_run(reading.connection) is None
-            assert reading.connection.execute("SELECT count(*) FROM vectors").get == 90
-            assert reading.connection.execute("SELECT name FROM embedders").fetchall() == [("old",)]
+            assert read_run(connection_of(reading)) is None
+            assert connection_of(reading).execute("SELECT count(*) FROM vectors").get == 90
+            assert connection_of(reading).execute("SELECT name FROM embedders").fetchall() == [("old",)]
         assert bank.verify().ok
         assert bank.reembed(StubEmbedder(dimension=8, name="third")).switched
 
@@ -406,7 +415,7 @@ def test_what_is_forgotten_meanwhile_stays_forgotten(tmp_path: Path) -> None:
         assert stats["with_vector"] == stats["versions"] == len(ids) < 90
         bank.forget_where(everything=True, purge=True)
         with bank._rows.reading() as reading:
-            assert not reading.connection.execute("SELECT count(*) FROM vectors").get
+            assert not connection_of(reading).execute("SELECT count(*) FROM vectors").get
 
 
 def test_history_keeps_its_links(tmp_path: Path) -> None:
@@ -478,8 +487,8 @@ def test_a_damaged_vector_of_a_run_is_named(tmp_path: Path) -> None:
             bank.reembed(Failing(dimension=56, name="new", dies_at=2))
         with bank._rows.writing(0) as transaction:
             # As a fault of the disk would: no trigger seals what was changed.
-            transaction.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-            transaction.connection.execute(
+            connection_of(transaction).config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+            connection_of(transaction).execute(
                 "UPDATE vectors SET scale = scale * 2 WHERE ordinal = 5 AND embedder = 2"
             )
         (problem,) = bank.verify().problems

@@ -76,7 +76,7 @@ def test_dead_names_are_noted_once_and_the_note_ends_when_they_are_back(bank: Ba
 
     (move,) = bank.moves(memory)
     assert (move.action, move.became, move.stands) == ("stale", '["path src/moon.py"]', True)
-    assert bank.get(memory).version == 1
+    assert bank.get_memory(memory).version == 1
     (folder / "src" / "moon.py").touch()
     assert bank.check_references(folder) == []
     assert not bank.moves(memory)[0].stands

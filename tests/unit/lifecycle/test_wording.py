@@ -136,7 +136,7 @@ def test_a_dry_run_asks_nothing(bank: Bank) -> None:
 
 def test_its_words_go_with_any_of_the_sources(bank: Bank, tmp_path: Path) -> None:
     bank.maintain(model=Scripted({"text": "Quagmirous old kettle stands on the stove.", "sources": [1]}))
-    bank.forget([memory.id for memory in bank.memories() if memory.text == LONG])
+    bank.forget([memory.id for memory in bank.list_memories() if memory.text == LONG])
 
     assert observations(bank) == []
     bank.export(tmp_path / "export")

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.options import RECALL_DEFAULTS
 from simonides.recall.arguments import RecallRequest, read_recall_arguments
 from simonides.records.interval import BEGINNING, FOREVER, to_micros
 from simonides.records.kind import Kind
@@ -30,7 +31,8 @@ def read(query: object = "who moved?", **given: Any) -> RecallRequest:
         "types": None,
     }
     assert given.keys() <= arguments.keys()
-    return read_recall_arguments(query, **{**arguments, **given})
+    options = {**RECALL_DEFAULTS, **arguments, **given}
+    return read_recall_arguments(query, options, principal=options.pop("principal"), zone=options.pop("zone"))
 
 
 def micros(*parts: int) -> int:

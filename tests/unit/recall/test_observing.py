@@ -86,8 +86,8 @@ def _without_text(found: Iterable[ReadableSpan]) -> None:
 
 def test_every_operation_is_a_span(bank: Bank, spans: InMemorySpanExporter) -> None:
     [memory] = bank.retain(SECRET)
-    bank.update(memory, tags=["birds"])
-    bank.update(memory, text=f"{SECRET}.")
+    bank.update_memory(memory, tags=["birds"])
+    bank.update_memory(memory, text=f"{SECRET}.")
     bank.pin(memory, always=True)
     assert bank.forget(memory) == 1
     found = _finished(spans)
@@ -96,8 +96,8 @@ def test_every_operation_is_a_span(bank: Bank, spans: InMemorySpanExporter) -> N
     bare = {"bank": "diary"}
     assert told == [
         ("bank.retain", {**bare, "count": 1}),
-        ("bank.update", bare),
-        ("bank.update", bare),
+        ("bank.update_memory", bare),
+        ("bank.update_memory", bare),
         ("bank.pin", bare),
         ("bank.forget", {**bare, "count": 1}),
     ]
@@ -121,7 +121,7 @@ def test_every_public_method_of_a_bank_makes_a_span(bank: Bank, spans: InMemoryS
     [
         (lambda bank: bank.retain(SECRET, kind=SECRET), "UnknownNameError"),
         (lambda bank: bank.retain(SECRET, tags=[1]), "InputError"),
-        (lambda bank: bank.update(SECRET, tags=["birds"]), "NotFoundError"),
+        (lambda bank: bank.update_memory(SECRET, tags=["birds"]), "NotFoundError"),
         (lambda bank: bank.recall(QUERY, profile=SECRET), "UnknownNameError"),
         (lambda bank: bank.history(SECRET), "NotFoundError"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.recall.search_arguments import SearchOptions, read_search_arguments
+from simonides.recall.arguments import SearchOptions, read_search_arguments
 
 NOTHING: dict[str, Any] = {
     "entity_hints": None,
@@ -26,7 +26,7 @@ NOTHING: dict[str, Any] = {
 
 
 def read(**given: object) -> SearchOptions:
-    return read_search_arguments(**{**NOTHING, **given}, zone=UTC)
+    return read_search_arguments({**NOTHING, **given}, zone=UTC)
 
 
 def test_nothing_given_leaves_all_to_the_profile() -> None:

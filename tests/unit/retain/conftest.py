@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.index.vectors import quantise
 from simonides.records.draft import Prepared
@@ -56,7 +57,7 @@ class Desk:
 
     def rows(self, statement: str, *bindings: Any) -> list[tuple[Any, ...]]:
         with self.bank._rows.reading() as reading:
-            return reading.connection.execute(statement, bindings).fetchall()
+            return connection_of(reading).execute(statement, bindings).fetchall()
 
     def links(self, kind: str, places: int = 3) -> set[tuple[str, str, float]]:
         """Links of one kind by the texts of their ends, the later first; weights to so many places."""

@@ -158,12 +158,12 @@ def test_what_the_rules_found_stays(bank: Bank, clock: FrozenClock) -> None:
 
     bank.enrich(PlayedModel(echo))
 
-    assert bank.get(memory).expansion == "Who works there?\nWhat of Norrhav and Odalys?"
+    assert bank.get_memory(memory).expansion == "Who works there?\nWhat of Norrhav and Odalys?"
     assert named(bank) == {"Odalys": 1, "Norrhav": 1}
     # The rules' single-valued statement still closes the one before it, in its new version as well.
     clock.advance(days=1)
     [newer] = bank.retain("Odalys works at Quillstad now")
-    assert bank.get(memory).superseded_by == newer
+    assert bank.get_memory(memory).superseded_by == newer
 
 
 def test_an_answer_that_adds_nothing_makes_no_version_and_is_not_asked_for_again(bank: Bank) -> None:
@@ -206,11 +206,11 @@ def test_a_relation_of_a_model_never_closes_another(bank: Bank) -> None:
     bank.enrich(PlayedModel(answer), most=1)
     bank.enrich(PlayedModel(answer), most=1)
 
-    assert [bank.get(one).superseded_by for one in (first, second)] == ["", ""]
+    assert [bank.get_memory(one).superseded_by for one in (first, second)] == ["", ""]
     assert [entity.qualifier for entity in bank.entities()] == [""]
     # And a statement that the rules find in a later memory leaves it alone, too.
     bank.retain("Odalys works at Marram")
-    assert [bank.get(one).superseded_by for one in (first, second)] == ["", ""]
+    assert [bank.get_memory(one).superseded_by for one in (first, second)] == ["", ""]
 
 
 @pytest.mark.fault("G1")
@@ -453,7 +453,7 @@ def test_a_memory_that_is_forgotten_meanwhile_stays_forgotten(bank: Bank) -> Non
     assert (report.done, report.waiting) == (1, 0)
     assert "Lamp" not in named(bank)
     with pytest.raises(NotFoundError):
-        bank.get(first)
+        bank.get_memory(first)
     assert len(bank.history(second)) == 2
     assert bank.verify().ok
 
@@ -483,7 +483,7 @@ def test_a_version_that_came_meanwhile_keeps_what_it_changed(bank: Bank, clock: 
 
     bank.enrich(PlayedModel(meanwhile))
 
-    newest = bank.get(memory)
+    newest = bank.get_memory(memory)
     assert newest.version == 3
     assert newest.valid_to is not None
     assert newest.expansion == "What of Lamp and Odalys?"
@@ -498,7 +498,7 @@ def test_enriching_again_replaces_what_the_model_said_before(bank: Bank) -> None
     report = bank.enrich(PlayedModel(lambda _: [{"number": 1, "questions": ["Which Lamp was lit?"]}]))
 
     assert report.done == 1
-    assert bank.get(memory).expansion == "Who?\nWhich Lamp was lit?"
+    assert bank.get_memory(memory).expansion == "Who?\nWhich Lamp was lit?"
     assert bank.verify().ok
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.errors import InputError
 from simonides.index.vectors import quantise, quantise_rows
@@ -150,7 +151,7 @@ def test_settling_reads_names_and_links_afterwards(bank: Bank, embedder: StubEmb
 
 def test_names_reach_versions_made_meanwhile(bank: Bank, embedder: StubEmbedder) -> None:
     memory = bank.load(TEXTS[:1], _vectors(embedder)[:1])[0]
-    bank.update(memory, salience=0.9)
+    bank.update_memory(memory, salience=0.9)
     bank.settle()
     assert [found.mentions for found in bank.entities() if found.name == "Ines Ortega"] == [1]
 
@@ -160,7 +161,7 @@ def test_what_a_loaded_text_says_ends_nothing(bank: Bank, embedder: StubEmbedder
     said = ["Odalys works at Norrhav."]
     bank.load(said, embedder.encode(said))
     bank.settle()
-    assert len(bank.memories()) == 2
+    assert len(bank.list_memories()) == 2
 
 
 def test_tokens_are_stored_as_retain_stores_them(
@@ -171,7 +172,7 @@ def test_tokens_are_stored_as_retain_stores_them(
     store.bank("other").retain(TEXTS)
     for name in ("default", "other"):
         with store.bank(name)._rows.reading() as reading:
-            rows = reading.connection.execute("SELECT codes FROM token_codes ORDER BY ordinal").fetchall()
+            rows = connection_of(reading).execute("SELECT codes FROM token_codes ORDER BY ordinal").fetchall()
         assert len(rows) == 40
         if name == "default":
             mine = rows
@@ -183,7 +184,9 @@ def test_worker_processes_store_the_same(tmp_path: Path, embedder: StubEmbedder)
     for workers in (1, 2):
         with open_store(tmp_path / str(workers), embedder=embedder, clock=_Clock()) as store:
             store.bank().load(TEXTS, _vectors(embedder), workers=workers)
-            found.append([(memory.text, memory.kind, memory.ordinal) for memory in store.bank().memories()])
+            found.append(
+                [(memory.text, memory.kind, memory.ordinal) for memory in store.bank().list_memories()]
+            )
     assert sorted(found[0]) == sorted(found[1])
 
 

@@ -180,7 +180,7 @@ def test_a_wrong_message_is_named_and_nothing_is_stored(
     assert caught.value.field == field
     with pytest.raises(InputError) as caught:
         bank.retain_conversation([*CHAT[:3], message], session="s")
-    assert bank.memories() == []
+    assert bank.list_memories() == []
 
 
 def test_a_wrong_role_is_answered_with_the_right_one() -> None:
@@ -263,7 +263,7 @@ def test_a_reader_goes_on_counting() -> None:
 def test_the_history_may_be_given_again_as_it_grows(bank: Bank, session: str | None) -> None:
     for length in range(1, len(CHAT) + 1):
         bank.retain(CHAT[:length], session=session)
-    assert len(bank.memories()) == 3
+    assert len(bank.list_memories()) == 3
 
 
 @pytest.mark.fault("N50")
@@ -272,14 +272,14 @@ def test_a_history_that_is_given_again_changes_nothing(bank: Bank) -> None:
     history = [{"role": "user", "content": text} for text in (first, "Noted?", second)]
     ids = bank.retain_conversation(history, session="s")
     [elsewhere] = bank.retain("Odalys Brenn lives in Torvik.")
-    now = {memory.id for memory in bank.memories()}
+    now = {memory.id for memory in bank.list_memories()}
     for _ in range(2):
         assert bank.retain_conversation(history, session="s") == ids
         assert bank.retain(history, session="s") == ids
-    assert {memory.id for memory in bank.memories()} == now == {ids[1], elsewhere}
+    assert {memory.id for memory in bank.list_memories()} == now == {ids[1], elsewhere}
     bank.invalidate(ids[1])
     bank.retain(history, session="s")
-    assert [memory.id for memory in bank.memories()] == [elsewhere]
+    assert [memory.id for memory in bank.list_memories()] == [elsewhere]
 
 
 @pytest.mark.fault("N50")
@@ -289,16 +289,16 @@ def test_what_holds_again_is_stored_again(bank: Bank) -> None:
     for length in (1, 2, 3, 3):
         ids = bank.retain(history[:length], session="s")
     assert len(set(ids)) == 3
-    assert [memory.id for memory in bank.memories()] == ids[2:]
+    assert [memory.id for memory in bank.list_memories()] == ids[2:]
     # One turn alone is no history.
     bank.retain(history[1], session="s")
-    assert [memory.text for memory in bank.memories()] == [texts[1]]
+    assert [memory.text for memory in bank.list_memories()] == [texts[1]]
 
 
 def test_what_is_forgotten_stands_in_no_neighbour(bank: Bank) -> None:
     ids = bank.retain(CHAT, session="s")
     bank.forget(ids[0])
-    assert all("fish" not in f"{memory.text} {memory.context}" for memory in bank.memories())
+    assert all("fish" not in f"{memory.text} {memory.context}" for memory in bank.list_memories())
 
 
 def test_the_log_counts_what_was_left_out(bank: Bank, caplog: pytest.LogCaptureFixture) -> None:
@@ -325,8 +325,8 @@ def test_secrets_in_messages_are_masked_wherever_they_stand(bank: Bank) -> None:
         ],
         session="s",
     )
-    told = " ".join(f"{memory.text} {memory.context}" for memory in bank.memories())
-    told += " ".join(bank.source(memory.id).text for memory in bank.memories())
+    told = " ".join(f"{memory.text} {memory.context}" for memory in bank.list_memories())
+    told += " ".join(bank.source(memory.id).text for memory in bank.list_memories())
     assert secret not in told
     assert "[REDACTED:" in told
     with pytest.raises(InputError) as caught:

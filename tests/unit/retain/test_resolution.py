@@ -148,11 +148,11 @@ def test_merging_what_was_merged_joins_all_of_them(people: People) -> None:
     people.merge(one, two)
     last = people.merge(one, three)
     with people.desk.bank._rows.writing(people.now) as transaction:
-        assert {transaction.canonical(number) for number in (one, two, three)} == {three}
+        assert {transaction.entities.canonical(number) for number in (one, two, three)} == {three}
     people.desk.bank.undo_merge(last)
     people.merge(four, one)
     with people.desk.bank._rows.writing(people.now) as transaction:
-        wholes = [transaction.canonical(number) for number in (one, two, three, four)]
+        wholes = [transaction.entities.canonical(number) for number in (one, two, three, four)]
     assert wholes == [two, two, three, two]
 
 

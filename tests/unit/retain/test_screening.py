@@ -55,15 +55,15 @@ def test_a_text_without_a_secret_passes_as_it_is() -> None:
 def test_two_documents_named_by_tokens_stay_two(masking: Bank) -> None:
     first = masking.retain_document("The ferry is late.", document_id=ONE)
     masking.retain_document("The desk is closed.", document_id=TWO)
-    assert masking.get(first[0]).valid_to is None
+    assert masking.get_memory(first[0]).valid_to is None
     assert masking.retain_document("The ferry is late.", document_id=ONE) == first
-    assert len({memory.document for memory in masking.memories()}) == 2
+    assert len({memory.document for memory in masking.list_memories()}) == 2
 
 
 def test_two_sessions_named_by_tokens_stay_two(masking: Bank) -> None:
     for session in (ONE, TWO):
         masking.retain_conversation([{"text": f"It begins with {session[4:6]}."}], session=session)
-    assert len({memory.session for memory in masking.memories()}) == 2
+    assert len({memory.session for memory in masking.list_memories()}) == 2
 
 
 def test_two_statements_about_tokens_stay_two(masking: Bank) -> None:
@@ -77,7 +77,7 @@ def test_two_statements_about_tokens_stay_two(masking: Bank) -> None:
         )[0]
         for number, token in enumerate((ONE, TWO))
     ]
-    assert all(masking.get(memory).valid_to is None for memory in ids)
+    assert all(masking.get_memory(memory).valid_to is None for memory in ids)
 
 
 def test_a_key_that_is_a_token_does_its_work_and_is_stored_as_a_hash(
@@ -135,14 +135,14 @@ def test_a_key_that_is_cut_by_paragraphs_leaves_no_part_of_it(masking: Bank, tmp
     # As retain_document does it, and as a program does that cuts the text itself.
     masking.retain_document(text, document_id="one")
     ids = masking.retain(document_items(text, document_id="two"))
-    texts = [masking.get(memory).text for memory in ids]
+    texts = [masking.get_memory(memory).text for memory in ids]
     assert texts[-1] == "After."
     assert {line for each in texts for line in each.splitlines() if "REDACTED" in line} == {
         "[REDACTED:private_key]"
     }
     for memory in ids:
         source = masking.source(memory)
-        assert source.text[source.start : source.stop] == masking.get(memory).text
+        assert source.text[source.start : source.stop] == masking.get_memory(memory).text
     line = body.splitlines()[200][:20].encode()
     assert not [p for p in tmp_path.rglob("*") if p.is_file() and line in p.read_bytes()]
 
@@ -168,7 +168,7 @@ def test_an_export_with_a_secret_is_not_imported(
             bank.import_bank(tmp_path / "export")
         assert ONE not in str(caught.value)
         assert bank.stats()["memories"] == 0
-        store.bank("from").forget([memory.id for memory in store.bank("from").memories()][1:])
+        store.bank("from").forget([memory.id for memory in store.bank("from").list_memories()][1:])
     with opener("off") as store:
         assert store.bank("again").import_bank(tmp_path / "export").added.memories == 2
 
@@ -181,7 +181,7 @@ def test_a_question_is_masked_where_it_waits_for_a_better_answer(
         bank.retain("Odalys Fennimark leads the office.")
         answer = bank.recall(f"Who leads the office of {ONE}?", tier="async", entity_hints=[ONE])
         assert answer.job
-        assert bank.job(answer.job, wait_seconds=60).recall is not None
+        assert bank.get_job(answer.job, wait_seconds=60).recall is not None
     with opener("refuse") as store:
         plain = store.bank().recall(f"Who leads the office of {TWO}?", tier="async")
         assert plain.hits
@@ -201,4 +201,4 @@ def test_a_load_by_several_processes_masks_and_hides(masking: Bank, tmp_path: Pa
         masking.load(items, vectors, workers=2)
     assert TWO[:10] not in str(caught.value)
     [memory] = masking.load(items[:1], vectors[:1])
-    assert masking.get(memory).text == f"The key is {MASKED}."
+    assert masking.get_memory(memory).text == f"The key is {MASKED}."

@@ -227,7 +227,7 @@ def test_masked_secrets_are_in_no_field_and_in_no_byte(tmp_path: Path, stub_embe
         )  # fmt: skip
         bank.retain_document(f"# Keys\n\nFirst {key} here.\n\nSecond paragraph.", document_id="d")
         bank.retain_conversation([{"text": f"use {key}", "speaker": "Ravi"}, {"text": "done"}], session="s")
-        found = bank.get(memory)
+        found = bank.get_memory(memory)
         assert found.text == "The token [REDACTED:github_token] is Ravi's."
         assert found.metadata["k"] == ["[REDACTED:github_token]", {"api_key": "[REDACTED:named_secret]"}]
         source = bank.source(next(h.id for h in bank.recall("second paragraph") if h.memory.document))
@@ -249,6 +249,6 @@ def test_refusing_names_the_field_and_not_the_secret(tmp_path: Path) -> None:
 def test_secrets_are_kept_unless_asked(tmp_path: Path) -> None:
     key = examples(4)["aws_key"]
     with simonides.open(tmp_path / "s", embedder=None, environ={}) as store:
-        assert key in store.bank().get(store.bank().retain(f"key {key}")[0]).text
+        assert key in store.bank().get_memory(store.bank().retain(f"key {key}")[0]).text
     with pytest.raises(InputError, match="redact"):
         simonides.open(tmp_path / "t", redact="some")  # type: ignore[arg-type]

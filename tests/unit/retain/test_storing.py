@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.records.extraction import Cause, EntityKind, Extraction, Mention, Relation, TimeMention
 from simonides.records.interval import FOREVER, Interval, Precision, parse_time
@@ -47,7 +48,7 @@ def test_nearly_the_same_words_are_one_more_proof(desk: OpenDesk) -> None:
     (memory,) = bank.retain("the fuse is blown")
     assert bank.retain("The fuse is blown!") == [memory]
     assert [version.proof_count for version in bank.history(memory)] == [1, 2]
-    assert bank.get(memory).text == "the fuse is blown"
+    assert bank.get_memory(memory).text == "the fuse is blown"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_what_the_caller_states_otherwise_is_another_memory(desk: OpenDesk, stat
     (memory,) = open_desk.bank.retain("the fuse is blown", event_time=None)
     (other,) = open_desk.bank.retain("The fuse is blown!", **stated)
     assert other != memory
-    assert open_desk.bank.get(memory).proof_count == 1
+    assert open_desk.bank.get_memory(memory).proof_count == 1
 
 
 def test_what_ends_is_not_said_any_more(desk: OpenDesk) -> None:
@@ -91,7 +92,7 @@ def test_a_repeat_inside_a_batch_is_a_repeat(desk: OpenDesk) -> None:
     bank = desk().bank
     one, two, three = bank.retain(["the fuse is blown", "the fuse is blown", "The fuse is blown."])
     assert one == two == three
-    assert bank.get(one).proof_count == 2
+    assert bank.get_memory(one).proof_count == 2
 
 
 def test_a_batch_and_one_by_one_link_and_weigh_alike(desk: OpenDesk) -> None:
@@ -175,10 +176,10 @@ def test_a_then_b_then_a_gives_three_spans(desk: OpenDesk) -> None:
         open_desk.clock.now = datetime(2026, 3, 1 + day, tzinfo=UTC)
         ids += bank.retain(text)
     assert len(set(ids)) == 3
-    spans = [(bank.get(i).valid_from_micros, bank.get(i).valid_to_micros) for i in ids]
+    spans = [(bank.get_memory(i).valid_from_micros, bank.get_memory(i).valid_to_micros) for i in ids]
     edges = [at("2026-03-01"), at("2026-03-02"), at("2026-03-03"), FOREVER]
     assert spans == list(pairwise(edges))
-    assert [bank.get(i).superseded_by for i in ids] == [ids[1], ids[2], ""]
+    assert [bank.get_memory(i).superseded_by for i in ids] == [ids[1], ids[2], ""]
 
 
 @pytest.mark.spec("ME-10")
@@ -322,7 +323,7 @@ def test_a_statement_that_replaces_another_in_a_document_is_its_successor(desk: 
     (old,) = open_desk.bank.retain([TUESDAY], document_id="notes")
     open_desk.clock.advance(days=1)
     (new,) = open_desk.bank.retain([THURSDAY], document_id="notes")
-    assert open_desk.bank.get(old).superseded_by == new
+    assert open_desk.bank.get_memory(old).superseded_by == new
     open_desk.clock.advance(days=1)
     assert open_desk.bank.retain([TUESDAY], document_id="notes") != [old]
     assert texts(open_desk) == [TUESDAY]
@@ -369,7 +370,7 @@ def test_an_earlier_end_is_a_correction(desk: OpenDesk) -> None:
     (memory,) = open_desk.bank.retain("the fuse is blown", valid_from="2026-01-01")
     open_desk.bank.invalidate(memory, at="2026-02-01")
     open_desk.bank.invalidate(memory, at="2026-01-15")
-    assert open_desk.bank.get(memory).valid_to_micros == at("2026-01-15")
+    assert open_desk.bank.get_memory(memory).valid_to_micros == at("2026-01-15")
 
 
 def test_what_never_held_is_withdrawn(desk: OpenDesk) -> None:
@@ -585,7 +586,7 @@ def test_a_large_batch_closes_and_repeats_like_a_small_one(desk: OpenDesk, small
     open_desk = desk(ROTA)
     ids = open_desk.bank.retain([TUESDAY, THURSDAY, *(f"fuse {n}" for n in range(50)), "fuse 3"])
     assert ids[-1] == ids[5]
-    assert open_desk.bank.get(ids[0]).superseded_by == ids[1]
+    assert open_desk.bank.get_memory(ids[0]).superseded_by == ids[1]
 
 
 def test_settling_withdraws_what_says_again_what_was_there(desk: OpenDesk, small_bulk: int) -> None:
@@ -602,7 +603,7 @@ def test_settling_withdraws_what_says_again_what_was_there(desk: OpenDesk, small
     repeats = bank.retain([*again, *(f"A lamp {n} was lit." for n in range(50))])[:3]
     assert bank.stats()["current"] == 103
     bank.settle()
-    assert bank.get(first).proof_count == 4
+    assert bank.get_memory(first).proof_count == 4
     assert bank.stats()["current"] == 100
     assert all(len(bank.history(one)) == 1 for one in [*ids[1:], *repeats])
     assert not {hit.id for hit in bank.recall("fuse weir blown", limit=200, precision="wide")} & set(repeats)
@@ -626,7 +627,7 @@ def test_the_index_knows_of_links_that_were_made_later(desk: OpenDesk, small_bul
     open_desk.bank.settle(10)
     with open_desk.bank._rows.reading() as reading:
         after = len(reading.snapshot.graph.newer_links)
-        assert after == reading.connection.execute("SELECT count(*) FROM links").get
+        assert after == connection_of(reading).execute("SELECT count(*) FROM links").get
     assert before < after
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from simonides.backends.embedded.change_log import Meta
+    from simonides.storage.reader import Meta
 
 KEY_FILE = "audit.key"
 """Beside the bank's database, readable for its owner only; or hand a key in and keep it elsewhere."""

@@ -103,7 +103,7 @@ def _write(source: apsw.Connection, copied: Path, path: Path, key: Key | None) -
     return saved
 
 
-def put_back(connections: Connections, path: Path, prepare: Callable[[Path], VerifyReport]) -> Saved:
+def restore_backup(connections: Connections, path: Path, prepare: Callable[[Path], VerifyReport]) -> Saved:
     """Replace all rows of a bank by those of a backup.
 
     Args:

@@ -21,10 +21,11 @@ from simonides.backends.embedded.seals import (
     sealed_text,
     sealed_vector,
 )
+from simonides.records.draft import encode_terms
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import apsw
 
@@ -167,11 +168,6 @@ def known(connection: apsw.Connection, column: str, values: Sequence[Any]) -> se
 def stored_terms(item: Prepared) -> bytes:
     """The analysed terms of an item as its row keeps them."""
     return item.encoded_terms or encode_terms(item.terms)
-
-
-def encode_terms(terms: Mapping[str, Mapping[str, int]]) -> bytes:
-    """Terms by field as a row keeps them."""
-    return _compact(terms).encode()
 
 
 def _insert(table: str, verb: str = "INSERT") -> str:

@@ -14,17 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.accesses import extend_accesses
-from simonides.backends.embedded.change_log import (
-    ADD,
-    ERASE,
-    EXPIRE,
-    LINK,
-    NAME,
-    USE,
-    Meta,
-    hash_at,
-    read_changes,
-)
+from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, LINK, NAME, USE, hash_at, read_changes
 from simonides.backends.embedded.labels import read_label_sets, read_labels
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
 from simonides.backends.embedded.seals import sound
@@ -44,6 +34,7 @@ if TYPE_CHECKING:
 
     from simonides.index.columns import Row
     from simonides.index.files import FileLayer
+    from simonides.storage.reader import Meta
 
 _CHUNK = 4_096
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simonides.backends.embedded.seals import sound
 from simonides.errors import DamagedError, StoreError
 from simonides.records.interval import BEGINNING
+from simonides.storage.reader import Meta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,21 +23,6 @@ NUMBERS = "(SELECT coalesce(group_concat(name || ' ' || seq, ', ' ORDER BY name)
 
 DELETED = ""
 """Identity of a bank that was deleted while someone had it open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Meta:
-    """The bank's one row of identity and counters; see the schema for each field."""
-
-    bank: str
-    epoch: str
-    sequence: int
-    log_hash: bytes
-    generation: int
-    next_ordinal: int
-    last_ingested: int
-    embedder: int | None
-    analyser: str
 
 
 def create_meta(connection: apsw.Connection, bank: str, epoch: str, analyser: str) -> None:

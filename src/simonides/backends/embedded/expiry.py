@@ -14,15 +14,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.seals import sound
-from simonides.records.kind import ARCHIVED
 from simonides.records.time_to_live import EXPIRE, EXPIRED, EXPIRY_ERASE, Due
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import apsw
 
-    from simonides.backends.embedded.transaction import WriteTransaction
+    from simonides.backends.embedded.session import WriteSession
 
 PENDING = f"'{EXPIRE}', '{EXPIRY_ERASE}'"
 """Of SQL: the tasks of memories whose time has not ended."""
@@ -33,6 +32,12 @@ _EXPIRIES = "task IN ('expire', 'erase', 'expired')"
 
 ALL = f"{PENDING}, '{EXPIRED}'"
 """The same, of all that a memory may have."""
+
+IS_KEPT = (
+    f"NOT EXISTS (SELECT 1 FROM jobs j WHERE j.ordinal = memories.root AND j.task='{EXPIRY_ERASE}'"
+    f" AND j.not_before<=? AND {sound('jobs', 'j')})"
+)
+"""Of SQL: a row of ``memories`` is not to be erased by a moment; what is, no call finds any more."""
 
 
 def read_due(connection: apsw.Connection, now: int, most: int | None = None) -> list[Due]:
@@ -123,26 +128,20 @@ def revive(connection: apsw.Connection, root: int, now: int) -> bool:
     return task == EXPIRE
 
 
-def expire_due(transaction: WriteTransaction, due: Sequence[Due]) -> list[Due]:
-    """Archive or erase what is due; gives those that were, in order."""
-    return [each for each in due if _end(transaction, each)]
+class Expiries:
+    """The ends of times to live inside a write transaction; memories by the ordinals of first versions."""
 
+    def __init__(self, session: WriteSession) -> None:
+        self._session = session
 
-def _end(transaction: WriteTransaction, due: Due) -> bool:
-    connection = transaction.connection
-    # It may have got another end, or been forgotten, since it was read.
-    if read_expiry(connection, due.root) != (due.task, due.moment):
-        return False
-    if due.task == EXPIRY_ERASE:
-        return bool(transaction.erase([due.memory]))
-    ordinal = transaction.current_ordinal(due.memory)
-    if ordinal is None:
-        set_expiry(connection, due.root, None)
-        return False
-    set_expiry(connection, due.root, (EXPIRED, due.moment))
-    (state,) = transaction.columns(ordinal, "state")
-    if int(state) & ARCHIVED:
-        return False
-    transaction.revise(ordinal, state=int(state) | ARCHIVED)
-    transaction.upkeep.note(due.root, "archive", "", "archived", due.reason)
-    return True
+    def read(self, root: int) -> tuple[str, int] | None:
+        return read_expiry(self._session.connection, root)
+
+    def add_all(self, expiries: Iterable[tuple[int, str, int]]) -> None:
+        add_expiries(self._session.connection, expiries)
+
+    def set(self, root: int, expiry: tuple[str, int] | None) -> None:
+        set_expiry(self._session.connection, root, expiry)
+
+    def revive(self, root: int) -> bool:
+        return revive(self._session.connection, root, self._session.now)

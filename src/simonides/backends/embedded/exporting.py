@@ -8,36 +8,31 @@ bank on one disk. Cost: linear; memory 16 bytes per source and name, and one bat
 
 from __future__ import annotations
 
-import os
 from array import array
 from base64 import b64encode
 from bisect import bisect_left
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.export_fields import EVIDENCE, LINK_VERSIONS, MOVE
-from simonides.backends.embedded.export_format import (
+from simonides.backends.embedded.reembedding import read_run
+from simonides.backends.embedded.row_check import check_rows
+from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.stored import read_names, read_object
+from simonides.records.receipt import Counts
+from simonides.storage.export_fields import EVIDENCE, LINK_VERSIONS, MOVE
+from simonides.storage.export_format import (
     EPISODE_COLUMNS,
     FORMAT,
     MEMORY_COLUMNS,
     VERSION,
     encode_line,
 )
-from simonides.backends.embedded.reembedding import read_run
-from simonides.backends.embedded.row_check import check_rows
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names, read_object
-from simonides.errors import InputError
-from simonides.files import disk_errors, new_file
-from simonides.records.receipt import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import IO
+    from collections.abc import Iterator, Sequence
 
     import apsw
 
-    from simonides.backends.embedded.change_log import Meta
+    from simonides.storage.reader import Meta
 
 _BATCH = 500
 
@@ -97,32 +92,6 @@ def export_lines(connection: apsw.Connection, meta: Meta) -> Iterator[bytes]:
     for lines, record in enumerate(_Export(connection, meta).records(), start=1):  # noqa: B007 used below
         yield encode_line(record)
     yield encode_line({"record": "end", "lines": lines + 1})
-
-
-def write_export(target: str | os.PathLike[str] | IO[bytes], lines: Iterable[bytes]) -> None:
-    """Write *lines* to a binary file, or to a path: whole or not at all, readable by the owner only.
-
-    Raises:
-        InputError: the path cannot be a file's.
-        UnavailableError: it cannot be written; what was there before is still there.
-    """
-    if not isinstance(target, str | os.PathLike) and callable(getattr(target, "write", None)):
-        target.writelines(lines)
-        return
-    with new_file(_regular(target)) as file:
-        file.writelines(lines)
-
-
-def _regular(target: object) -> Path:
-    if not isinstance(target, str | os.PathLike) or "\0" in os.fspath(target) or not os.fspath(target):
-        raise InputError("path", "expected the path of a file, or a file opened for binary writing")
-    path = Path(target)
-    with disk_errors(path):
-        if path.exists() and not path.is_file():
-            raise InputError("path", f"{path} is no regular file; name a file that is there, or a new one")
-        if not path.parent.is_dir():
-            raise InputError("path", f"{path.parent} is no folder; make it first")
-    return path
 
 
 class _Export:

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     import apsw
 
     from simonides.backends.embedded.catch_up import Position
-    from simonides.backends.embedded.change_log import Meta
     from simonides.index.block import IndexPart
     from simonides.index.files import FileLayer
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.storage.reader import Meta
 
 SMALLEST_PUBLISHED = 256
 """Rows from which a load writes its block itself: to read fewer costs a reader no more than a recall does."""

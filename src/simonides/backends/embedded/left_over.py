@@ -18,18 +18,10 @@ from typing import TYPE_CHECKING
 
 from simonides.backends.embedded import copies, recall_audit, recall_jobs
 from simonides.backends.embedded.auditing import KEY_FILE, NEW_KEY_FILE
-from simonides.files import remove_dead
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-IMPORTING = ".import-"
-"""How the folders begin in which a server keeps bodies of imports, in the store's folder."""
-
-ASIDE = ".deleted-"
-"""How the folders begin of banks that are being deleted."""
-
-_IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-f]+")
 
 MAINTENANCE = "maintenance.lock"
 RERANKER = "reranker.npz"
@@ -63,13 +55,3 @@ def left_overs(folder: Path) -> list[Path]:
         and path.name != f"{recall_jobs.FILE}-journal"
         and _OURS.fullmatch(path.name)
     )
-
-
-def sweep_store(store: Path) -> tuple[Path, ...]:
-    """Remove what killed imports and deletions left in a store's folder.
-
-    Returns:
-        bodies of imports that stay: a living process reads them, or they cannot be removed.
-    """
-    remove_dead(store, _DELETED)
-    return tuple(remove_dead(store, _IMPORTING))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.backends.embedded.change_log import ERASE, Meta, read_meta
+from simonides.backends.embedded.change_log import ERASE, read_meta
 from simonides.backends.embedded.connection import write_transaction
 from simonides.backends.embedded.copies import joined
 from simonides.index.block import LARGEST_BLOCK, Block, join_blocks
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from simonides.index.generation import BlockFile, Generation, Origin
     from simonides.index.graph import Graph
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.storage.reader import Meta
 
 SMALLEST_MERGE = 2_000
 """Rows the tail may hold before it is merged, or 2 % of the bank if that is more."""

@@ -24,7 +24,7 @@ from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.source import Source
 from simonides.records.time_to_live import ON_EXPIRY_OF
-from simonides.records.versions import Worded
+from simonides.records.versions import StoredVersion, Worded
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 _Record = TypeVar("_Record")
@@ -180,6 +180,29 @@ def read_sources(connection: apsw.Connection, ordinals: Sequence[int]) -> list[S
                 text, start, stop, document, session, speaker, author, trust, _moment(recorded_at)
             )
     return _in_order(found, ordinals)
+
+
+_STORED_FIELDS = tuple(StoredVersion.__dataclass_fields__)
+_SIGNATURE = _STORED_FIELDS.index("signature")
+
+
+def read_stored(connection: apsw.Connection, condition: str, *bindings: Any) -> StoredVersion | None:
+    """The first version that an SQL condition is true of; unchecked."""
+    return next(iter(read_all_stored(connection, f"{condition} LIMIT 1", *bindings)), None)
+
+
+def read_all_stored(connection: apsw.Connection, condition: str, *bindings: Any) -> list[StoredVersion]:
+    """The versions that an SQL condition is true of; unchecked."""
+    rows = connection.execute(
+        f"SELECT {', '.join(_STORED_FIELDS)} FROM memories WHERE {condition}", bindings
+    ).fetchall()
+    return [_stored(row) for row in rows]
+
+
+def _stored(row: tuple[Any, ...]) -> StoredVersion:
+    values = list(row)
+    values[_SIGNATURE] = np.frombuffer(row[_SIGNATURE], "<u4").astype(np.uint32)
+    return StoredVersion(*values)
 
 
 def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDArray[np.uint32]:
@@ -431,15 +454,3 @@ def names_changed(connection: apsw.Connection) -> int:
         "SELECT max(sequence) FROM changes WHERE operation IN ('name', 'erase')"
     ).fetchone() or (None,)
     return 0 if sequence is None else int(str(sequence))
-
-
-def claimed_bodies(connection: apsw.Connection, keys: Sequence[str]) -> dict[str, bytes]:
-    """Body hashes of those of *keys* that are claimed."""
-    found: dict[str, bytes] = {}
-    for first in range(0, len(keys), _BATCH):
-        part = keys[first : first + _BATCH]
-        marks = ",".join("?" * len(part))
-        select = f"SELECT key, body FROM idempotency WHERE key IN ({marks}) AND {sound('idempotency')}"
-        rows = connection.execute(select, part)
-        found |= {str(key): bytes(body) for key, body in rows}
-    return found

@@ -9,7 +9,6 @@ A bank keeps the last ``MOST_JOBS`` of each principal, so that none takes anothe
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import apsw
@@ -17,6 +16,7 @@ import apsw
 from simonides.backends.embedded.connection import translated
 from simonides.backends.embedded.encryption import open_file
 from simonides.files import make_empty, remove
+from simonides.records.recall import KeptJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,14 +36,6 @@ CREATE TABLE IF NOT EXISTS recall_jobs(
   texts TEXT
 ) STRICT
 """
-
-
-@dataclass(frozen=True, slots=True)
-class KeptJob:
-    """One job: what was asked, and what the helpers gave (JSON); ``None`` = they were not asked yet."""
-
-    request: str
-    texts: str | None
 
 
 class RecallJobs:

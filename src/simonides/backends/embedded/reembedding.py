@@ -7,50 +7,23 @@ its embedder's number; what reads them names the number, so the half-made ones a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
 from simonides.backends.embedded.nodes import node_of
 from simonides.backends.embedded.seals import sound
-from simonides.records.model_identity import ModelIdentity
+from simonides.records.model_identity import EmbedderMigration, MissingVector, ModelIdentity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import apsw
 
-    from simonides.backends.embedded.change_log import Meta
     from simonides.records.draft import Encoding
+    from simonides.storage.reader import Meta
 
 SEMANTIC = "semantic"
 """The kind of links that vectors find; all other kinds need none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A bank's going over to another embedder.
-
-    Attributes:
-        number: of that embedder among the bank's.
-        model: that embedder.
-        begun_at: microseconds UTC.
-        linked: rows with smaller ordinals have their links.
-    """
-
-    number: int
-    model: ModelIdentity
-    begun_at: int
-    linked: int
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A row without a vector of the following embedder; ``node`` = first version in the same words."""
-
-    ordinal: int
-    node: int
-    text: str
 
 
 def read_model(connection: apsw.Connection, number: int | None) -> ModelIdentity:
@@ -72,7 +45,7 @@ def number_of(connection: apsw.Connection, model: ModelIdentity) -> int:
     return int(connection.execute(found, (model.fingerprint,)).get)
 
 
-def read_run(connection: apsw.Connection) -> Run | None:
+def read_run(connection: apsw.Connection) -> EmbedderMigration | None:
     """What the bank is going over to; ``None`` = it stays with the embedder that it has."""
     row = connection.execute(
         f"SELECT embedder, begun_at, linked FROM reembedding WHERE {sound('reembedding')}"
@@ -80,7 +53,7 @@ def read_run(connection: apsw.Connection) -> Run | None:
     if row is None:
         return None
     number, begun_at, linked = (int(value) for value in row)
-    return Run(number, read_model(connection, number), begun_at, linked)
+    return EmbedderMigration(number, read_model(connection, number), begun_at, linked)
 
 
 def begin(connection: apsw.Connection, model: ModelIdentity, now: int) -> None:
@@ -100,7 +73,7 @@ def progress_of(connection: apsw.Connection, number: int | None) -> tuple[int, i
     return int(done), int(rows)
 
 
-def missing(connection: apsw.Connection, number: int, after: int, most: int) -> list[Missing]:
+def missing(connection: apsw.Connection, number: int, after: int, most: int) -> list[MissingVector]:
     """Rows above ordinal *after* without a vector of an embedder, *most* of them, ascending."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
         f"SELECT m.ordinal, {node_of('m')}, m.text FROM memories m WHERE m.ordinal > ? AND NOT EXISTS"
@@ -108,7 +81,15 @@ def missing(connection: apsw.Connection, number: int, after: int, most: int) -> 
         " ORDER BY m.ordinal LIMIT ?",
         (after, number, most),
     )
-    return [Missing(int(ordinal), int(node), str(text)) for ordinal, node, text in rows]
+    return [MissingVector(int(ordinal), int(node), str(text)) for ordinal, node, text in rows]
+
+
+def without_vector(connection: apsw.Connection, ordinals: Iterable[int], number: int) -> set[int]:
+    """Those of some rows that have no vector of an embedder."""
+    found = "SELECT 1 FROM vectors WHERE ordinal=? AND embedder=?"
+    return {
+        ordinal for ordinal in ordinals if connection.execute(found, (ordinal, number)).fetchone() is None
+    }
 
 
 def write_encoding(connection: apsw.Connection, ordinal: int, made: Encoding) -> None:

@@ -17,10 +17,10 @@ import apsw
 
 from simonides.backends.embedded.change_log import DELETED
 from simonides.backends.embedded.encryption import open_file
-from simonides.backends.embedded.left_over import ASIDE
 from simonides.backends.embedded.seals import add_functions
 from simonides.errors import UnavailableError
 from simonides.files import disk_errors, has_other_names, remove, sync_folder
+from simonides.storage.folder import ASIDE
 
 if TYPE_CHECKING:
     from simonides.backends.embedded.encryption import Key

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from simonides.backends.embedded.change_log import Meta
     from simonides.index.files import FileLayer
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.storage.reader import Meta
 
 _MOST_REPORTED = 20
 
@@ -423,7 +423,7 @@ def _merges(connection: apsw.Connection) -> Iterator[str]:
         ).get
         yield (
             f"merges: merged names form a cycle, {described(cycle, name_of)}; undo merge {number} "
-            f"(simonides unmerge {number})"
+            f"(simonides undo-merge {number})"
         )
 
 

@@ -1,7 +1,7 @@
 """The SQL views that other programs may read, as they are made by the migration that brings them.
 
     history            every version of every memory that the bank holds, but for those whose erasure is due
-    current_memories   those that the owner's list shows now (``Bank.memories``)
+    current_memories   those that the owner's list shows now (``Bank.list_memories``)
 
 Values are those of ``Memory.to_dict``; times are texts in ISO 8601 UTC, which sort as the times do. No digest
 is compared, and no reader is kept out: whoever can read the file reads all of it.

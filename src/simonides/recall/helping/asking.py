@@ -1,4 +1,13 @@
-"""Asks a language model about a query, and about nothing else: no memory is in what it is sent (HX-17)."""
+"""Asks a language model about a query, and about nothing else: no memory is in what it is sent (HX-17).
+
+hyde         a passage that would answer the query, invented (Gao et al., Precise Zero-Shot Dense Retrieval
+             without Relevance Labels, 2022)
+query2doc    the same, to be searched together with the query (Wang, Yang and Wei, Query2doc, 2023)
+multi_query  the query in other words, each searched for itself (Rackauckas, RAG-Fusion, 2024)
+
+Cost: one call to the model for each helper. What fails is said in ``problems`` and leaves the others alone.
+Weakness: a model that knows nothing of the people in the bank invents names, which then attract others.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.recall.answering import aloud
+from simonides.recall.arguments import TIERS
 from simonides.recall.packing.as_data import harmless
-from simonides.recall.search_arguments import TIERS
 from simonides.records.hygiene import clean_choice, named_entries
 
 if TYPE_CHECKING:
@@ -18,34 +27,22 @@ if TYPE_CHECKING:
 
     from simonides.protocols import Answerer
 
-
 HYDE, QUERY2DOC, MULTI_QUERY = "hyde", "query2doc", "multi_query"
+
 MOST_OUTPUT_TOKENS = 512
-
-
 MOST_QUERIES = 4
-
-
 _LONGEST_PASSAGE = 2_000
-
-
 _LONGEST_QUERY = 500
-
-
+# What a model puts before the entries of a list.
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 
-
 _ALIKE = "Write nothing else: no introduction, no remark, no quotation marks."
-
-
 _INSTRUCTIONS: Mapping[str, str] = {
     HYDE: f"Write one short note that answers the query, as somebody's own records may hold it. {_ALIKE}",
     QUERY2DOC: f"Write one short passage that answers the query, in the words of such texts. {_ALIKE}",
     MULTI_QUERY: f"Write {MOST_QUERIES} other wordings of the query, one a line. Keep its names and dates, "
     f"and use other words for the rest. {_ALIKE}",
 }
-
-
 HELPERS = tuple(_INSTRUCTIONS)
 
 
@@ -97,18 +94,7 @@ def read_helpers(tier: object, helpers: object) -> tuple[str, ...] | None:
 
 
 def ask_helpers(query: str, helpers: Iterable[str], answerer: Answerer | None) -> HelperTexts:
-    """Asks a language model about a query, and about nothing else: no memory is in what it is sent (HX-17).
-
-    hyde         a passage that would answer the query, invented (Gao et al., Precise Zero-Shot Dense
-                 Retrieval without Relevance Labels, 2022)
-    query2doc    the same, to be searched together with the query (Wang, Yang and Wei, Query2doc, 2023)
-    multi_query  the query in other words, each searched for itself (Rackauckas, RAG-Fusion, 2024)
-
-    Cost: one call to the model for each helper. What fails is said in ``problems`` and leaves the others
-    alone.
-    Weakness: a model that knows nothing of the people in the bank invents names, which then attract others.
-
-    What a model makes of *query*.
+    """What a model makes of *query*.
 
     Args:
         query: the caller's words.

@@ -265,8 +265,10 @@ def _unsaid(
 
 def _said_in_chatgpt(message: object, line: int, report: ImportReport) -> list[Turn]:
     """The turn that a message is; none where nothing of it was said."""
-    if not isinstance(message, dict):
+    if message is None:
         return []
+    if not isinstance(message, dict):
+        raise TypeError(f"expected a message, got {kind_of(message)}")
     author, content, metadata = (_object(message, key) for key in ("author", "content", "metadata"))
     if not content or content.get("parts") in ([], [""]):
         return []

@@ -1,6 +1,4 @@
-"""What an import claims, and how it follows documents that moved or left.
-
-What an import claims, so that importing the same again changes nothing.
+"""What an import claims, so that importing the same again changes nothing.
 
 A piece is a document as a whole, or an item that belongs to none. Its key names it (a document by its id, an
 item by all that it says) and its body is a hash of all that its items say. The bank remembers the body that
@@ -36,8 +34,8 @@ from simonides.retain.storing import close
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from simonides.backends.embedded.transaction import WriteTransaction
     from simonides.records.draft import Draft
+    from simonides.storage.writer import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ class Syncing:
         """
         pieces = [piece for piece in gather(self.drafts, self.author) if self._document(piece)]
         present = {*map(self._document, pieces), *keep}
-        known = {each for name in below for each in self.transaction.documents_below(name, (), _OURS)}
+        known = {each for name in below for each in self.transaction.sources.names_below(name, (), _OURS)}
         gone = sorted(known - present)
         changed = [piece for piece in pieces if not self._is_known(piece)]
         held = {document: list(self._rows(document)) for document in (*gone, *map(self._document, changed))}
@@ -161,27 +159,27 @@ class Syncing:
         for row in ended:
             close(self.transaction, row.ordinal)
         # What a note that left had replaced in another one holds again, and so does a note that comes back.
-        again = self.transaction.superseded_documents({row.id for row in ended}) if ended else []
+        again = self.transaction.sources.documents_ended_by({row.id for row in ended}) if ended else []
         for document in (*gone, *again):
-            self.transaction.claim_anew(document_key(document, self.author), b"", ())
+            self.transaction.keys.replace(document_key(document, self.author), b"", ())
         return Synced(moved, len(ended))
 
     def _document(self, piece: Piece) -> str:
         return self.drafts[piece.positions[0]].document
 
     def _is_known(self, piece: Piece) -> bool:
-        return (self.transaction.claimed(piece.key) or (b"",))[0] == piece.body
+        return (self.transaction.keys.read(piece.key) or (b"",))[0] == piece.body
 
     def _keys(self, piece: Piece) -> set[bytes]:
         return {content_key(self.drafts[position]) for position in piece.positions}
 
     def _rows(self, document: str) -> Iterator[_Row]:
-        for ordinal, memory in self.transaction.document(document, (), _OURS):
-            for version in self.transaction.versions(ordinal):
-                frame = self.transaction.frame(version)
-                text, key = self.transaction.columns(version, "text", "content_key")
+        for ordinal, memory in self.transaction.sources.rows_of(document, (), _OURS):
+            for version in self.transaction.versions.ordinals_of(ordinal):
+                frame = self.transaction.versions.compared_fields(version)
+                held = self.transaction.versions.read(version)
                 place = frame.document, frame.path, frame.source, frame.context
-                yield _Row(ordinal, memory, document, text, place, bytes(key))
+                yield _Row(ordinal, memory, document, held.text, place, held.content_key)
 
     def _follow(
         self,
@@ -219,9 +217,9 @@ class Syncing:
                 found[place] = row
                 for version in left.pop(row.ordinal):
                     texts[version.text].pop(row.ordinal, None)
-                (text, context) = self.transaction.columns(row.ordinal, "text", "context")
-                sparse = self.sparse(replace(draft, text=text)) if context != draft.context else b""
-                self.transaction.move(row.ordinal, draft, sparse)
+                held = self.transaction.versions.read(row.ordinal)
+                sparse = self.sparse(replace(draft, text=held.text)) if held.context != draft.context else b""
+                self.transaction.versions.move(row.ordinal, draft, sparse)
         return found
 
     def _claim(self, piece: Piece, found: dict[int, _Row]) -> bool:
@@ -229,7 +227,7 @@ class Syncing:
         sources = {row.document for row in found.values()}
         if len(sources) != 1:
             return False
-        claim = self.transaction.claimed(document_key(sources.pop(), self.author))
+        claim = self.transaction.keys.read(document_key(sources.pop(), self.author))
         if claim is None or len(claim[1]) != len(piece.positions):
             return False
         for place, memory in zip(piece.positions, claim[1], strict=True):
@@ -237,18 +235,17 @@ class Syncing:
             stays = row.id == memory if row is not None else self._has_ended(place, memory)
             if not stays:
                 return False
-        self.transaction.claim_anew(piece.key, piece.body, claim[1])
+        self.transaction.keys.replace(piece.key, piece.body, claim[1])
         return True
 
     def _has_ended(self, place: int, memory: str) -> bool:
         """Whether a paragraph's memory was forgotten, or ended before."""
-        ordinal = self.transaction.current_ordinal(memory)
-        if ordinal is None:
+        held = self.transaction.versions.current(memory)
+        if held is None:
             return True
-        versions = self.transaction.versions(ordinal)
-        texts = [self.transaction.columns(version, "text")[0] for version in versions]
-        (end,) = self.transaction.columns(ordinal, "valid_to")
-        return bool(self.drafts[place].text in texts and end <= self.transaction.next_instant())
+        versions = self.transaction.versions
+        texts = [versions.read(version).text for version in versions.ordinals_of(held.ordinal)]
+        return self.drafts[place].text in texts and held.valid_to <= self.transaction.next_instant()
 
 
 def _fits(draft: Draft, row: _Row) -> bool:

@@ -17,7 +17,15 @@ from simonides.surfaces.cli.opening import (
 )
 from simonides.surfaces.cli.operating import Command, perform
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
-from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, printable, say
+from simonides.surfaces.cli.output import (
+    NEGATIVE,
+    binary_output,
+    fail,
+    print_json,
+    print_text,
+    printable,
+    say,
+)
 
 _NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the bank.")]
 
@@ -187,7 +195,7 @@ def export(
         if as_json:
             raise InputError("--json", "would stand among the lines of the export; give a file instead of -")
         with open_for_reading(store, bank) as opened:
-            opened.export(sys.stdout.buffer)
+            opened.export(binary_output())
         return
     if not file.strip() or "\0" in file:
         raise InputError("FILE", f"{file!r} is not a file's path")
@@ -284,8 +292,8 @@ def audit_recalls(
         print_text(f"recalls are {state}" if changed else f"nothing changed: recalls are {state}")
 
 
-@audit.command("show")
-def audit_show(
+@audit.command("entries")
+def audit_entries(
     *,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Rows at most, newest first.", min=1)] = 20,
     head: Annotated[bool, typer.Option("--head", help="Print only the head, to keep elsewhere.")] = False,

@@ -67,17 +67,38 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("llm.base_url", str, None, "Its server.", trusted=True),
         Setting("serve.host", str, "127.0.0.1", "Address to listen on.", trusted=True),
         Setting("serve.port", int, 8765, "Port; 0 = any that is free."),
-        Setting("serve.allow_host", list, [], "Names by which the server is called.", trusted=True),
-        Setting("serve.allow_origin", list, [], "Origins of web pages that may ask.", trusted=True),
-        Setting("serve.workers", int, 4, "Threads that work."),
-        Setting("serve.queue", int, 64, "Requests that may wait for one."),
-        Setting("serve.open_banks", int, 64, "Banks that stay open."),
-        Setting("serve.maintain_every", int, 0, "Minutes between rounds of maintenance; 0 = none."),
-        Setting("serve.maintain_steps", int, 1_000, "Steps of one bank in one round."),
+        Setting(
+            "serve.allow_host", list, [], "A host name that clients use, besides loopback.", trusted=True
+        ),
+        Setting("serve.allow_origin", list, [], "Origin of web pages that may send requests.", trusted=True),
+        Setting("serve.workers", int, 4, "Worker threads."),
+        Setting("serve.queue", int, 64, "Requests that may wait."),
+        Setting("serve.open_banks", int, 64, "Banks kept open."),
+        Setting(
+            "serve.maintain_every", int, 0, "Maintain every bank at this interval, in minutes; 0 = never."
+        ),
+        Setting("serve.maintain_steps", int, 1_000, "Maximum number of steps of one bank each time."),
         Setting("serve.maintain_profile", str, "default", "Profile whose numbers decide.", trusted=True),
     )
 }
 """By key, in the order in which they are shown."""
+
+
+def option_of(key: str, metavar: str, **bounds: Any) -> Any:
+    """The option of a command for a setting of that command, such as ``--port`` for ``serve.port``."""
+    import typer
+
+    setting = SETTINGS[key]
+    flag = f"--{key.partition('.')[2].replace('_', '-')}"
+    many = setting.kind is list
+    return typer.Option(
+        flag,
+        envvar=setting.variable,
+        metavar=metavar,
+        help=f"{setting.help[:-1]} (repeatable)." if many else setting.help,
+        show_default=not many,
+        **bounds,
+    )
 
 
 @dataclass(frozen=True, slots=True)

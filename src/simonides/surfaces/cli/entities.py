@@ -30,7 +30,7 @@ def _show_alias(answer: "Mapping[str, Any]") -> None:
 def _show_merge(answer: "Mapping[str, Any]") -> None:
     print_text(
         f"entity {answer['entity']} is merged into {answer['into']}; "
-        f"`simonides unmerge {answer['merge']}` undoes it"
+        f"`simonides undo-merge {answer['merge']}` undoes it"
     )
 
 

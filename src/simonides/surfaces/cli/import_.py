@@ -212,8 +212,8 @@ class _Load:
         bank.load(items, read_vectors(vectors), workers=workers, progress=stored)
 
     def convert(self, target: str) -> None:
-        from simonides.backends.embedded.exporting import write_export
         from simonides.retain.importing.formats import EXPORT
+        from simonides.storage.export_format import write_export
 
         if any(file.format == EXPORT for file in self._files):
             raise InputError("--convert", "an export holds rows, not items; import it into a bank")

@@ -21,7 +21,16 @@ import typer
 from typer.core import TyperGroup
 
 from simonides.surfaces.cli.commands import LazyCommands, summaries
-from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_text, remember, say, unsaid
+from simonides.surfaces.cli.output import (
+    INTERRUPTED,
+    explained,
+    fail,
+    print_text,
+    printable,
+    remember,
+    say,
+    unsaid,
+)
 from simonides.surfaces.cli.plain_values import spare_own_conversions
 
 
@@ -89,7 +98,7 @@ def _reword(error: Exception) -> None:
     for theirs, ours in _PYDANTIC:
         if message.startswith(theirs):
             message = ours or message.removeprefix(theirs)
-    error.message = unsaid(message)  # type: ignore[attr-defined]  # looked at above
+    error.message = printable(unsaid(message))  # type: ignore[attr-defined]  # looked at above
 
 
 def _close_quietly() -> None:

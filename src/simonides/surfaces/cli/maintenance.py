@@ -106,7 +106,7 @@ def _show_ttl(answer: "Mapping[str, Any]") -> None:
 
 
 MOVES = Command("moves", _show_moves, by_place=("memory",))
-UNDO_MOVE = Command("undo", lambda answer: print_text(f"move {answer['undone']} undone"))
+UNDO_MOVE = Command("undo_move", lambda answer: print_text(f"move {answer['undone']} undone"))
 SET_TTL = Command("set_ttl", _show_ttl)
 
 

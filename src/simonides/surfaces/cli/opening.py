@@ -161,7 +161,7 @@ def open_for_reading(
         heavy_reranker=environment_heavy_reranker() if later else None,
         **zone_choice(zone),
     ) as opened:
-        names = opened.banks()
+        names = opened.list_banks()
         if bank not in names:
             there = f"banks there: {', '.join(map(repr, names))}" if names else "it holds no bank"
             raise NotFoundError(f"--bank: there is no bank {bank!r} in {path} ({there}); {_REMEDY}")
@@ -235,6 +235,6 @@ def _model_of(path: Path, bank: str) -> str:
 
     if path.is_dir():
         with open_store(path, embedder=None, sparse=None, create=False, redact="off") as opened:
-            if bank in opened.banks():
+            if bank in opened.list_banks():
                 return opened.bank(bank).stats()["embedder"] or DEFAULT_EMBEDDER
     return DEFAULT_EMBEDDER

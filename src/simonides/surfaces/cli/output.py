@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
+from codecs import getincrementaldecoder
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NoReturn
+from io import RawIOBase
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import typer
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
+    from _typeshed import ReadableBuffer
     from rich.console import Console, RenderableType
     from rich.table import Table
 
@@ -26,6 +30,12 @@ NEGATIVE = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+# Control characters but tab and line feed, halves of characters, ends of lines, and marks that reorder a line
+# or hide in it.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
 _given: list[str] = []
 
 
@@ -75,10 +85,36 @@ def print_text(text: str) -> None:
 
 
 def print_json(answer: Mapping[str, object]) -> None:
-    """One JSON object on standard output; numbers that JSON cannot hold become ``null``."""
+    """One JSON object on standard output; numbers that JSON cannot hold become ``null``.
+
+    On a terminal, what could steer it is escaped, as JSON allows; a program reads the same value.
+    """
     # A console of a small character set still gets valid JSON.
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
-    typer.echo(json.dumps(_finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2))
+    text = json.dumps(_finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2)
+    typer.echo(_escaped_json(text) if sys.stdout.isatty() else text)
+
+
+def binary_output() -> IO[bytes]:
+    """Standard output for bytes of UTF-8; what could steer a terminal is escaped as in JSON if it is one."""
+    stream = sys.stdout.buffer
+    return cast("IO[bytes]", _Terminal(stream)) if sys.stdout.isatty() else stream
+
+
+class _Terminal(RawIOBase):
+    """Writes lines of JSON to a terminal."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._decode = getincrementaldecoder("utf-8")("backslashreplace").decode
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        self._stream.write(_escaped_json(self._decode(bytes(data))).encode("utf-8"))
+        return memoryview(data).nbytes
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def print_table(table: RenderableType, *, err: bool = False) -> None:
@@ -87,10 +123,17 @@ def print_table(table: RenderableType, *, err: bool = False) -> None:
 
 
 def table(*columns: str, numbers: Collection[str] = (), whole: Collection[str] = ()) -> Table:
-    """An empty table without frame; *numbers* are set flush right, neither they nor *whole* are broken."""
+    """An empty table without frame; *numbers* are set flush right, neither they nor *whole* are broken.
+
+    Texts that are added to it are made ``printable``.
+    """
     from rich.table import Table
 
-    empty = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, title_justify="left")
+    class Inert(Table):
+        def add_row(self, *cells: RenderableType | None, **more: Any) -> None:
+            super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **more)
+
+    empty = Inert(box=None, padding=(0, 2, 0, 0), pad_edge=False, title_justify="left")
     for name in columns:
         if name in numbers:
             empty.add_column(name, justify="right", no_wrap=True)
@@ -107,8 +150,8 @@ def console(*, err: bool = False) -> Console:
 
 
 def printable(text: str) -> str:
-    """*text* with control characters shown as escapes, since a memory may come from anywhere."""
-    return "".join(c if c in "\n\t" or not _steers(c) else repr(c)[1:-1] for c in text)
+    """*text* with what could steer a terminal shown as escapes, since a memory may come from anywhere."""
+    return _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def when(moment: datetime | None, precision: Precision | str | None = None) -> str:
@@ -119,16 +162,8 @@ def when(moment: datetime | None, precision: Precision | str | None = None) -> s
     return moment.isoformat(sep=" ")[:length]
 
 
-def _steers(character: str) -> bool:
-    """Control characters, surrogates, and marks that reorder the line."""
-    code = ord(character)
-    return (
-        code < 0x20
-        or 0x7F <= code < 0xA0
-        or 0xD800 <= code < 0xE000
-        or 0x202A <= code <= 0x202E
-        or 0x2066 <= code <= 0x2069
-    )
+def _escaped_json(text: str) -> str:
+    return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _finite(value: object) -> object:

@@ -73,7 +73,7 @@ def recall(
 ) -> None:
     """Search the memories for an answer; exit code 1 when nothing matches.
 
-    With --tier async the command names a job and waits for its answer; `simonides jobs get` shows it again.
+    With --tier async the command names a job and waits for its answer; `simonides get-job` shows it again.
     """
     with (
         _trace_speaks(),
@@ -91,7 +91,7 @@ def recall(
         answer = opened.recall(query, explain=trace, **asked)
         if answer.job:
             say(f"job {answer.job} started")
-            answer = opened.job(answer.job, wait_seconds=LONGEST_WAIT_SECONDS).recall or answer
+            answer = opened.get_job(answer.job, wait_seconds=LONGEST_WAIT_SECONDS).recall or answer
     print_recall(answer, context=context, trace=trace, as_json=as_json)
 
 
@@ -206,10 +206,6 @@ def _chunks(answer: "Recall") -> "Iterator[str]":
         yield f"\nsource of {told}{f' ({names})' if names else ''}:\n{chunk.text}"
 
 
-jobs = typer.Typer(help="Show the answers of recalls of the async tier.", no_args_is_help=True)
-
-
-@jobs.command("get")
 def get_job(
     job_id: Annotated[str, typer.Argument(metavar="ID", help="The job, as recall --tier async names it.")],
     *,
@@ -232,7 +228,7 @@ def get_job(
         ) as opened,
     ):
         try:
-            job = opened.job(job_id, wait_seconds=0 if no_wait else LONGEST_WAIT_SECONDS)
+            job = opened.get_job(job_id, wait_seconds=0 if no_wait else LONGEST_WAIT_SECONDS)
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
     if as_json:
@@ -274,7 +270,7 @@ def reflect(
         ) as opened,
     ):
         answer = opened.reflect(query, answerer=model, on_text=show, **asked)
-        sources = [(each.number, opened.get(each.id)) for each in answer.citations]
+        sources = [(each.number, opened.get_memory(each.id)) for each in answer.citations]
     if as_json:
         print_json(answer.to_dict())
     else:

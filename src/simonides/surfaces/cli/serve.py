@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simonides.errors import InputError, MissingExtraError
+from simonides.surfaces.cli.configuration import SETTINGS, option_of
 from simonides.surfaces.cli.opening import (
     environment_embedder,
     environment_heavy_reranker,
@@ -22,102 +23,29 @@ if TYPE_CHECKING:
     from socket import socket
 
 _BACKLOG = 2048
+_DEFAULTS = {
+    key.partition(".")[2]: each.default for key, each in SETTINGS.items() if key.startswith("serve.")
+}
 
 
 def serve(
     *,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host", envvar="SIMONIDES_SERVE_HOST", metavar="ADDRESS", help="Address to listen on."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(
-            "--port",
-            envvar="SIMONIDES_SERVE_PORT",
-            metavar="N",
-            min=0,
-            max=65535,
-            help="Port; 0 = any that is free.",
-        ),
-    ] = 8765,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host",
-            envvar="SIMONIDES_SERVE_ALLOW_HOST",
-            metavar="NAME",
-            help="A host name that clients use, besides loopback (repeatable).",
-            show_default=False,
-        ),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-origin",
-            envvar="SIMONIDES_SERVE_ALLOW_ORIGIN",
-            metavar="URL",
-            help="Origin of web pages that may send requests (repeatable); none by default.",
-            show_default=False,
-        ),
-    ] = None,
-    workers: Annotated[
-        int,
-        typer.Option(
-            "--workers", envvar="SIMONIDES_SERVE_WORKERS", metavar="N", min=1, help="Worker threads."
-        ),
-    ] = 4,
-    queue: Annotated[
-        int,
-        typer.Option(
-            "--queue",
-            envvar="SIMONIDES_SERVE_QUEUE",
-            metavar="N",
-            min=0,
-            help="Requests that may wait.",
-        ),
-    ] = 64,
-    open_banks: Annotated[
-        int,
-        typer.Option(
-            "--open-banks",
-            envvar="SIMONIDES_SERVE_OPEN_BANKS",
-            metavar="N",
-            min=1,
-            help="Banks kept open.",
-        ),
-    ] = 64,
-    maintain_every: Annotated[
-        int,
-        typer.Option(
-            "--maintain-every",
-            envvar="SIMONIDES_SERVE_MAINTAIN_EVERY",
-            metavar="MINUTES",
-            min=0,
-            help="Maintain every bank at this interval; 0 = never.",
-        ),
-    ] = 0,
-    maintain_steps: Annotated[
-        int,
-        typer.Option(
-            "--maintain-steps",
-            envvar="SIMONIDES_SERVE_MAINTAIN_STEPS",
-            metavar="N",
-            min=1,
-            help="Steps of one bank each time, at most.",
-        ),
-    ] = 1_000,
-    maintain_profile: Annotated[
-        str,
-        typer.Option(
-            "--maintain-profile",
-            envvar="SIMONIDES_SERVE_MAINTAIN_PROFILE",
-            metavar="NAME",
-            help="Profile whose numbers decide.",
-        ),
-    ] = "default",
+    host: Annotated[str, option_of("serve.host", "ADDRESS")] = _DEFAULTS["host"],
+    port: Annotated[int, option_of("serve.port", "N", min=0, max=65535)] = _DEFAULTS["port"],
+    allow_host: Annotated[list[str] | None, option_of("serve.allow_host", "NAME")] = None,
+    allow_origin: Annotated[list[str] | None, option_of("serve.allow_origin", "URL")] = None,
+    workers: Annotated[int, option_of("serve.workers", "N", min=1)] = _DEFAULTS["workers"],
+    queue: Annotated[int, option_of("serve.queue", "N", min=0)] = _DEFAULTS["queue"],
+    open_banks: Annotated[int, option_of("serve.open_banks", "N", min=1)] = _DEFAULTS["open_banks"],
+    maintain_every: Annotated[int, option_of("serve.maintain_every", "MINUTES", min=0)] = _DEFAULTS[
+        "maintain_every"
+    ],
+    maintain_steps: Annotated[int, option_of("serve.maintain_steps", "N", min=1)] = _DEFAULTS[
+        "maintain_steps"
+    ],
+    maintain_profile: Annotated[str, option_of("serve.maintain_profile", "NAME")] = _DEFAULTS[
+        "maintain_profile"
+    ],
     compat: Annotated[
         str | None,
         typer.Option(

@@ -133,7 +133,7 @@ def _missing(folder: "Path", names: list[str]) -> list[str]:
     from simonides.surfaces.serving.grants import EVERY_BANK
 
     with open_store(folder, embedder=None, sparse=None, create=False, redact="off") as opened:
-        return [name for name in names if name not in {*opened.banks(), EVERY_BANK}]
+        return [name for name in names if name not in {*opened.list_banks(), EVERY_BANK}]
 
 
 def _now() -> int:

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from simonides.bank import Bank
+from simonides.deprecations import BANK_METHODS, answers_old_names
 from simonides.errors import InputError, StoreError
 from simonides.forking import Origin
 
@@ -46,6 +47,7 @@ def _awaited_openly(method: Callable[..., T]) -> Callable[..., Coroutine[Any, An
     return _awaited(method)
 
 
+@answers_old_names(BANK_METHODS)
 class AsyncBank:
     """A bank whose methods are awaited. An asynchronous context manager; closes its threads, not the bank.
 
@@ -88,12 +90,12 @@ class AsyncBank:
     retain_document = _awaited_openly(Bank.retain_document)
     retain_conversation = _awaited_openly(Bank.retain_conversation)
     recall = _awaited(Bank.recall)
-    job = _awaited(Bank.job)
+    get_job = _awaited(Bank.get_job)
     reflect = _awaited_openly(Bank.reflect)
     why_not = _awaited_openly(Bank.why_not)
-    get = _awaited(Bank.get)
-    memories = _awaited(Bank.memories)
-    update = _awaited(Bank.update)
+    get_memory = _awaited(Bank.get_memory)
+    list_memories = _awaited(Bank.list_memories)
+    update_memory = _awaited(Bank.update_memory)
     invalidate = _awaited(Bank.invalidate)
     forget = _awaited(Bank.forget)
     list_records = _awaited(Bank.list_records)
@@ -112,6 +114,7 @@ class AsyncBank:
     settle = _awaited(Bank.settle)
     brief = _awaited(Bank.brief)
     pin = _awaited(Bank.pin)
+    unpin = _awaited(Bank.unpin)
     set_zone = _awaited(Bank.set_zone)
     set_ttl = _awaited(Bank.set_ttl)
     maintain = _awaited(Bank.maintain)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
+from simonides.deprecations import BANK_METHODS, STORE_METHODS, answers_old_names
 from simonides.errors import ConflictError, InputError, MissingExtraError, UnavailableError
 from simonides.files import disk_errors, new_file
 from simonides.forking import Origin
@@ -99,6 +100,7 @@ def connect(url: str, *, token: str, timeout: float = 60.0) -> RemoteStore:
     return RemoteStore(http_client(http.Client, url, base_url=address, headers=headers, timeout=timeout))
 
 
+@answers_old_names(STORE_METHODS)
 class RemoteStore:
     """Banks of a server; made by ``connect``. A context manager; usable from several threads.
 
@@ -113,7 +115,7 @@ class RemoteStore:
         """A bank by name; whether it is there the first call tells."""
         return RemoteBank(name, self._wire)
 
-    def banks(self) -> list[str]:
+    def list_banks(self) -> list[str]:
         """Names of the banks that the token may use, sorted."""
         return list(self._wire.call("list_banks", None, {})["banks"])
 
@@ -138,6 +140,7 @@ class RemoteStore:
         self.close()
 
 
+@answers_old_names(BANK_METHODS)
 class RemoteBank:
     """A bank of a server: every method takes what that of ``Bank`` takes, and gives the same record.
 
@@ -175,8 +178,8 @@ class RemoteBank:
         """See ``Bank.recall``."""
         return records.recall_of(self._call("recall", query=query, trace=True, **options))
 
-    def job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
-        """See ``Bank.job``; while it waits, the server is asked again and again."""
+    def get_job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
+        """See ``Bank.get_job``; while it waits, the server is asked again and again."""
         until = time.monotonic() + read_wait(wait_seconds)
         pause = _SHORTEST_PAUSE
         while True:
@@ -206,12 +209,12 @@ class RemoteBank:
         """See ``Bank.why_not``."""
         return records.why_not_of(self._call("why_not", memory=memory, query=query, **options))
 
-    def get(self, memory: str) -> Memory:
-        """See ``Bank.get``."""
+    def get_memory(self, memory: str) -> Memory:
+        """See ``Bank.get_memory``."""
         return records.memory_of(self._call("get_memory", memory=memory)["memory"])
 
-    def memories(self, *, after: str | None = None, **options: Any) -> list[Memory]:
-        """See ``Bank.memories``; a page that the server ends early, for its bytes, is continued."""
+    def list_memories(self, *, after: str | None = None, **options: Any) -> list[Memory]:
+        """See ``Bank.list_memories``; a page that the server ends early, for its bytes, is continued."""
         limit = options.pop("limit", None)
         page = self._call("list_memories", cursor=after, limit=limit, **options)
         found = page["memories"]
@@ -220,8 +223,8 @@ class RemoteBank:
             found += page["memories"]
         return [records.memory_of(each) for each in found]
 
-    def update(self, memory: str, **options: Any) -> Memory:
-        """See ``Bank.update``."""
+    def update_memory(self, memory: str, **options: Any) -> Memory:
+        """See ``Bank.update_memory``."""
         return records.memory_of(self._call("update_memory", memory=memory, **options)["memory"])
 
     def invalidate(self, memory: str, *, at: datetime | str | None = None) -> None:
@@ -331,6 +334,10 @@ class RemoteBank:
             raise InputError("always", "is of a pin; leave it out to unpin")
         self._call("pin", memory=memory, always=always) if pinned else self._call("unpin", memory=memory)
 
+    def unpin(self, memory: str) -> None:
+        """See ``Bank.unpin``."""
+        self._call("unpin", memory=memory)
+
     def set_zone(self, name: str | None) -> None:
         """See ``Bank.set_zone``; needs a token that may make banks."""
         self._wire.call("create_bank", None, {"name": self.name, "zone": "none" if name is None else name})
@@ -353,7 +360,7 @@ class RemoteBank:
 
     def undo_move(self, number: int) -> None:
         """See ``Bank.undo_move``."""
-        self._call("undo", number=number)
+        self._call("undo_move", number=number)
 
     def quarantine(self, ids: str | Iterable[str]) -> int:
         """See ``Bank.quarantine``."""

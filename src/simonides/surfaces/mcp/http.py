@@ -15,7 +15,7 @@ from simonides.errors import SimonidesError
 from simonides.surfaces.mcp.server import Settings, make_server
 from simonides.surfaces.rest.guard import GRANT, UNTIL_SENT
 from simonides.surfaces.rest.problems import RefusedError, problem_of
-from simonides.surfaces.rest.reading import read_any_json, read_body
+from simonides.surfaces.rest.reading import read_body, read_json
 from simonides.surfaces.serving.grants import ForbiddenError, Grant
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class McpApp:
         held = state[UNTIL_SENT].enter_context(self._dispatcher.bodies.opened(state[GRANT]))
         body = await read_body(Request(scope, receive), self._dispatcher.limits, held)
         # By the one reader of all interfaces: what it refuses, the library behind would take.
-        await read_any_json(body, held)
+        await read_json(body, held)
         state[HELD] = held
         await self._manager.handle_request(scope, _again(body, receive), send)
 

@@ -22,6 +22,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 import simonides
+from simonides.deprecations import TOOLS as OLD_TOOLS
 from simonides.errors import (
     EmbedderMismatchError,
     InputError,
@@ -136,16 +137,21 @@ class _Door:
         self._described = [define(tool) for tool in self._tools.values()]
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
-        return self._tools[name].schema if name in self._tools else None
+        tool = self._tools.get(OLD_TOOLS.get(name, name))
+        return None if tool is None else tool.schema
 
     async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=self._described)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = self._tools.get(params.name)
+        tool = self._tools.get(OLD_TOOLS.get(params.name, params.name))
         if tool is None:
             name = self._quiet(params.name)
-            more = "; it is offered with --tools all" if params.name in TOOLS else "; tools/list names them"
+            more = (
+                "; it is offered with --tools all"
+                if params.name in {*TOOLS, *OLD_TOOLS}
+                else "; tools/list names them"
+            )
             raise MCPError(types.INVALID_PARAMS, f"no tool {name!r}{more}")
         try:
             _check_size(params.arguments)

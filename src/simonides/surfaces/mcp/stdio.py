@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
-from io import TextIOWrapper
+import threading
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
-import anyio
 import mcp_types as types
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
@@ -19,6 +21,8 @@ from simonides.surfaces.serving.json_reader import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+
+    import anyio
 
     from simonides.surfaces.mcp.server import Settings
     from simonides.surfaces.serving.dispatching import Dispatcher
@@ -43,21 +47,19 @@ async def serve_stdio(dispatcher: Dispatcher, grant: Grant, settings: Settings) 
 class _Lines:
     """The lines of standard input; one that the JSON reader refuses is answered here and passed on as empty.
 
-    Nothing else reads standard input meanwhile: its place is taken by the null device.
+    Nothing else reads standard input meanwhile: its place is taken by the null device. A thread reads that no
+    end of the process waits for: a read that has begun ends with the client's next line, or never.
     """
 
     def __init__(self) -> None:
         self.send: Callable[[SessionMessage], Awaitable[None]] | None = None
-        private = os.dup(sys.stdin.fileno())
+        self._private = os.dup(sys.stdin.fileno())
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, sys.stdin.fileno())
         os.close(null)
-        self._file = anyio.wrap_file(
-            TextIOWrapper(os.fdopen(private, "rb"), encoding="utf-8", errors="replace")
-        )
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        async for line in self._file:
+        async for line in self._read():
             try:
                 parse_json(line.encode("utf-8", "surrogatepass"))
             except InputError as error:
@@ -70,6 +72,30 @@ class _Lines:
             else:
                 yield line
 
+    async def _read(self) -> AsyncIterator[str]:
+        parts: asyncio.Queue[bytes] = asyncio.Queue(_PARTS_AHEAD)
+        loop = asyncio.get_running_loop()
+
+        def feed() -> None:
+            part = b"?"
+            # What comes after the last answer is for nobody.
+            with suppress(RuntimeError, CancelledError):
+                while part:
+                    # Not the buffered file: a thread that holds its lock as the interpreter ends is fatal.
+                    part = os.read(self._private, _PART)
+                    asyncio.run_coroutine_threadsafe(parts.put(part), loop).result()
+
+        threading.Thread(target=feed, name="simonides-stdin", daemon=True).start()
+        begun: list[bytes] = []
+        while part := await parts.get():
+            *ended, rest = part.split(b"\n")
+            for line in ended:
+                yield b"".join([*begun, line, b"\n"]).decode("utf-8", "replace")
+                begun = []
+            begun.append(rest)
+        if last := b"".join(begun):
+            yield last.decode("utf-8", "replace")
+
 
 def _id_of(line: str) -> Any:
     """The id of a request that is refused, as far as it can be read; a client waits for it."""
@@ -81,5 +107,6 @@ def _id_of(line: str) -> Any:
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
+_PART, _PARTS_AHEAD = 64 * 1024, 4
 _SHORT = 64 * 1024
 """Characters of a line that is read once more for its id."""

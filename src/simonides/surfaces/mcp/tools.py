@@ -132,8 +132,8 @@ def _one_or_many(schema: Schema) -> Schema:
     return either(ID, schema) if schema.get("items") == ID else schema
 
 
-def _tool(name: str, title: str, guidance: str, *, operation: str | None = None) -> Tool:
-    return Tool(name, OPERATIONS[operation or name], title, guidance)
+def _tool(name: str, title: str, guidance: str) -> Tool:
+    return Tool(name, OPERATIONS[name], title, guidance)
 
 
 TOOLS: Mapping[str, Tool] = {
@@ -196,11 +196,10 @@ TOOLS: Mapping[str, Tool] = {
             "Call it when you do not know which bank to use. Do not call it before every recall.",
         ),
         _tool(
-            "explain_recall",
+            "explain",
             "Explain a recall",
             "Call it when the user asks why something was or was not recalled. Do not call it to find "
             "memories: it returns none.",
-            operation="explain",
         ),
         _tool(
             "pin",
@@ -238,7 +237,7 @@ TOOLS: Mapping[str, Tool] = {
 
 _FOR_PROGRAMS = "a program that feeds whole sources, or keeps its own records, does it; a model retains facts"
 _FOR_OPERATORS = "whoever runs the bank decides it, not a model that talks to a user"
-_IN_OTHERS = "what a model needs of it stands in the answers of recall, get_memory and explain_recall"
+_IN_OTHERS = "what a model needs of it stands in the answers of recall, get_memory and explain"
 _FOR_UPKEEP = "a schedule or a person does it; every tool costs tokens in every conversation"
 
 NOT_TOOLS: Mapping[str, str] = {
@@ -251,8 +250,8 @@ NOT_TOOLS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "create_bank", "delete_bank", "export", "backup", "import_bank", "maintain", "undo", "quarantine",
-            "release", "audit_entries", "audit_verify", "verify", "stats",
+            "create_bank", "delete_bank", "export", "backup", "import_bank", "maintain", "undo_move",
+            "quarantine", "release", "audit_entries", "audit_verify", "verify", "stats",
         ),
         _FOR_OPERATORS,
     ),

@@ -39,7 +39,7 @@ def _given(options: Mapping[str, Any]) -> Answer:
 
 def _asked(options: Mapping[str, Any]) -> Answer:
     """Options of ``Bank.recall``; a budget of ``null`` is none, not the default one."""
-    return {**_given(options), "max_tokens": options["max_tokens"]}
+    return {name: value for name, value in options.items() if value is not None or name == "max_tokens"}
 
 
 def retain(bank: Bank, **options: Any) -> Answer:
@@ -77,7 +77,7 @@ def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> R
 
 
 def get_job(bank: Bank, *, job: str, trace: bool, form: str) -> Answer:
-    found = bank.job(job)
+    found = bank.get_job(job)
     if found.recall is not None:
         found = replace(found, recall=_in_form(bank, found.recall, form, found.max_tokens))
     return found.to_dict(trace=trace)
@@ -107,7 +107,7 @@ def why_not(bank: Bank, **options: Any) -> Answer:
 
 
 def get_memory(bank: Bank, *, memory: str, max_tokens: int | None) -> Answer:
-    return _one(bank, bank.get(memory), max_tokens)
+    return _one(bank, bank.get_memory(memory), max_tokens)
 
 
 def _one(bank: Bank, memory: Memory, budget: int | None) -> Answer:
@@ -118,7 +118,7 @@ def _one(bank: Bank, memory: Memory, budget: int | None) -> Answer:
 def list_memories(
     bank: Bank, *, limit: int, cursor: str | None, max_tokens: int | None, **filters: Any
 ) -> Answer:
-    found = bank.memories(after=cursor, limit=limit + 1, max_bytes=PAGE_BYTES, **_given(filters))
+    found = bank.list_memories(after=cursor, limit=limit + 1, max_bytes=PAGE_BYTES, **_given(filters))
     page = [memory.to_dict() for memory in found[:limit]]
     kept, left_out = _fitted(page, bank.count_tokens, max_tokens, whole=False)
     # A budget too small for even one memory moves on over that one, so that paging comes to an end.
@@ -133,12 +133,12 @@ def list_memories(
 
 
 def update_memory(bank: Bank, *, max_tokens: int | None, **changes: Any) -> Answer:
-    return _one(bank, bank.update(**_given(changes)), max_tokens)
+    return _one(bank, bank.update_memory(**_given(changes)), max_tokens)
 
 
 def invalidate(bank: Bank, *, memory: str, at: str | None, max_tokens: int | None) -> Answer:
     bank.invalidate(memory, at=at)
-    return _one(bank, bank.get(memory), max_tokens)
+    return _one(bank, bank.get_memory(memory), max_tokens)
 
 
 def forget(bank: Bank, *, ids: Sequence[str]) -> Answer:
@@ -251,7 +251,7 @@ def pin(bank: Bank, *, memory: str, always: bool) -> Answer:
 
 
 def unpin(bank: Bank, *, memory: str) -> Answer:
-    bank.pin(memory, pinned=False)
+    bank.unpin(memory)
     return {"memory": memory, "pinned": False, "standing": False}
 
 
@@ -268,7 +268,7 @@ def moves(bank: Bank, *, memory: str | None) -> Answer:
     return {"moves": [move.to_dict() for move in bank.moves(memory)]}
 
 
-def undo(bank: Bank, *, number: int) -> Answer:
+def undo_move(bank: Bank, *, number: int) -> Answer:
     bank.undo_move(number)
     return {"undone": number}
 
@@ -310,14 +310,14 @@ def import_bank(bank: Bank, path: Path) -> Answer:
 
 
 def list_banks(store: Store) -> Answer:
-    return {"banks": store.banks()}
+    return {"banks": store.list_banks()}
 
 
 def create_bank(store: Store, *, name: str, zone: str | None) -> Answer:
     taken_away = zone is not None and zone.strip().lower() == "none"
     if zone is not None and not taken_away:
         read_zone(zone)  # before anything is made
-    created = name not in store.banks()
+    created = name not in store.list_banks()
     bank = store.bank(name)
     bank.stats()
     if zone is not None:

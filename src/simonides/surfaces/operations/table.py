@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from simonides import options as o
-from simonides.errors import UnknownNameError
+from simonides.errors import InputError, UnknownNameError
+from simonides.json_schema import checked
 from simonides.surfaces.operations import results
 
 if TYPE_CHECKING:
@@ -105,7 +106,15 @@ class Operation:
             UnknownNameError: a parameter that does not exist, with the nearest one that does.
             InputError: one is missing or wrong.
         """
-        return o.bind(self.parameters, values, place=self.name)
+        taken = {each.name: each for each in self.parameters}
+        for name in values:
+            if name not in taken:
+                raise UnknownNameError(str(name), name, taken, place=self.name)
+        for each in self.parameters:
+            if each.required and each.name not in values:
+                raise InputError(each.name, f"is missing; {each.help[:1].lower()}{each.help[1:]}")
+        read = {name: checked(value, taken[name].schema, name) for name, value in values.items()}
+        return {name: read.get(name, each.default) for name, each in taken.items()}
 
     def call(self, subject: Bank | Store, values: Mapping[str, Any], *extra: object) -> Mapping[str, Any]:
         """The JSON-ready answer.
@@ -397,7 +406,7 @@ OPERATIONS: Mapping[str, Operation] = {
             owner_only=True,
         ),
         Operation(
-            "undo",
+            "undo_move",
             "Take back a promotion, an archiving, or that a newer memory ended one.",
             (o.MOVE,),
             results.UNDONE,

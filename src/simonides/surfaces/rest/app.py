@@ -22,15 +22,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 
 import simonides
-from simonides.backends.embedded.left_over import sweep_store
+from simonides.deprecations import OPERATIONS as OLD_OPERATIONS
 from simonides.retain.quiet_errors import hidden
+from simonides.storage.folder import sweep_store
 from simonides.surfaces.operations.table import OPERATIONS, Verb
 from simonides.surfaces.rest.disk import disk_problems
 from simonides.surfaces.rest.document import completed, described, problems
 from simonides.surfaces.rest.guard import GRANT, LIVE, Guard
-from simonides.surfaces.rest.handlers import handler_of
+from simonides.surfaces.rest.handlers import deprecated, handler_of
 from simonides.surfaces.rest.metrics import MEDIA_TYPE, Metrics
-from simonides.surfaces.rest.paths import place_of
+from simonides.surfaces.rest.paths import old_place_of, place_of
 from simonides.surfaces.rest.problems import problem, problem_of
 from simonides.surfaces.rest.settings import Settings
 from simonides.surfaces.serving.caretaking import Caretaker
@@ -103,6 +104,10 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
             response_model=None,
             openapi_extra=described(operation, place),
         )
+    for old, name in OLD_OPERATIONS.items():
+        place = old_place_of(old)
+        handle = deprecated(handler_of(OPERATIONS[name], place, dispatcher, metrics), place_of(name))
+        app.add_api_route(place.path, handle, methods=[place.method], name=old, include_in_schema=False)
     _add_own_routes(app, dispatcher, metrics)
     if mcp:
         app.router.routes.append(Route(MCP_PATH, mcp, include_in_schema=False))

@@ -9,12 +9,14 @@ import tempfile
 import time
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import quote
 
 from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotation
 
+from simonides.deprecations import SINCE
 from simonides.errors import InputError
 from simonides.files import disk_errors
-from simonides.retain.quiet_errors import hush, quiet_errors
+from simonides.retain.quiet_errors import hush
 from simonides.surfaces.operations.calls import PAGE_BYTES
 from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.disk import Spool, check_room
@@ -72,6 +74,21 @@ def handler_of(
     return handle
 
 
+def deprecated(
+    handle: Callable[[Request], Awaitable[Response]], now: Place
+) -> Callable[[Request], Awaitable[Response]]:
+    """The same handler at an old place; its answers say so, and where it is *now*."""
+
+    async def answer(request: Request) -> Response:
+        response = await handle(request)
+        response.headers["Deprecation"] = f"@{SINCE}"
+        path = now.path.format(**{name: quote(value, safe="") for name, value in request.path_params.items()})
+        response.headers["Link"] = f'<{path}>; rel="successor-version"'
+        return response
+
+    return answer
+
+
 class _Handler:
     def __init__(self, operation: Operation, place: Place, dispatcher: Dispatcher) -> None:
         self._operation = operation
@@ -91,7 +108,10 @@ class _Handler:
 
     async def _answer(self, request: Request, grant: Grant, bank: str | None, held: Body) -> Response:
         values = await self._values(request, held)
-        values |= self._from_path(request, values)
+        for name in request.path_params.keys() - {"bank"}:
+            if name in values:
+                raise MalformedError(name, "stands in the path already; leave it out")
+            values[name] = request.path_params[name]
         bind = partial(self._bind, values)
         if self._operation.stream is Stream.OUT:
             return await self._export(request, grant, bank, bind)
@@ -134,7 +154,9 @@ class _Handler:
         if request.query_params:
             raise MalformedError("query", "is not read here; give parameters in the JSON body")
         _check_media_type(request, frozenset({"application/json"}), empty=not body)
-        values = await read_json(body, held)
+        values = await read_json(body, held) if body else {}
+        if not isinstance(values, dict):
+            raise MalformedError("body", "must be a JSON object of parameters")
         key = request.headers.get(KEY_HEADER)
         if key is not None and any(each.name == "idempotency_key" for each in self._operation.parameters):
             if not _KEY.fullmatch(key):
@@ -145,18 +167,12 @@ class _Handler:
             values["idempotency_key"] = key
         return values
 
-    def _from_path(self, request: Request, values: Mapping[str, Any]) -> dict[str, Any]:
-        named = {name: value for name, value in request.path_params.items() if name != "bank"}
-        for name in named:
-            if name in values:
-                raise MalformedError(name, "stands in the path already; leave it out")
-        return named
-
     def _bind(self, values: Mapping[str, Any]) -> Any:
         try:
-            with quiet_errors(self._dispatcher.store.redact, values):
-                request = self._operation.bind(values)
+            request = self._operation.bind(values)
         except InputError as error:
+            if self._dispatcher.store.redact != "off":
+                hush(error, values)
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
         if self._operation.name == "create_bank" and (
             "/" in request["name"] or request["name"] in {".", ".."}

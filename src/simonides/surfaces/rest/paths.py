@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simonides.deprecations import OPERATIONS as OLD_OPERATIONS
 from simonides.surfaces.operations.table import OPERATIONS, Scope
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "create_bank": ("POST", ""),
     "delete_bank": ("POST", "/{name}/delete"),
 }
+
+
+def old_place_of(name: str) -> Place:
+    """Where an operation was found by its old name."""
+    place = place_of(OLD_OPERATIONS[name])
+    return Place(place.method, f"{place.path.rpartition('/')[0]}/{name.replace('_', '-')}")
 
 
 def place_of(name: str) -> Place:

@@ -16,7 +16,7 @@ from simonides.surfaces.serving.dispatching import GoneError
 from simonides.surfaces.serving.json_reader import BYTES_OF_VALUE, count_values, no_constant, parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from typing import IO
 
     from starlette.requests import Request
@@ -92,45 +92,27 @@ async def _parts(request: Request, most: int, seconds: float, pace: int | None) 
         yield part
 
 
-async def read_json(body: bytes | bytearray, held: Body) -> dict[str, Any]:
-    """The object of a JSON body; an empty body is an empty object. A large one is read beside the event loop.
+async def read_json(body: bytes | bytearray, held: Body) -> Any:
+    """The value of a JSON body. A large one is read beside the event loop.
 
     Args:
         body: as it came.
         held: told of the memory that its values take.
 
     Raises:
-        MalformedError: it is no JSON object, states a key twice, or holds too much.
+        MalformedError: it is no JSON, states a key twice, or holds too much.
         BusyError: there is no room for it.
     """
-    if not body:
-        return {}
-    values = await read_any_json(body, held)
-    if not isinstance(values, dict):
-        raise MalformedError("body", "must be a JSON object of parameters")
-    return values
-
-
-async def read_any_json(body: bytes | bytearray, held: Body) -> Any:
-    """The same for any value.
-
-    Raises:
-        MalformedError, BusyError: see ``read_json``.
-    """
+    large = len(body) >= LARGE
     try:
         # Of the largest one at a time: each takes several times its bytes meanwhile.
         async with held.turn if len(body) >= _HUGE else nullcontext():
-            count = await aside(count_values, body, size=len(body))
+            count = await asyncio.to_thread(count_values, body) if large else count_values(body)
             if count > _MANY:
                 held.hold(count * BYTES_OF_VALUE)
-            return await aside(parse_json, body, size=len(body))
+            return await asyncio.to_thread(parse_json, body) if large else parse_json(body)
     except InputError as error:
         raise MalformedError(error.field, error.problem) from None
-
-
-async def aside(work: Callable[[Any], T], value: Any, *, size: int) -> T:
-    """*work* of a value that came from a body of *size* bytes; a large one in a thread of its own."""
-    return work(value) if size < LARGE else await asyncio.to_thread(work, value)
 
 
 def read_query(request: Request, operation: Operation) -> dict[str, Any]:

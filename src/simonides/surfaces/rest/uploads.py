@@ -9,8 +9,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.left_over import IMPORTING
 from simonides.files import make_empty, working_folder
+from simonides.storage.folder import IMPORTING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -93,7 +93,7 @@ class Caretaker:
 
     def go_round(self) -> None:
         """Maintain every bank once."""
-        for name in self._store.banks():
+        for name in self._store.list_banks():
             if self._stop.is_set():
                 break
             try:

@@ -161,7 +161,8 @@ class Dispatcher:
         name = bank or ""
         with self.banks.use(name, grant.principal) as opened:
             try:
-                grant.check_memory(operation, request, opened)
+                if operation.alters:
+                    grant.check_memory(request.get("memory"), opened)
                 return operation.call(opened, request, *extra)
             except StoreError as error:
                 # Plain: deleted here or elsewhere. Of a kind of its own: damage, a full disk.

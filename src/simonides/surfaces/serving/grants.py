@@ -81,7 +81,9 @@ class Grant:
             ForbiddenError: it is not.
         """
         for parameter, (verb, instead) in OF_PARAMETERS.items():
-            asked = _erases(request) if parameter == ERASES else request.get(parameter)
+            asked = (
+                "records" in request and _erases(request) if parameter == ERASES else request.get(parameter)
+            )
             if asked and verb not in self.verbs:
                 what = f"{parameter} of {operation.name}" if instead is LEAVE_OUT else operation.name
                 raise ForbiddenError(f"this token does not allow to {verb}, which {what} needs{instead}")
@@ -98,16 +100,16 @@ class Grant:
                 f"(--bank '{EVERY_BANK}'), or one that allows to {Verb.ADMIN}"
             )
 
-    def check_memory(self, operation: Operation, request: Mapping[str, Any], bank: Bank) -> None:
-        """Nothing, where the memory that is to be changed may be.
+    def check_memory(self, memory: str | None, bank: Bank) -> None:
+        """Nothing, where the memory that is to be changed may be; for operations that ``alter`` one.
 
         Raises:
             ForbiddenError: it is a standing one, which every context may begin with.
             NotFoundError: there is no such memory that the caller may read.
         """
-        if not operation.alters or Verb.ADMIN in self.verbs:
+        if Verb.ADMIN in self.verbs:
             return
-        if bank.get(request["memory"]).standing:
+        if memory is not None and bank.get_memory(memory).standing:
             raise ForbiddenError(
                 f"this token does not allow to {Verb.ADMIN}, as a change of a standing memory needs"
             )
@@ -115,9 +117,7 @@ class Grant:
 
 def _erases(request: Mapping[str, Any]) -> bool:
     """Whether a value may be erased for one of the records that are put."""
-    return not request.get("append") and any(
-        each.get("replaces") != [] for each in request.get("records", ())
-    )
+    return not request.get("append") and any(each.get("replaces") != [] for each in request["records"])
 
 
 LOCAL = Grant("local", None, (EVERY_BANK,), frozenset(Verb))

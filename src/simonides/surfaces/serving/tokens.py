@@ -12,45 +12,29 @@ import hmac
 import json
 import re
 import secrets
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import apsw
-
-from simonides.backends.embedded.connection import translated
-from simonides.backends.embedded.encryption import open_file
-from simonides.backends.embedded.folder import folder_name
-from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
-from simonides.files import disk_errors, make_empty, write_file
+from simonides.errors import InputError, NotFoundError
+from simonides.files import write_file
 from simonides.forking import Origin, refused_after_fork
 from simonides.records.hygiene import clean_choice, clean_label
 from simonides.records.interval import from_micros
+from simonides.storage.folder import folder_name
+from simonides.storage.storage import TokenRow, open_tokens
 from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.serving.grants import EVERY_BANK, Grant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
     from typing import Any, Self
 
 FILE = "tokens.db"
-_BUSY_MILLISECONDS = 5_000
 _FORM = re.compile(r"smn_([0-9a-f]{16})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[0-9a-f]{1,16}")
 _NO_HASH = bytes(32)
 _VERBS = tuple(verb.value for verb in Verb)
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS tokens(
-  name TEXT PRIMARY KEY,
-  hash BLOB NOT NULL,
-  principal TEXT,
-  banks TEXT NOT NULL,
-  verbs TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER
-) STRICT
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,42 +71,8 @@ class TokenStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
-        self._origin = Origin(str(self._path))
-        self._connection: apsw.Connection | None = None
-        # Which file was opened; another in its place is opened anew.
-        self._opened_file: tuple[int, int] | None = None
-        with self._opened():
-            pass
-
-    @contextmanager
-    def _opened(self) -> Iterator[apsw.Connection]:
-        """The connection; after a failure the next use opens the file anew, for it may be mended by then."""
-        try:
-            with disk_errors(self._path, "used"), translated(self._path):
-                if self._connection is None or self._opened_file != _file(self._path):
-                    self.close()
-                    self._open()
-                assert self._connection is not None
-                yield self._connection
-        except DamagedError as error:
-            self.close()
-            raise UnavailableError(
-                f"{self._path}: is damaged ({error.__cause__}); put a copy of it back, or delete it and make "
-                "tokens anew by `simonides token create`"
-            ) from error
-        except UnavailableError:
-            self.close()
-            raise
-
-    def _open(self) -> None:
-        make_empty(self._path)
-        self._opened_file = _file(self._path)
-        self._connection = open_file(self._path, None)
-        self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA secure_delete=ON")
-        self._connection.execute(_SCHEMA)
+        self._origin = Origin(str(folder / FILE))
+        self._table = open_tokens(folder)
 
     def create(
         self,
@@ -145,26 +95,8 @@ class TokenStore:
         Raises:
             InputError: an argument is wrong.
         """
-        names = sorted(dict.fromkeys(banks))
-        if not names:
-            raise InputError("banks", f"are missing; name at least one, or {EVERY_BANK} for every bank")
-        for name in names:
-            if name != EVERY_BANK:
-                folder_name(name)
-        allowed = sorted({clean_choice(verb, "verbs", _VERBS) for verb in verbs})
-        if not allowed:
-            raise InputError("verbs", f"are missing; name at least one of {', '.join(Verb)}")
-        if principal is not None:
-            clean_label(principal, "principal")
-        if expires_at is not None and expires_at <= now:
-            raise InputError("expires_at", "has passed already; give a later time, or none")
-        name = secrets.token_hex(8)
-        token = f"smn_{name}_{secrets.token_urlsafe(32)}"
-        with self._opened() as connection:
-            connection.execute(
-                "INSERT INTO tokens VALUES (?,?,?,?,?,?,?)",
-                (name, _hash(token), principal, json.dumps(names), json.dumps(allowed), now, expires_at),
-            )
+        token, row = _make(banks, now, verbs, principal, expires_at)
+        self._table.add(row)
         return token
 
     def create_first(self, banks: Iterable[str], now: int, path: Path) -> str | None:
@@ -179,24 +111,20 @@ class TokenStore:
         Raises:
             UnavailableError: the file or the tokens cannot be written; no token was made.
         """
-        with self._opened() as connection:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                token = None
-                if not connection.execute("SELECT EXISTS (SELECT 1 FROM tokens)").get:
-                    token = self.create(banks=banks, now=now)
-                    write_file(path, f"{token}\n")
-                connection.execute("COMMIT")
-            finally:
-                with suppress(apsw.ConnectionClosedError):
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-        return token
+        made = ""
+
+        def make() -> TokenRow:
+            nonlocal made
+            made, row = _make(banks, now)
+            write_file(path, f"{made}\n")
+            return row
+
+        return made if self._table.add_first(make) else None
 
     def find(self, token: str, now: int) -> Grant | None:
         """What a token allows, or ``None`` where it is unknown, revoked or expired."""
         form = _FORM.fullmatch(token)
-        row = None if form is None else self._row(form[1])
+        row = None if form is None else self._table.row(form[1])
         kept = _NO_HASH if row is None else bytes(row[1])
         if not hmac.compare_digest(_hash(token), kept) or row is None:
             return None
@@ -205,9 +133,7 @@ class TokenStore:
 
     def list(self) -> tuple[TokenRecord, ...]:
         """All that were made and not revoked, oldest first."""
-        with self._opened() as connection:
-            rows = connection.execute("SELECT * FROM tokens ORDER BY created_at, name").fetchall()
-        return tuple(_record(row) for row in rows)
+        return tuple(_record(row) for row in self._table.rows())
 
     def revoke(self, name: str) -> None:
         """End a token; the next request with it is refused.
@@ -215,22 +141,15 @@ class TokenStore:
         Raises:
             NotFoundError: there is none of this name.
         """
-        if self._row(name) is None:
+        if self._table.row(name) is None:
             # What is no name may be a token, which goes into no log of a terminal.
             shown = repr(name) if _NAME.fullmatch(name) else "of this name, which is 16 hex digits"
             raise NotFoundError(f"no token {shown}; `simonides token list` shows the names")
-        with self._opened() as connection:
-            connection.execute("DELETE FROM tokens WHERE name=?", (name,))
-
-    def _row(self, name: str) -> tuple[Any, ...] | None:
-        with self._opened() as connection:
-            return connection.execute("SELECT * FROM tokens WHERE name=?", (name,)).fetchone()
+        self._table.remove(name)
 
     def close(self) -> None:
         """May be called again."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._table.close()
 
     def __enter__(self) -> Self:
         return self
@@ -239,7 +158,35 @@ class TokenStore:
         self.close()
 
 
-def _record(row: tuple[Any, ...]) -> TokenRecord:
+def _make(
+    banks: Iterable[str],
+    now: int,
+    verbs: Iterable[str] = _VERBS,
+    principal: str | None = None,
+    expires_at: int | None = None,
+) -> tuple[str, TokenRow]:
+    """A new token and its row."""
+    names = sorted(dict.fromkeys(banks))
+    if not names:
+        raise InputError("banks", f"are missing; name at least one, or {EVERY_BANK} for every bank")
+    for name in names:
+        if name != EVERY_BANK:
+            folder_name(name)
+    allowed = sorted({clean_choice(verb, "verbs", _VERBS) for verb in verbs})
+    if not allowed:
+        raise InputError("verbs", f"are missing; name at least one of {', '.join(Verb)}")
+    if principal is not None:
+        clean_label(principal, "principal")
+    if expires_at is not None and expires_at <= now:
+        raise InputError("expires_at", "has passed already; give a later time, or none")
+    name = secrets.token_hex(8)
+    token = f"smn_{name}_{secrets.token_urlsafe(32)}"
+    return token, (
+        name, _hash(token), principal, json.dumps(names), json.dumps(allowed), now, expires_at,
+    )  # fmt: skip
+
+
+def _record(row: TokenRow) -> TokenRecord:
     name, _, principal, banks, verbs, created_at, expires_at = row
     allowed = frozenset(Verb(verb) for verb in json.loads(verbs))
     return TokenRecord(Grant(name, principal, tuple(json.loads(banks)), allowed), created_at, expires_at)
@@ -264,12 +211,3 @@ def first_token(folder: Path, bank: str, now: int) -> tuple[str, Path] | None:
     with TokenStore(folder) as tokens:
         token = tokens.create_first([bank], now, path)
     return None if token is None else (token, path)
-
-
-def _file(path: Path) -> tuple[int, int] | None:
-    """Which file is at *path*; ``None`` = none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino

@@ -101,12 +101,12 @@ class Desk:
     def store(self, bank: EmbeddedBank, items: Sequence[Prepared]) -> list[str]:
         with bank.writing(self.now) as transaction:
             if self.embedder is not None and any(item.codes is not None for item in items):
-                transaction.use_embedder(self.embedder)
+                transaction.models.use_embedder(self.embedder)
             return Storing(transaction, items, Words(), "", lambda _: None).store()
 
     def forget(self, bank: EmbeddedBank, ids: Sequence[str]) -> int:
         with bank.writing(self.now) as transaction:
-            return transaction.erase(ids)
+            return transaction.versions.erase(ids)
 
     def search(self, bank: EmbeddedBank, text: str, **filters: Any) -> Found:
         with bank.reading() as reading:

@@ -337,11 +337,11 @@ def test_catching_up_with_nothing_new_gives_the_same_snapshot(desk: Desk, indexe
         pass
     with indexed.reading() as second:
         assert second.snapshot is first.snapshot
-        assert indexed._position is not None
+        assert indexed.cache.position is not None
         again = catch_up(
             second.connection,
             second.meta,
-            indexed._position,
+            indexed.cache.position,
             FileLayer(),
             desk.place / "bank" / "index",
             None,

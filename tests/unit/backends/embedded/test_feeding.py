@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.backends.embedded.feeding import feed, publish
 from simonides.index.block import block_arrays, join_blocks
@@ -78,8 +79,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         given.extend([("memory", block.rows)] if found else [])
         return found
 
-    monkeypatch.setattr("simonides.backends.embedded.bank.publish", publishing)
-    monkeypatch.setattr("simonides.backends.embedded.bank.feed", feeding)
+    monkeypatch.setattr("simonides.backends.embedded.feeding.publish", publishing)
+    monkeypatch.setattr("simonides.backends.embedded.feeding.feed", feeding)
     return given
 
 
@@ -159,7 +160,7 @@ def test_the_rows_are_the_same_whether_a_block_is_published_or_not(
         with open_store(tmp_path / name, embedder=StubTokenEmbedder(), clock=_clock) as store:
             _load(store.bank(), _items(600))
             with store.bank()._rows.reading() as reading:
-                dumps.append(_dump(reading.connection))
+                dumps.append(_dump(connection_of(reading)))
                 assert reading.meta.generation == (name == "published")
     assert given == [("disk", 600), ("memory", 600)]
     assert dumps[0] == dumps[1]

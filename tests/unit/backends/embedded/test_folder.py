@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.backends.embedded.folder import bank_name, bank_names, folder_name
 from simonides.errors import InputError
 from simonides.records.hygiene import shows_nothing
+from simonides.storage.folder import bank_name, bank_names, folder_name
 
 if TYPE_CHECKING:
     from pathlib import Path

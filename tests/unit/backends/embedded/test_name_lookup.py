@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
+from tests.embedded_rows import embedded
 
 from simonides.errors import DamagedError
 from simonides.retain.extraction.known_names import KnownNames
@@ -23,11 +24,11 @@ TEXT = "Did Ines, INÊS OKAFOR or Lady Calder write C++ in srv garden for @odaly
 @pytest.fixture
 def rows(store: Store) -> EmbeddedBank:
     """A bank that knows NAMES, an alias, and one name that is for two readers alone."""
-    found = store.bank()._rows
+    found = embedded(store.bank()._rows)
     with found.writing(0) as transaction:
-        numbers = [transaction.add_entity(name, fold_name(name), "thing", [], "") for name in NAMES]
-        transaction.add_alias(numbers[0], "Lady Calder", "lady calder")
-        transaction.add_entity("srv", "srv", "thing", ["ada", "bo"], "")
+        numbers = [transaction.entities.add(name, fold_name(name), "thing", [], "") for name in NAMES]
+        transaction.entities.add_alias(numbers[0], "Lady Calder", "lady calder")
+        transaction.entities.add("srv", "srv", "thing", ["ada", "bo"], "")
     return found
 
 
@@ -50,7 +51,7 @@ def test_a_lookup_finds_what_the_index_over_all_names_finds(
 def test_few_rows_are_read(rows: EmbeddedBank) -> None:
     with rows.writing(0) as transaction:
         for number in range(200):
-            transaction.add_entity(f"Ines {number}", f"ines {number}", "thing", [], "")
+            transaction.entities.add(f"Ines {number}", f"ines {number}", "thing", [], "")
 
     with rows.reading() as reading:
         assert set(NameLookup(reading, None)._names("Ines 7, Ines Calder")) == {

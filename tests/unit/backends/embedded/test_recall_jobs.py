@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.backends.embedded import recall_jobs
-from simonides.backends.embedded.recall_jobs import FILE, KeptJob, RecallJobs
+from simonides.backends.embedded.recall_jobs import FILE, RecallJobs
 from simonides.errors import UnavailableError
+from simonides.records.recall import KeptJob
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embedded_rows import connection_of
 
 from simonides.backends.embedded.digest import IMMUTABLE
 from simonides.backends.embedded.row_check import check_rows
@@ -46,7 +47,7 @@ def connection(bank: Bank) -> Iterator[apsw.Connection]:
         event_time="2026-02-01",
     )
     with bank._rows.reading() as reading:
-        held = reading.connection
+        held = connection_of(reading)
         for (name,) in held.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             held.execute(f"DROP TRIGGER {name}")
         held.execute("PRAGMA defer_foreign_keys = ON")

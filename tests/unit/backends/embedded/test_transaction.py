@@ -522,12 +522,12 @@ def test_the_oldest_work_of_a_sort_is_found_in_whatever_order_it_was_queued(desk
         for ordinal in chance.permutation(30).tolist():
             for task in ("one", "other"):
                 later = bool(chance.integers(2))
-                transaction.queue(task, ordinal, not_before=101 if later else 0)
+                transaction.queue.add(task, ordinal, not_before=101 if later else 0)
                 if task == "one" and not later:
                     queued.append(ordinal)
         for ordinal in queued[:3]:
-            transaction.done("one", ordinal)
+            transaction.queue.remove("one", ordinal)
 
         for most in (0, 1, 5, len(queued), 100):
-            assert transaction.waiting("one", most) == queued[3:][:most]
-        assert transaction.waiting("none", 5) == []
+            assert transaction.queue.due("one", most) == queued[3:][:most]
+        assert transaction.queue.due("none", 5) == []

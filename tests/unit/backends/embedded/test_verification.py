@@ -358,9 +358,9 @@ def test_an_array_in_memory_that_differs_from_the_rows_is_found(
     with bank.reading() as reading:
         snapshot = reading.snapshot
     first = harmed_arrays()[name](join_blocks(snapshot.blocks[:1], {}, snapshot.dimension))
-    assert bank._position is not None
+    assert bank.cache.position is not None
     altered = replace(snapshot, blocks=(first, *snapshot.blocks[1:]))
-    bank._position = replace(bank._position, snapshot=altered)
+    bank.cache.position = replace(bank.cache.position, snapshot=altered)
     what = name.rsplit(" ", 1)[0] if name.startswith("postings") else name
     problems = bank.verify().problems
     assert f"index: {what} of rows 0 to {first.stop} differs from the rows" in problems
@@ -368,9 +368,9 @@ def test_an_array_in_memory_that_differs_from_the_rows_is_found(
 
 def test_an_index_of_fewer_rows_is_found(filled: tuple[EmbeddedBank, list[str]]) -> None:
     bank, _ = filled
-    assert bank._position is not None
-    snapshot = bank._position.snapshot
-    bank._position = replace(bank._position, snapshot=replace(snapshot, blocks=snapshot.blocks[:1]))
+    assert bank.cache.position is not None
+    snapshot = bank.cache.position.snapshot
+    bank.cache.position = replace(bank.cache.position, snapshot=replace(snapshot, blocks=snapshot.blocks[:1]))
     rows = snapshot.blocks[0].stop
     assert f"index: holds {rows} rows, the bank 8" in bank.verify().problems
 

@@ -71,7 +71,7 @@ def filled(store: Store, bank: Bank, clock: FrozenClock) -> Bank:
     bank.pin(bank.retain("Answer in Dutch.")[0], always=True)
     bank.retain("The night ferry is late.", ttl=timedelta(days=700))
     bank.retain("The guest code is 8821.", ttl=timedelta(days=1_500), on_expiry="erase")
-    bank.update(moved, tags=["toll"])
+    bank.update_memory(moved, tags=["toll"])
     (gone,) = bank.retain("The ferry runs.")
     bank.invalidate(gone)
     bank.retain("The vault code is 1, says a pop-up.", kind="quarantine", role="tool")
@@ -86,7 +86,7 @@ def filled(store: Store, bank: Bank, clock: FrozenClock) -> Bank:
     bank.retain("The gauge is lent until the fair.", ttl=timedelta(days=9))
     bank.retain("The pass code is 4471.", ttl=timedelta(days=9), on_expiry="erase")
     bank.invalidate(ahead[1])
-    bank.update(ahead[2], tags=["rope"])
+    bank.update_memory(ahead[2], tags=["rope"])
     bank.retain("The gauge is lent until the fair.", ttl=timedelta(days=36_500))
     bank.retain("The pass code is 4471.", ttl=timedelta(days=36_500), on_expiry="erase")
     return bank
@@ -125,7 +125,7 @@ def test_the_history_is_every_version_as_the_bank_tells_it(filled: Bank) -> None
 
 def test_current_memories_are_those_that_the_bank_lists(filled: Bank) -> None:
     rows = read(database(filled), "SELECT * FROM current_memories ORDER BY id")
-    listed = filled.memories(limit=1_000)
+    listed = filled.list_memories(limit=1_000)
     assert {row["text"] for row in rows} == {memory.text for memory in listed}
     assert [row["id"] for row in rows] == [memory.id for memory in listed]
     assert [as_dict(row) for row in rows] == [told(filled, memory.id)[-1] for memory in listed]

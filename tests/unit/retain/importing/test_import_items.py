@@ -80,7 +80,7 @@ def test_evidence_is_counted_once(store: Store) -> None:
     (memory,) = bank.retain("The oars are short.")
     for _ in range(3):
         bank.import_items([{"text": "the oars are short"}])
-    assert bank.get(memory).proof_count == 2
+    assert bank.get_memory(memory).proof_count == 2
 
 
 def test_a_fact_that_was_superseded_is_not_told_again(store: Store) -> None:

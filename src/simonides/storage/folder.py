@@ -1,4 +1,6 @@
-"""Bank names as folder names: reversible, and differing names never meet on any file system.
+"""What lies in a store's folder: banks by name, and what killed imports and deletions leave.
+
+Bank names become folder names that are reversible and never meet on any file system.
 
 Lower-case ASCII letters, digits and ``-`` stand for themselves; every other byte of the UTF-8 name becomes
 ``_`` and two hex digits. So names that differ only in case or in Unicode composition get different folders
@@ -11,6 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
+from simonides.files import remove_dead
 from simonides.records.hygiene import shown, shows_nothing
 
 if TYPE_CHECKING:
@@ -62,3 +65,22 @@ def bank_names(store: Path) -> list[str]:
         return []
     names = [bank_name(entry.name) for entry in store.iterdir() if (entry / "memory.db").is_file()]
     return sorted(name for name in names if name is not None)
+
+
+IMPORTING = ".import-"
+"""How the folders begin in which a server keeps bodies of imports, in the store's folder."""
+
+ASIDE = ".deleted-"
+"""How the folders begin of banks that are being deleted."""
+
+_IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-f]+")
+
+
+def sweep_store(store: Path) -> tuple[Path, ...]:
+    """Remove what killed imports and deletions left in a store's folder.
+
+    Returns:
+        bodies of imports that stay: a living process reads them, or they cannot be removed.
+    """
+    remove_dead(store, _DELETED)
+    return tuple(remove_dead(store, _IMPORTING))

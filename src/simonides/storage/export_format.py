@@ -17,20 +17,21 @@ CRC-32 of the line without it: it finds damage, it proves no origin.
 from __future__ import annotations
 
 import json
+import os
 import re
 import zlib
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from simonides.backends.embedded.export_fields import RECORDED_TIMES, check_recorded_times
 from simonides.errors import InputError
-from simonides.files import disk_errors
+from simonides.files import disk_errors, new_file
 from simonides.records.entity import described, find_cycles
 from simonides.records.hygiene import shown
 from simonides.records.interval import FOREVER
+from simonides.storage.export_fields import RECORDED_TIMES, check_recorded_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     Lines = list[tuple[int, dict[str, Any]]]
 
@@ -290,3 +291,29 @@ def _check_texts(value: object) -> None:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"holds {name}, which is no JSON number")
+
+
+def write_export(target: str | os.PathLike[str] | IO[bytes], lines: Iterable[bytes]) -> None:
+    """Write *lines* to a binary file, or to a path: whole or not at all, readable by the owner only.
+
+    Raises:
+        InputError: the path cannot be a file's.
+        UnavailableError: it cannot be written; what was there before is still there.
+    """
+    if not isinstance(target, str | os.PathLike) and callable(getattr(target, "write", None)):
+        target.writelines(lines)
+        return
+    with new_file(_regular(target)) as file:
+        file.writelines(lines)
+
+
+def _regular(target: object) -> Path:
+    if not isinstance(target, str | os.PathLike) or "\0" in os.fspath(target) or not os.fspath(target):
+        raise InputError("target", "expected the path of a file, or a file opened for binary writing")
+    path = Path(target)
+    with disk_errors(path):
+        if path.exists() and not path.is_file():
+            raise InputError("target", f"{path} is no regular file; name a file that is there, or a new one")
+        if not path.parent.is_dir():
+            raise InputError("target", f"{path.parent} is no folder; make it first")
+    return path

@@ -1,6 +1,6 @@
-"""What memories state of whom: a row for each subject and attribute, found by them without a scan.
+"""Relations that rows state surely, and statements: which subjects and attributes their words are about.
 
-The rows follow from a memory's text and its speaker alone, so an export leaves them out.
+Statements follow from a memory's text and its speaker alone, so an export leaves them out.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from simonides.backends.embedded.session import WriteSession
+
 # Memories m with label_sets s of their readers that all of ?1, a JSON list, may read.
 READABLE = (
     f"(m.acl = 0 OR ({sound('label_sets', 's')} AND ?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
     " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
 )
+
 
 _HELD = (
     "SELECT m.ordinal, m.root, m.id, m.text, e.speaker, e.document, m.valid_from, m.valid_to,"
@@ -39,10 +42,88 @@ _HELD = (
     " WHERE m.ordinal=? AND m.expired_at=? AND m.kind<>?"
 )
 
+
 _WORDS = (
     "SELECT m.text, e.speaker FROM memories m JOIN chunks c ON c.number = m.chunk"
     " JOIN episodes e ON e.number = c.episode WHERE m.ordinal=? AND m.expired_at=?"
 )
+
+
+class Relations:
+    """The relations and statements of rows inside a write transaction.
+
+    Args:
+        session: of the transaction.
+        canonical: the entity that an entity counts as.
+    """
+
+    def __init__(self, session: WriteSession, canonical: Callable[[int], int]) -> None:
+        self._session = session
+        self._canonical = canonical
+
+    def add(self, ordinal: int, name: str, subject: int, obj: str, *, single_valued: bool) -> None:
+        self._session.connection.execute(
+            "INSERT OR IGNORE INTO relations(ordinal, name, subject, object, single_valued)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (ordinal, name, subject, obj, int(single_valued)),
+        )
+
+    def current(self, subject: int, name: str) -> list[tuple[int, str]]:
+        rows = self._session.all(
+            "WITH RECURSIVE one(number) AS (VALUES (?) UNION SELECT m.entity FROM merges m"
+            " JOIN one ON m.into_entity = one.number WHERE m.undone_at=?)"
+            " SELECT r.ordinal, r.object FROM relations r JOIN memories m ON m.ordinal = r.ordinal"
+            f" WHERE r.subject IN one AND r.name=? AND {sound('relations', 'r')} AND r.single_valued=1"
+            " AND m.expired_at=? AND m.kind<>? ORDER BY r.ordinal",
+            self._canonical(subject),
+            FOREVER,
+            name,
+            FOREVER,
+            Kind.QUARANTINE.value,
+        )
+        return [(int(ordinal), str(obj)) for ordinal, obj in rows]
+
+    def counted(self, ordinal: int) -> set[tuple[str, int, str]]:
+        rows = self._session.all(
+            f"SELECT name, subject, object FROM relations WHERE ordinal=? AND {sound('relations')}", ordinal
+        )
+        return {(str(name), self._canonical(int(subject)), str(obj)) for name, subject, obj in rows}
+
+    def read(self, ordinal: int) -> list[tuple[str, int, str, bool]]:
+        rows = self._session.all(
+            "SELECT name, subject, object, single_valued FROM relations"
+            f" WHERE ordinal=? AND {sound('relations')} ORDER BY 1, 2, 3",
+            ordinal,
+        )
+        return [(str(name), int(subject), str(obj), bool(single)) for name, subject, obj, single in rows]
+
+    def add_statements(self, ordinal: int, text: str, speaker: str) -> None:
+        write_statements(self._session.connection, ordinal, text, speaker)
+
+    def rows_stating(
+        self,
+        subject: str,
+        attribute: str | None,
+        readers: Sequence[str],
+        most: int,
+        after: int = BEGINNING,
+        begins: int = BEGINNING,
+    ) -> list[int]:
+        return stating(self._session.connection, subject, attribute, readers, most, after, begins)
+
+    def held(self, ordinals: Iterable[int], wanted: Callable[[str, str], bool] | None = None) -> list[Held]:
+        return held(self._session.connection, ordinals, wanted)
+
+    def continued_after(self, memory: str, after: str) -> int | None:
+        row = self._session.one(
+            "SELECT m.ordinal FROM moves v JOIN memories m ON m.root = v.ordinal"
+            " WHERE v.action='continue' AND v.was=? AND v.became=? AND m.expired_at=?"
+            f" AND {sound('moves', 'v')} ORDER BY m.ordinal LIMIT 1",
+            memory,
+            after,
+            FOREVER,
+        )
+        return None if row is None else int(row[0])
 
 
 def write_statements(connection: apsw.Connection, ordinal: int, text: str, speaker: str) -> None:
@@ -153,3 +234,13 @@ def _held(connection: apsw.Connection, row: tuple[Any, ...]) -> Held:
         str(by), frozenset(read_names(readers)), float(trust), str(project), labels,
         began, bounded, metadata != "{}" and bool(spaces_of(read_object(metadata), labels)),
     )  # fmt: skip
+
+
+def copy_relations(connection: apsw.Connection, ordinal: int, fresh: int) -> None:
+    """What a row states surely, for another row in the same words."""
+    connection.execute(
+        "INSERT INTO relations(ordinal, name, subject, object, single_valued)"
+        " SELECT ?, name, subject, object, single_valued FROM relations"
+        f" WHERE ordinal=? AND {sound('relations')}",
+        (fresh, ordinal),
+    )

@@ -22,16 +22,31 @@ from simonides.backends.embedded.change_log import (
     ADD,
     EXPIRE,
     LINK,
-    NAME,
-    Meta,
-    log_change,
     read_meta,
     write_counters,
 )
 from simonides.backends.embedded.connection import write_transaction
 from simonides.backends.embedded.digest import row_digest
 from simonides.backends.embedded.encryption import check_room
-from simonides.backends.embedded.export_fields import (
+from simonides.backends.embedded.imported_names import ImportedNames, ImportSession
+from simonides.backends.embedded.labels import label_code, label_set_code
+from simonides.backends.embedded.nodes import node_of
+from simonides.backends.embedded.reanalysis import analysed
+from simonides.backends.embedded.reembedding import (
+    SEMANTIC,
+    begin,
+    end,
+    number_of,
+    read_model,
+    read_run,
+)
+from simonides.backends.embedded.relations import write_statements
+from simonides.backends.embedded.seals import sound
+from simonides.errors import EmbedderMismatchError, InputError
+from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
+from simonides.records.model_identity import ModelIdentity
+from simonides.records.receipt import Counts, Restored
+from simonides.storage.export_fields import (
     ACCESS,
     ALIAS,
     CHUNK,
@@ -54,28 +69,10 @@ from simonides.backends.embedded.export_fields import (
     check_recorded_times,
     read_fields,
 )
-from simonides.backends.embedded.export_format import EPISODE_COLUMNS, check_file, read_batches
-from simonides.backends.embedded.labels import label_code, label_set_code
-from simonides.backends.embedded.nodes import node_of
-from simonides.backends.embedded.reading import read_merges
-from simonides.backends.embedded.reanalysis import analysed
-from simonides.backends.embedded.reembedding import (
-    SEMANTIC,
-    begin,
-    end,
-    number_of,
-    read_model,
-    read_run,
-)
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stated import write_statements
-from simonides.errors import EmbedderMismatchError, InputError
-from simonides.records.entity import all_count_as, counts_as
-from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
-from simonides.records.model_identity import ModelIdentity
-from simonides.records.receipt import Counts, Restored
+from simonides.storage.export_format import EPISODE_COLUMNS, check_file, read_batches
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
@@ -91,7 +88,7 @@ _EPISODE = ", ".join(EPISODE_COLUMNS)
 _MARKS = ", ".join("?" * len(EPISODE_COLUMNS))
 
 
-def restore(
+def import_rows(
     connections: Connections,
     path: Path,
     analyser: Analyser,
@@ -119,7 +116,7 @@ def restore(
         EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was stored.
     """
     header, lines = check_file(path, now)
-    run = _Restoring(path, header, analyser, epoch, now)
+    run = _Import(path, header, analyser, epoch, now)
     # An export without a record, too, hands on the identity of its bank.
     batches = read_batches(path, LARGEST_BATCH) if lines > _HEADER_AND_END else iter([[]])
     for batch in batches:
@@ -135,33 +132,34 @@ def restore(
     return Restored(Counts(**run.added), run.present)
 
 
-class _Restoring:
+class _Import:
     """One import: where the file's numbers lie in the bank, and what was added so far."""
 
     def __init__(self, path: Path, header: dict[str, Any], analyser: Analyser, epoch: str, now: int) -> None:
-        self.added: Counter[str] = Counter()
+        self._session = ImportSession(now)
+        self._names = ImportedNames(self._session)
         self.present = 0
         self._path = path
         self._header = header
         self._analyser = analyser
         self._epoch = epoch
-        self._now = now
         self._started = False
-        self._meta: Meta
-        self._connection: apsw.Connection
         self._embedders: list[tuple[int, int]] = []
-        self._entities = array("q")
         # Places in the file → numbers in the bank; 0 = not there yet. Lines that wait for their memory.
         self._episodes = array("q", [0])
         self._chunks = array("q", [0])
         self._waiting: dict[tuple[str, int], dict[str, Any]] = {}
         self._decided = ("", False)
-        # Of this transaction: the bank's merges, and what each merged entity counts as.
-        self._merges: tuple[set[tuple[Any, ...]], dict[int, int]] | None = None
+
+    @property
+    def added(self) -> Counter[str]:
+        """How many rows of each kind were added so far."""
+        return self._session.added
 
     def store(self, connection: apsw.Connection, batch: Sequence[tuple[int, dict[str, Any]]]) -> None:
         """Write one batch in an open write transaction."""
-        self._connection, self._meta, self._merges = connection, read_meta(connection), None
+        self._session.connection, self._session.meta = connection, read_meta(connection)
+        self._names.begin()
         number = 1
         linked: dict[int, None] = {}
         try:
@@ -177,18 +175,18 @@ class _Restoring:
         except (apsw.ConstraintError, apsw.MismatchError) as error:
             raise InputError(f"{self._path}:{number}", f"does not fit the bank ({error})") from None
         for root in linked:
-            self._log(LINK, root, self._now)
-        write_counters(connection, self._meta)
+            self._session.log(LINK, root, self._session.now)
+        write_counters(connection, self._session.meta)
 
     def _record(self, record: dict[str, Any], linked: dict[int, None]) -> None:
-        check_recorded_times(record, self._now)
+        check_recorded_times(record, self._session.now)
         match record.get("record"):
             case "entity":
-                self._entity(read_fields(record, ENTITY))
+                self._names.add(read_fields(record, ENTITY))
             case "alias":
-                self._alias(read_fields(record, ALIAS))
+                self._names.add_alias(read_fields(record, ALIAS))
             case "merge":
-                self._merge(read_fields(record, MERGE))
+                self._names.add_merge(read_fields(record, MERGE))
             case "episode":
                 self._wait("episode", self._episodes, read_fields(record, EPISODE))
             case "chunk":
@@ -208,15 +206,19 @@ class _Restoring:
     # -- the bank as a whole
 
     def _start(self) -> None:
-        if not self._one("SELECT 1 FROM memories UNION ALL SELECT 1 FROM entities UNION ALL SELECT 1 FROM"
-                         " idempotency UNION ALL SELECT 1 FROM episodes LIMIT 1"):  # fmt: skip
+        tables = ("memories", "entities", "idempotency", "episodes")
+        if not self._session.one(
+            " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in tables) + " LIMIT 1"
+        ):
             bank = self._header["bank"]
             if not isinstance(bank, str) or not bank.isalnum():
                 raise ValueError("names no bank")
-            self._meta = replace(self._meta, bank=bank, epoch=self._epoch, embedder=None)
-            self._connection.execute("UPDATE meta SET bank=?, epoch=?, embedder=NULL", (bank, self._epoch))
-            self._connection.execute("DELETE FROM sparse_encoder")
-            end(self._connection)
+            self._session.meta = replace(self._session.meta, bank=bank, epoch=self._epoch, embedder=None)
+            self._session.connection.execute(
+                "UPDATE meta SET bank=?, epoch=?, embedder=NULL", (bank, self._epoch)
+            )
+            self._session.connection.execute("DELETE FROM sparse_encoder")
+            end(self._session.connection)
         self._use_sparse()
         current = self._header["embedder"]
         following = self._header.get("reembedding")
@@ -226,18 +228,22 @@ class _Restoring:
             self._embedders.append((number, found["dimension"]))
             if place == current:
                 self._use_embedder(number, found["name"])
-            elif place == following and read_run(self._connection) is None:
-                begin(self._connection, read_model(self._connection, number), self._now)
+            elif place == following and read_run(self._session.connection) is None:
+                begin(
+                    self._session.connection, read_model(self._session.connection, number), self._session.now
+                )
 
     def _use_sparse(self) -> None:
         stated = self._header.get("sparse_encoder")
         if stated is None:
             return
         found = read_fields({"record": "sparse_encoder", **stated}, SPARSE_ENCODER)
-        row = self._one(f"SELECT fingerprint, name FROM sparse_encoder WHERE {sound('sparse_encoder')}")
+        row = self._session.one(
+            f"SELECT fingerprint, name FROM sparse_encoder WHERE {sound('sparse_encoder')}"
+        )
         if row is None:
             insert = "INSERT INTO sparse_encoder(one, fingerprint, name) VALUES (1, ?, ?)"
-            self._connection.execute(insert, (found["fingerprint"], found["name"]))
+            self._session.connection.execute(insert, (found["fingerprint"], found["name"]))
         elif row[0] != found["fingerprint"]:
             raise EmbedderMismatchError(
                 f"{self._path} holds sparse terms of {found['name']!r}, the bank those of another encoder "
@@ -245,102 +251,25 @@ class _Restoring:
             )
 
     def _sparse(self, ordinal: int, terms: bytes) -> None:
-        if self._one("SELECT 1 FROM sparse_encoder") is None:
+        if self._session.one("SELECT 1 FROM sparse_encoder") is None:
             raise ValueError("has sparse terms, and the header names no sparse encoder")
         insert = "INSERT INTO sparse_terms(ordinal, terms) VALUES (?, ?)"
-        self._add("sparse", insert, ordinal, terms)
+        self._session.add("sparse", insert, ordinal, terms)
 
     def _embedder(self, fingerprint: str, name: str, dimension: int) -> int:
-        return number_of(self._connection, ModelIdentity(name, dimension, fingerprint))
+        return number_of(self._session.connection, ModelIdentity(name, dimension, fingerprint))
 
     def _use_embedder(self, number: int, name: str) -> None:
-        if self._meta.embedder is None:
-            self._meta = replace(self._meta, embedder=number)
-        elif self._meta.embedder != number:
-            (mine,) = self._one("SELECT name FROM embedders WHERE number=?", self._meta.embedder) or ("",)
+        if self._session.meta.embedder is None:
+            self._session.meta = replace(self._session.meta, embedder=number)
+        elif self._session.meta.embedder != number:
+            (mine,) = self._session.one(
+                "SELECT name FROM embedders WHERE number=?", self._session.meta.embedder
+            ) or ("",)
             raise EmbedderMismatchError(
                 f"{self._path} holds vectors of {name!r}, the bank those of {mine!r}; "
                 "import it into an empty bank"
             )
-
-    # -- names
-
-    def _entity(self, found: dict[str, Any]) -> None:
-        if found["number"] != len(self._entities) + 1:
-            raise ValueError("is out of order")
-        scope = label_set_code(self._connection, found["readers"])
-        identity = found["folded"], scope, found["qualifier"]
-        row = self._one(
-            f"SELECT number FROM entities WHERE folded=? AND scope=? AND qualifier=? AND {sound('entities')}",
-            *identity,
-        )
-        if row is None:
-            row = self._one(
-                "INSERT INTO entities(name, kind, folded, scope, qualifier) VALUES (?, ?, ?, ?, ?)"
-                " RETURNING number",
-                found["name"],
-                found["kind"],
-                *identity,
-            )
-            self.added["entities"] += 1
-        self._entities.append(int(row[0]) if row else 0)
-
-    def _bearer(self, place: int) -> int:
-        """The bank's number of the file's entity."""
-        if not 0 < place <= len(self._entities):
-            raise ValueError(f"speaks of entity {place}, which is not in the file")
-        return self._entities[place - 1]
-
-    def _alias(self, found: dict[str, Any]) -> None:
-        entity = self._bearer(found["entity"])
-        if self._add(
-            "aliases",
-            "INSERT OR IGNORE INTO aliases(folded, name, entity, added_at) VALUES (?, ?, ?, ?)",
-            found["folded"],
-            found["name"],
-            entity,
-            found["added_at"],
-        ):
-            self._log(NAME, entity, self._now)
-
-    def _merge(self, found: dict[str, Any]) -> None:
-        """Add a merge, unless the two entities count as one in the bank already, either way round."""
-        entity, into, merged_at = (
-            self._bearer(found["entity"]),
-            self._bearer(found["into"]),
-            found["merged_at"],
-        )
-        if entity == into:
-            raise ValueError("merges an entity into itself")
-        if self._merges is None:
-            rows = self._connection.execute(
-                f"SELECT entity, into_entity, merged_at FROM merges WHERE {sound('merges')}"
-            )
-            self._merges = set(rows), all_count_as(read_merges(self._connection, FOREVER - 1))
-        present, wholes = self._merges
-        if (entity, into, merged_at) in present:
-            return
-        if found["undone_at"] == FOREVER:
-            # As merge_entities does: what counts as another lets that one be merged.
-            entity = self._whole(entity, wholes)
-            if entity == self._whole(into, wholes):
-                return
-            wholes[entity] = into
-        self._add(
-            "merges",
-            "INSERT INTO merges(entity, into_entity, merged_at, undone_at) VALUES (?, ?, ?, ?)",
-            entity,
-            into,
-            merged_at,
-            found["undone_at"],
-        )
-        present.add((entity, into, merged_at))
-        self._log(NAME, entity, self._now)
-
-    def _whole(self, entity: int, wholes: dict[int, int]) -> int:
-        whole, passed = counts_as(entity, wholes.get)
-        wholes.update(dict.fromkeys(passed, whole))
-        return whole
 
     # -- memories
 
@@ -353,9 +282,9 @@ class _Restoring:
     def _memory(self, found: dict[str, Any]) -> None:
         memory, version = found["id"], found["version"]
         if memory != self._decided[0]:
-            there = self._one("SELECT 1 FROM memories WHERE id=? LIMIT 1", memory) is not None
+            there = self._session.one("SELECT 1 FROM memories WHERE id=? LIMIT 1", memory) is not None
             self._decided = (memory, there)
-            self.added["memories"] += not there
+            self._session.added["memories"] += not there
             self.present += there
         if self._decided[1]:
             self._note_source(found["chunk"], memory, version)
@@ -364,7 +293,7 @@ class _Restoring:
 
     def _note_source(self, place: int, memory: str, version: int) -> None:
         """Later memories of the file may share the source of one that the bank has already."""
-        row = self._one(
+        row = self._session.one(
             "SELECT c.number, c.episode FROM memories m JOIN chunks c ON c.number = m.chunk"
             " WHERE m.id=? AND m.version=?",
             memory,
@@ -380,14 +309,14 @@ class _Restoring:
     def _chunk(self, place: int) -> int:
         waiting = self._waiting.pop(("chunk", place), None)
         if waiting is not None:
-            row = self._one(
+            row = self._session.one(
                 "INSERT INTO chunks(episode, start, stop) VALUES (?, ?, ?) RETURNING number",
                 self._episode(waiting["episode"]),
                 waiting["start"],
                 waiting["stop"],
             )
             self._chunks[place] = int(row[0]) if row else 0
-            self.added["chunks"] += 1
+            self._session.added["chunks"] += 1
         if not 0 < place < len(self._chunks) or not self._chunks[place]:
             raise ValueError(f"speaks of chunk {place}, which is not in the file before it")
         return self._chunks[place]
@@ -395,12 +324,12 @@ class _Restoring:
     def _episode(self, place: int) -> int:
         waiting = self._waiting.pop(("episode", place), None)
         if waiting is not None:
-            row = self._one(
+            row = self._session.one(
                 f"INSERT INTO episodes({_EPISODE}) VALUES ({_MARKS}) RETURNING number",
                 *(waiting[name] for name in EPISODE_COLUMNS),
             )
             self._episodes[place] = int(row[0]) if row else 0
-            self.added["episodes"] += 1
+            self._session.added["episodes"] += 1
         if not 0 < place < len(self._episodes) or not self._episodes[place]:
             raise ValueError(f"speaks of episode {place}, which is not in the file before it")
         return self._episodes[place]
@@ -422,28 +351,30 @@ class _Restoring:
             )
         }
         _check_intervals(row)
-        ordinal = self._meta.next_ordinal
-        first = self._one("SELECT ordinal FROM memories WHERE id=? AND version=1", row["id"])
+        ordinal = self._session.meta.next_ordinal
+        first = self._session.one("SELECT ordinal FROM memories WHERE id=? AND version=1", row["id"])
         if (first is None) != (row["version"] == 1):
             raise ValueError("is no next version of its memory")
         row |= {
             "ordinal": ordinal,
             "root": int(first[0]) if first else ordinal,
             "chunk": self._chunk(row["chunk"]),
-            "path": label_code(self._connection, row["path"]),
-            "project": label_code(self._connection, row["project"]),
-            "tags": label_set_code(self._connection, row["tags"]),
-            "acl": label_set_code(self._connection, row["acl"]),
+            "path": label_code(self._session.connection, row["path"]),
+            "project": label_code(self._session.connection, row["project"]),
+            "tags": label_set_code(self._session.connection, row["tags"]),
+            "acl": label_set_code(self._session.connection, row["acl"]),
         }
-        if self._header["analyser"] != self._meta.analyser:
+        if self._header["analyser"] != self._session.meta.analyser:
             row["terms"] = analysed(row, self._analyser)
         read = [self._vector(vector) for vector in hanging["vectors"]]
-        row["digest"] = row_digest(row, embedded=any(number == self._meta.embedder for number, *_ in read))
+        row["digest"] = row_digest(
+            row, embedded=any(number == self._session.meta.embedder for number, *_ in read)
+        )
         marks = ", ".join(f":{name}" for name in row)
-        self._connection.execute(f"INSERT INTO memories({', '.join(row)}) VALUES ({marks})", row)
-        self.added["versions"] += 1
+        self._session.connection.execute(f"INSERT INTO memories({', '.join(row)}) VALUES ({marks})", row)
+        self._session.added["versions"] += 1
         for number, vector_scale, vector_codes in read:
-            self._add(
+            self._session.add(
                 "vectors",
                 "INSERT INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
                 ordinal,
@@ -458,46 +389,46 @@ class _Restoring:
         self._hang(ordinal, hanging)
         if row["expired_at"] == FOREVER:
             self._state(ordinal, row["text"], row["chunk"])
-        end = self._now + CLOCK_SKEW
-        stamps = row["ingested_at"], row["expired_at"], self._meta.last_ingested
+        end = self._session.now + CLOCK_SKEW
+        stamps = row["ingested_at"], row["expired_at"], self._session.meta.last_ingested
         newest = max((stamp for stamp in stamps if stamp <= end), default=BEGINNING)
-        self._meta = replace(self._meta, next_ordinal=ordinal + 1, last_ingested=newest)
-        self._log(ADD, ordinal, row["ingested_at"])
+        self._session.meta = replace(self._session.meta, next_ordinal=ordinal + 1, last_ingested=newest)
+        self._session.log(ADD, ordinal, row["ingested_at"])
         if row["expired_at"] != FOREVER:
-            self._log(EXPIRE, ordinal, row["expired_at"])
+            self._session.log(EXPIRE, ordinal, row["expired_at"])
 
     def _state(self, ordinal: int, text: str, chunk: int) -> None:
         """Note what the text states of whom; an export says it by the text alone."""
-        row = self._one(
+        row = self._session.one(
             "SELECT e.speaker FROM chunks c JOIN episodes e ON e.number = c.episode"
             f" WHERE c.number=? AND {sound('episodes', 'e')}",
             chunk,
         )
-        write_statements(self._connection, ordinal, text, str(row[0]) if row else "")
+        write_statements(self._session.connection, ordinal, text, str(row[0]) if row else "")
 
     def _hang(self, ordinal: int, hanging: dict[str, list[Any]]) -> None:
         """Write what belongs to one version."""
         for place in hanging["mentions"]:
-            self._add(
+            self._session.add(
                 "mentions",
                 "INSERT INTO mentions(ordinal, entity) VALUES (?, ?)",
                 ordinal,
-                self._bearer(place),
+                self._names.bearer(place),
             )
         for relation in hanging["relations"]:
             stated = read_fields(relation, RELATION)
-            self._add(
+            self._session.add(
                 "relations",
                 "INSERT INTO relations(ordinal, name, subject, object, single_valued) VALUES (?, ?, ?, ?, ?)",
                 ordinal,
                 stated["name"],
-                self._bearer(stated["subject"]),
+                self._names.bearer(stated["subject"]),
                 stated["object"],
                 stated["single_valued"],
             )
         for job in hanging["jobs"]:
             waiting = read_fields(job, JOB)
-            self._add(
+            self._session.add(
                 "jobs",
                 "INSERT INTO jobs(ordinal, task, tries, not_before, problem) VALUES (?, ?, ?, ?, ?)",
                 ordinal,
@@ -506,15 +437,17 @@ class _Restoring:
         for enrichment in hanging["enrichments"]:
             asked = read_fields(enrichment, ENRICHMENT)
             insert = "INSERT INTO enrichments(ordinal, base, model) VALUES (?, ?, ?)"
-            self._add("enrichments", insert, ordinal, asked["base"], asked["model"])
+            self._session.add("enrichments", insert, ordinal, asked["base"], asked["model"])
         for access in hanging["accesses"]:
             use = read_fields(access, ACCESS)
             insert = "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)"
-            self._add("accesses", insert, ordinal, use["at"], label_code(self._connection, use["principal"]))
+            self._session.add(
+                "accesses", insert, ordinal, use["at"], label_code(self._session.connection, use["principal"])
+            )
 
         for move in hanging["moves"]:
             done = read_fields(move, MOVE)
-            self._add(
+            self._session.add(
                 "moves",
                 "INSERT INTO moves(ordinal, action, was, became, reason, made_at, undone_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -541,19 +474,19 @@ class _Restoring:
                 f"has {len(codes)} bytes of token codes, its embedder makes {-(-dimension // 8)} a token"
             )
         insert = "INSERT INTO token_codes(ordinal, embedder, codes) VALUES (?, ?, ?)"
-        self._add("tokens", insert, ordinal, number, codes)
+        self._session.add("tokens", insert, ordinal, number, codes)
 
     # -- links and keys
 
     def _link(self, found: dict[str, Any], linked: dict[int, None]) -> None:
         ends = [
-            self._one("SELECT root FROM memories WHERE id=? LIMIT 1", found[end])
+            self._session.one("SELECT root FROM memories WHERE id=? LIMIT 1", found[end])
             for end in ("source", "target")
         ]
         if ends[0] is None or ends[1] is None:
             raise ValueError("links a memory that is not in the file")
         ends = [
-            self._one(
+            self._session.one(
                 f"SELECT {node_of('m')} FROM memories m WHERE m.id=? AND m.version=?",
                 found[end],
                 found.get(f"{end}_version", 1),
@@ -573,17 +506,17 @@ class _Restoring:
             embedder = self._embedders[place][0]
         values = source, target, found["kind"], found["weight"], embedder
         insert = "INSERT OR IGNORE INTO links(source, target, kind, weight, embedder) VALUES (?, ?, ?, ?, ?)"
-        if source != target and self._add("links", insert, *values):
+        if source != target and self._session.add("links", insert, *values):
             linked[source] = None
 
     def _evidence(self, found: dict[str, Any]) -> None:
         ends = [
-            self._one("SELECT root FROM memories WHERE id=? LIMIT 1", found[end])
+            self._session.one("SELECT root FROM memories WHERE id=? LIMIT 1", found[end])
             for end in ("observation", "source")
         ]
         if ends[0] is None or ends[1] is None:
             raise ValueError("rests on a memory that is not in the file")
-        self._add(
+        self._session.add(
             "evidence",
             "INSERT OR IGNORE INTO evidence(observation, source, stance, known_from, known_to)"
             " VALUES (?, ?, ?, ?, ?)",
@@ -596,22 +529,8 @@ class _Restoring:
 
     def _key(self, found: dict[str, Any]) -> None:
         ids = json.dumps(found["ids"])
-        self._add("keys", "INSERT OR IGNORE INTO idempotency(key, body, ids) VALUES (?, ?, ?)",
+        self._session.add("keys", "INSERT OR IGNORE INTO idempotency(key, body, ids) VALUES (?, ?, ?)",
                   found["key"], found["body"], ids)  # fmt: skip
-
-    # -- rows
-
-    def _one(self, sql: str, *parameters: Any) -> tuple[Any, ...] | None:
-        return self._connection.execute(sql, parameters).fetchone()
-
-    def _add(self, kind: str, sql: str, *parameters: Any) -> bool:
-        self._connection.execute(sql, parameters)
-        changed = bool(self._connection.changes())
-        self.added[kind] += changed
-        return changed
-
-    def _log(self, operation: str, ordinal: int, stamp: int) -> None:
-        self._meta = log_change(self._connection, self._meta, operation, ordinal, stamp)
 
 
 def _check_intervals(row: dict[str, Any]) -> None:
