@@ -57,12 +57,13 @@ test: $(READY) ## fetch the default embedder if it is missing, run all tests but
 conformance: $(READY) ## one line per requirement: passed, failed or missing
 	PYTHONPATH=. $(BIN)/pytest -q -m spec -p tests.conformance.reporter $(ARGS)
 
-check: $(READY) ## format, lint, types, import direction, known vulnerabilities, generated docs: changes nothing
+check: $(READY) ## format, lint, types, import direction, code without a caller, known vulnerabilities, generated docs: changes nothing
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/audit.py
+	$(BIN)/python scripts/unused.py
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python docs/console.py --check
 

@@ -25,13 +25,10 @@ from bench.changed_datasets import add_arguments, changed_dataset
 from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.errors import SimonidesError
-from simonides.evaluation.asking import DEPTH
+from simonides.evaluation.asking import DEPTH, keep_banks
 from simonides.evaluation.comparing import compare_systems
-from simonides.evaluation.kept_banks import keep_banks
-from simonides.evaluation.measures import mean_measures
 from simonides.evaluation.quality import checked
-from simonides.evaluation.report import QuestionResult
-from simonides.evaluation.results_file import Measured
+from simonides.evaluation.results import Measured, QuestionResult, mean_measures
 from simonides.evaluation.variant import removable, write_variant
 from simonides.profiles.loader import load_profile
 from simonides.retain.conversations import WINDOW
@@ -39,10 +36,9 @@ from simonides.retain.conversations import WINDOW
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simonides.evaluation.asking import Progress
+    from simonides.evaluation.asking import KeptBanks, Progress
     from simonides.evaluation.comparing import Compared
-    from simonides.evaluation.dataset import Dataset
-    from simonides.evaluation.kept_banks import KeptBanks
+    from simonides.evaluation.datasets import Dataset
 
 
 POOL = 100

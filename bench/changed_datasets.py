@@ -32,15 +32,14 @@ from typing import TYPE_CHECKING, Any
 from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.catalogue import load_dataset
-from simonides.evaluation.dataset import Item
+from simonides.evaluation.datasets import Item, load_dataset
 from simonides.evaluation.quality import run_kept
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from simonides.evaluation.dataset import Corpus, Dataset, Question
+    from simonides.evaluation.datasets import Corpus, Dataset, Question
 
 
 _FORM = 'an object of question ids, each with {"gold": ["KEY", …]} or {"drop": true}, and "why" if you like'

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.errors import InputError
-from simonides.evaluation.source_file import wrong_form
+from simonides.evaluation.datasets import wrong_form
 from simonides.store import open_store
 
 if TYPE_CHECKING:

@@ -28,10 +28,8 @@ import numpy as np
 
 import simonides
 from simonides.evaluation.asking import NOW, SteadyClock, as_mapping, retain_as_lived
-from simonides.evaluation.everyday import load_chats, load_facts, load_short_banks
-from simonides.evaluation.musique import load_musique
-from simonides.evaluation.relevance import area_under_curve, bins_of, calibration_error
-from simonides.evaluation.unanswerable import off_topic_questions
+from simonides.evaluation.datasets import load_chats, load_facts, load_musique, load_short_banks
+from simonides.evaluation.relevance import area_under_curve, bins_of, calibration_error, off_topic_questions
 from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.recall.refining import chance
 from simonides.recall.refining.chance import LIMIT, ChanceModel
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.evaluation.dataset import Corpus, Question
+    from simonides.evaluation.datasets import Corpus, Question
     from simonides.protocols import Refined
     from simonides.store import Store
 

@@ -18,20 +18,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from bench.changed_datasets import add_arguments, changed_dataset
 from bench.command import bench_parser, finish, recall_embedder, run, say
 
+from simonides.evaluation.asking import keep_banks
 from simonides.evaluation.comparing import compare_systems
-from simonides.evaluation.dataset import Corpus
-from simonides.evaluation.kept_banks import keep_banks
+from simonides.evaluation.datasets import Corpus
 from simonides.evaluation.quality import checked
-from simonides.evaluation.results_file import Measured
+from simonides.evaluation.results import Measured
 from simonides.retain.conversations import WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.evaluation.asking import Progress
+    from simonides.evaluation.asking import KeptBanks, Progress
     from simonides.evaluation.comparing import Compared
-    from simonides.evaluation.dataset import Dataset, Item, Question
-    from simonides.evaluation.kept_banks import KeptBanks
+    from simonides.evaluation.datasets import Dataset, Item, Question
     from simonides.protocols import Embedder
 
 

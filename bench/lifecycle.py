@@ -16,6 +16,7 @@ Weakness: nobody's use is simulated, so promotion goes no further than the episo
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -29,15 +30,13 @@ from bench.command import bench_parser, finish, recall_embedder, run, say
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import DEPTH, as_mapping, contexts_of
-from simonides.evaluation.catalogue import load_dataset
 from simonides.evaluation.comparing import compare_systems
-from simonides.evaluation.measures import mean_measures
-from simonides.evaluation.report import QuestionResult
-from simonides.evaluation.results_file import Measured
+from simonides.evaluation.datasets import load_dataset
+from simonides.evaluation.results import Measured, QuestionResult, mean_measures
 from simonides.files import SHARED, write_file
-from simonides.lifecycle.lasting import lasting_days
 from simonides.lifecycle.thresholds import read_thresholds
 from simonides.profiles.loader import load_lifecycle
+from simonides.records.kind import TRUST
 from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
@@ -47,7 +46,8 @@ if TYPE_CHECKING:
     from simonides.bank import Bank
     from simonides.evaluation.asking import Progress
     from simonides.evaluation.comparing import Compared
-    from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+    from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
+    from simonides.lifecycle.thresholds import Thresholds
     from simonides.protocols import Embedder
     from simonides.records.recall import Recall
 
@@ -318,6 +318,23 @@ def _numbered(corpus: Corpus, window: int) -> list[tuple[Item, str]]:
     """The turns that are told again; each is in no session then."""
     told = list(zip(corpus.items, contexts_of(corpus, window), strict=True))
     return [(replace(item, session=""), context) for item, context in told[::TOLD_AGAIN_EVERY]]
+
+
+def lasting_days(thresholds: Thresholds) -> dict[str, dict[str, float]]:
+    """Days until an unused memory is archived, by kind and role; kinds that never fade are left out."""
+    rule = thresholds.archive
+    if rule is None:
+        return {}
+    return {
+        kind: {
+            role or "caller": round(
+                days / (1.0 + rule.distrust * (1.0 - trust)) * math.log2(1.0 / rule.floor) + rule.grace_days,
+                1,
+            )
+            for role, trust in sorted(TRUST.items())
+        }
+        for kind, days in sorted(thresholds.half_life_days.items())
+    }
 
 
 def main() -> int:

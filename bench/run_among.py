@@ -24,7 +24,7 @@ from bench.scale_data import TextMaker, VectorMaker, real_vectors
 
 import simonides
 from simonides.evaluation.asking import SteadyClock, retain_as_lived
-from simonides.evaluation.everyday import load_facts
+from simonides.evaluation.datasets import load_facts
 from simonides.models.cache import models_folder
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bench.scale_data import RealVectors
 
     from simonides.bank import Bank
-    from simonides.evaluation.dataset import Question
+    from simonides.evaluation.datasets import Question
 
 FACTS = 40
 SIZES = (0, 1_000, 100_000)

@@ -27,8 +27,15 @@ from bench.codes import BLOCK, Kind, Rows, kinds
 from bench.command import ROOT, describe_run
 from bench.scale_data import VectorMaker, exact_nearest
 
-from simonides.index.quantise import exact_dot, quantise_rows, split_query
-from simonides.index.vectors import FULL_SIZE, BlockVectors, VectorBlock, survivors
+from simonides.index.vectors import (
+    FULL_SIZE,
+    BlockVectors,
+    VectorBlock,
+    exact_dot,
+    quantise_rows,
+    split_query,
+    survivors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

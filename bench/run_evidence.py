@@ -33,12 +33,11 @@ from bench.peers.opening import SharedEncoder
 from bench.peers.run import answerable, ask_peer
 
 from simonides.errors import SimonidesError
-from simonides.evaluation.kept_banks import keep_banks
-from simonides.evaluation.locomo import UNANSWERABLE_CATEGORY, load_locomo
-from simonides.evaluation.musique import load_musique
+from simonides.evaluation.asking import keep_banks
+from simonides.evaluation.datasets import UNANSWERABLE_CATEGORY, load_locomo, load_musique
 from simonides.models.resolve import load_embedder
 from simonides.models.token_counters import load_token_counter
-from simonides.recall.packing.render import SEPARATOR
+from simonides.recall.packing.packers import SEPARATOR
 from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simonides.bank import Bank
-    from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+    from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
     from simonides.protocols import Embedder, TokenCounter
 
 BUDGETS = (250, 500, 1_000, 2_000)

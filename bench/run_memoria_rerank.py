@@ -35,8 +35,7 @@ from simonides.models.catalogue import (
     find_record,
     find_reranker,
 )
-from simonides.models.onnx_reranker import OnnxReranker
-from simonides.models.pair_graph import build_pair_encoder
+from simonides.models.onnx_reranker import OnnxReranker, build_pair_encoder
 from simonides.models.resolve import embedder_status, load_reranker
 from simonides.surfaces.demo.questions import QUESTIONS
 

@@ -33,7 +33,7 @@ CARRIED = ("src", "tests", "bench", "pyproject.toml")
 _UNIT, _PROPERTY = "tests/unit", "tests/property"
 _DSL = (f"{_UNIT}/text/query_dsl", f"{_PROPERTY}/test_query_dsl.py")
 _PACKING = f"{_UNIT}/recall/packing"
-_FUSION = f"{_UNIT}/recall/fusion"
+_QUESTION = ("budget", "embedding", "entities", "intent", "retrieval_mode", "sparse_terms", "terms")
 
 MODULES: dict[str, tuple[str, ...]] = {
     "index/view.py": (
@@ -42,33 +42,29 @@ MODULES: dict[str, tuple[str, ...]] = {
         f"{_PROPERTY}/index/test_view.py",
         f"{_PROPERTY}/index/test_view_graph.py",
     ),
-    "index/conditions.py": (f"{_UNIT}/index/test_conditions.py", f"{_UNIT}/index/test_view.py"),
-    "index/occurred.py": (f"{_UNIT}/index/test_occurred.py",),
+    "index/columns.py": tuple(f"{_UNIT}/index/test_{name}.py" for name in ("conditions", "occurred", "view")),
     "index/accesses.py": (f"{_UNIT}/index/test_accesses.py",),
     "index/snapshot.py": (f"{_UNIT}/index/test_snapshot.py", f"{_UNIT}/index/test_view.py"),
-    "text/query_dsl/aliases.py": _DSL,
-    "text/query_dsl/clauses.py": _DSL,
-    "text/query_dsl/filler.py": _DSL,
-    "text/query_dsl/loosen.py": _DSL,
-    "text/query_dsl/parser.py": _DSL,
-    "text/query_dsl/printer.py": _DSL,
-    "text/query_dsl/relative_days.py": _DSL,
-    "text/query_dsl/spelling.py": _DSL,
-    "recall/understanding/budget.py": (f"{_UNIT}/recall/understanding/test_budget.py",),
-    "recall/packing/token_budget.py": (
-        f"{_PACKING}/test_token_budget.py",
-        f"{_PACKING}/test_chunks.py",
+    "text/query_dsl.py": _DSL,
+    "text/dates.py": (
+        f"{_UNIT}/text/test_dates.py",
+        f"{_UNIT}/text/query_dsl",
+        f"{_UNIT}/text/test_field_terms.py",
+    ),
+    "recall/understanding/question.py": (
+        *(f"{_UNIT}/recall/understanding/test_{name}.py" for name in _QUESTION),
+    ),
+    "recall/packing/packers.py": (
+        *(f"{_PACKING}/test_{name}.py" for name in ("token_budget", "chunks", "render")),
         f"{_PROPERTY}/test_packing.py",
     ),
-    "recall/packing/chunks.py": (f"{_PACKING}/test_chunks.py",),
     "recall/packing/outside_in.py": (f"{_PACKING}/test_outside_in.py",),
     "recall/packing/cited_context.py": (f"{_PACKING}/test_cited_context.py", f"{_PROPERTY}/test_packing.py"),
-    "recall/packing/render.py": (f"{_PACKING}/test_render.py", f"{_PACKING}/test_token_budget.py"),
-    "recall/fusion/gathering.py": (f"{_FUSION}/test_gathering.py", f"{_PROPERTY}/test_fusion.py"),
-    "recall/fusion/intent_reciprocal_rank.py": (f"{_FUSION}/test_intent_reciprocal_rank.py",),
-    "recall/fusion/interleave.py": (f"{_FUSION}/test_interleave.py",),
-    "recall/fusion/reciprocal_rank.py": (f"{_FUSION}/test_reciprocal_rank.py", f"{_PROPERTY}/test_fusion.py"),
-    "recall/fusion/score_sum.py": (f"{_FUSION}/test_score_sum.py", f"{_PROPERTY}/test_score_fusion.py"),
+    "recall/fusion.py": (
+        f"{_UNIT}/recall/fusion",
+        f"{_PROPERTY}/test_fusion.py",
+        f"{_PROPERTY}/test_score_fusion.py",
+    ),
 }
 """Modules of ``simonides`` and the tests that must notice each change."""
 

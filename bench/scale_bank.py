@@ -36,7 +36,7 @@ from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.errors import InputError
 from simonides.files import SHARED, new_file, write_file
 from simonides.records.interval import to_micros
-from simonides.retain.names import fold_name
+from simonides.retain.resolution import fold_name
 from simonides.storage.folder import folder_name
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser

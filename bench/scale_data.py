@@ -33,10 +33,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.evaluation.catalogue import DATASETS, load_dataset
+from simonides.evaluation.datasets import DATASETS, load_dataset
 from simonides.files import SHARED, new_file
 from simonides.protocols import TokenEmbedder
-from simonides.text.word_lists import stopwords
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -20,8 +20,8 @@ from bench.scale_data import BLOCK
 
 from simonides.errors import MissingExtraError
 from simonides.files import publish, working_folder_of
-from simonides.index.quantise import quantise_rows
-from simonides.text.word_lists import stopwords
+from simonides.index.vectors import quantise_rows
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

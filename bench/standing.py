@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bench.command import bench_parser, finish, recall_embedder, run, say
 
-from simonides.evaluation.everyday import ORIGIN
-from simonides.evaluation.source_file import read_json, wrong_form
+from simonides.evaluation.datasets import EVERYDAY_ORIGIN, read_json, wrong_form
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def load_standing(folder: Path) -> tuple[StandingBank, ...]:
         InputError: the file is missing or of another form.
     """
     file = folder / "always.json"
-    stored = read_json(file, ORIGIN)
+    stored = read_json(file, EVERYDAY_ORIGIN)
     try:
         return tuple(_bank(row) for row in stored["banks"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.models.resolve import load_embedder
-from simonides.recall.understanding import router_vectors
+from simonides.recall.understanding import router as router_vectors
 from simonides.recall.understanding.router import example_texts
 
 PLACE = Path(router_vectors.__file__).with_name(router_vectors.NAME)

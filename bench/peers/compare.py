@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bench.peers.catalogue import SYSTEMS, Ours
 
-from simonides.evaluation.holm import holm
-from simonides.evaluation.measures import measure_each
-from simonides.evaluation.significance import compare_runs
-from simonides.evaluation.trec import read_qrels, read_run
+from simonides.evaluation.results import measure_each, read_qrels, read_run
+from simonides.evaluation.significance import compare_runs, holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,11 +32,9 @@ from bench.peers.lines import Text
 from bench.peers.opening import SharedEncoder, open_peer, own_cpu_seconds
 
 from simonides.errors import SimonidesError
-from simonides.evaluation.catalogue import DATASETS, load_dataset
-from simonides.evaluation.measures import mean_measures, measure_each
+from simonides.evaluation.datasets import DATASETS, load_dataset
 from simonides.evaluation.quality import run_quality
-from simonides.evaluation.report import QuestionResult
-from simonides.evaluation.trec import write_qrels, write_run
+from simonides.evaluation.results import QuestionResult, mean_measures, measure_each, write_qrels, write_run
 from simonides.models.resolve import load_embedder
 from simonides.retain.conversations import WINDOW
 
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
 
     from bench.peers.lines import Peer
 
-    from simonides.evaluation.dataset import Corpus, Dataset, Question
+    from simonides.evaluation.datasets import Corpus, Dataset, Question
 
     # Per question id the keys found, best first.
     Rankings = dict[str, tuple[str, ...]]

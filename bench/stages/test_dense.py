@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.recall.channels.dense import Dense
+from simonides.recall.channels.vectors import Dense
 
 if TYPE_CHECKING:
     from bench.stages.conftest import Desk

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.index.push import Walk, damped_weights, spread
+from simonides.index.graph_walk import Walk, damped_weights, spread
 
 if TYPE_CHECKING:
     from bench.stages.conftest import Desk

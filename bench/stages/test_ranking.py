@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.recall.channels.dense import Dense
 from simonides.recall.channels.lexical import Lexical
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+from simonides.recall.channels.vectors import Dense
+from simonides.recall.fusion import ReciprocalRank
 from simonides.recall.packing.outside_in import OutsideIn
-from simonides.recall.packing.render import SEPARATOR, render_item
-from simonides.recall.refining.marginal_relevance import MarginalRelevance
+from simonides.recall.packing.packers import SEPARATOR, render_item
+from simonides.recall.refining.diversity import MarginalRelevance
 
 if TYPE_CHECKING:
     from bench.stages.conftest import Desk
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from simonides.records.candidate import Candidate
-    from simonides.records.ranking import Ranking
+    from simonides.records.candidate import Candidate, Ranking
 
 K, MOST, HITS = 60, 50, 30
 

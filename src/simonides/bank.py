@@ -29,13 +29,9 @@ if TYPE_CHECKING:
     from simonides.protocols import (
         Answerer,
     )
-    from simonides.records.brief import Brief
-    from simonides.records.diff import Diff
     from simonides.records.explanation import WhyNot
-    from simonides.records.memory import Memory
-    from simonides.records.recall import Recall
-    from simonides.records.recall_job import RecallJob
-    from simonides.records.reflection import Reflection
+    from simonides.records.memory import Brief, Diff, Memory
+    from simonides.records.recall import Recall, RecallJob, Reflection
     from simonides.records.source import Source
     from simonides.retain.messages import MessageObject
     from simonides.services.context import StoreParts

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simonides.records.audit import AuditReport, Entry, VerifyReport
     from simonides.records.enrichment import EnrichReport
     from simonides.records.impression import Samples
-    from simonides.records.move import Move
+    from simonides.records.memory import Move
     from simonides.records.receipt import Receipt
     from simonides.records.time_to_live import TtlDefaults
     from simonides.services.context import BankContext

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.records.exchange import Counts, Imported, Restored, Synced
-    from simonides.records.receipt import Saved
+    from simonides.records.receipt import Counts, Imported, Restored, Saved, Synced
     from simonides.services.context import BankContext
 
 

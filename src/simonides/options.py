@@ -45,16 +45,20 @@ from simonides.recall.helping.asking import HELPERS as HELPER_NAMES
 from simonides.recall.packing.as_data import FORMS
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
 from simonides.records.keyed_record import MAX_SPACE_CHARACTERS, MOST_RECORDS, NOT_OF_A_RECORD
-from simonides.records.kind import Kind, Layer
+from simonides.records.kind import TRUST, Kind, Layer
 from simonides.records.query import PRECISIONS
 from simonides.records.time_to_live import LONGEST_SECONDS
 from simonides.records.time_to_live import ON_EXPIRY as EXPIRIES
-from simonides.records.utterance import TRUST
 from simonides.retain.conversations import OF_THE_WHOLE
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
-from simonides.retain.items import MAX_CONTEXT_BYTES, MAX_PATH_BYTES, MAX_RELATION_BYTES, MAX_TEXT_BYTES
+from simonides.retain.items import (
+    MAX_CONTEXT_BYTES,
+    MAX_METADATA_BYTES,
+    MAX_PATH_BYTES,
+    MAX_RELATION_BYTES,
+    MAX_TEXT_BYTES,
+)
 from simonides.retain.messages import ROLES as MESSAGE_ROLES
-from simonides.retain.metadata import MAX_METADATA_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

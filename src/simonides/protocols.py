@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simonides.records.candidate import Candidate
+    from simonides.records.candidate import Candidate, Ranking
     from simonides.records.edges import Edges
     from simonides.records.enrichment import Completion
     from simonides.records.extraction import Extraction
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from simonides.records.letters import Letters
     from simonides.records.memory import Memory
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
     from simonides.records.recall import Chunk, Hit, Judgement, Omitted
     from simonides.records.source import Source
     from simonides.records.sparse import SparseTerms

@@ -34,8 +34,7 @@ from simonides.models.token_counters import load_token_counter
 from simonides.profiles.environment import environment_overrides
 from simonides.recall.helping.running import Threads
 from simonides.records.hygiene import clean_label, clean_text, shown
-from simonides.records.interval import parse_time
-from simonides.records.zone import default_zone, read_zone
+from simonides.records.interval import default_zone, parse_time, read_zone
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.screening import Screen

@@ -12,7 +12,7 @@ import pytest
 from simonides.errors import ProfileError
 from simonides.profiles import list_profiles
 from simonides.profiles.loader import load_profile
-from simonides.recall.refining.bounded_priors import SIGNALS, BoundedPriors
+from simonides.recall.refining.boosts import SIGNALS, BoundedPriors
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pytest
 
-from simonides.evaluation.mlp_training import train_mlp
+from simonides.evaluation.feedback import train_mlp
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.pipeline import run
 from simonides.recall.refining.mlp import features_of
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.pool import UNRERANKED
 from simonides.records.interval import Interval, Precision
 from simonides.records.kind import Layer
 from simonides.testing.embedder import StubEmbedder

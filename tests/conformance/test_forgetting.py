@@ -15,7 +15,7 @@ from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded.forgetting import OTHER_TABLES, TABLES
-from simonides.evaluation.mlp_training import train_mlp
+from simonides.evaluation.feedback import train_mlp
 from simonides.records.receipt import COMPLETE
 from simonides.testing.embedder import StubTokenEmbedder
 from simonides.testing.sparse import StubSparseEncoder

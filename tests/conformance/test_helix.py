@@ -24,11 +24,10 @@ from simonides.models.catalogue import CATALOGUE
 from simonides.profiles import list_profiles
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
-from simonides.recall.explaining import explain
+from simonides.recall.explaining import Recording, explain
 from simonides.recall.pipeline import Plan, run
-from simonides.recall.recording import Recording
-from simonides.recall.refining.blend import SIGNALS, Blend
-from simonides.recall.refining.near_duplicates import jaccard
+from simonides.recall.refining.combining import SIGNALS, Blend
+from simonides.recall.refining.diversity import jaccard
 from simonides.recall.why_not import Recalled, why_not
 from simonides.records.kind import RECALLED
 from simonides.records.query import Filters, Query

@@ -21,12 +21,11 @@ from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.arguments import read_recall_arguments
 from simonides.recall.pipeline import run
-from simonides.recall.refining.order import UNRERANKED
-from simonides.records.candidate import Candidate
+from simonides.recall.refining.pool import UNRERANKED
+from simonides.records.candidate import Candidate, Ranking
 from simonides.records.interval import Interval
 from simonides.records.kind import Kind
 from simonides.records.query import Filters, Query
-from simonides.records.ranking import Ranking
 from simonides.services.viewing import Viewing
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query
 

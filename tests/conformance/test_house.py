@@ -14,9 +14,9 @@ import pytest
 
 import simonides
 from simonides.bank import Bank
-from simonides.index.quantise import exact_dot, quantise, split_query
+from simonides.index.vectors import exact_dot, quantise, split_query
 from simonides.profiles.loader import load_profile
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+from simonides.recall.fusion import ReciprocalRank
 from simonides.testing.embedder import StubEmbedder
 from simonides.text.token_count import ApproximateTokenCounter
 

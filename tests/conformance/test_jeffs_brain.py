@@ -14,16 +14,14 @@ import pytest
 
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+from simonides.recall.fusion import ReciprocalRank
 from simonides.recall.pipeline import run
+from simonides.records.candidate import Ranking
 from simonides.records.interval import to_micros
 from simonides.records.query import Query
-from simonides.records.ranking import Ranking
 from simonides.services.viewing import Viewing
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query
-from simonides.text.query_dsl.filler import filler_words
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match
+from simonides.text.query_dsl import compile_match, filler_words, parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
+    from simonides.records.explanation import StageTrace
     from simonides.records.recall import Recall
-    from simonides.records.trace import StageTrace
     from simonides.store import Store
     from simonides.testing.clock import FrozenClock
 

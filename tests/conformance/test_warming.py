@@ -10,7 +10,7 @@ from tests.embedded_rows import embedded
 
 import simonides
 from simonides.index.files import FileLayer
-from simonides.index.warming import touch
+from simonides.index.snapshot import touch
 from simonides.recall.understanding import router
 from simonides.testing.embedder import StubEmbedder
 

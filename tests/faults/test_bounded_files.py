@@ -19,9 +19,9 @@ from simonides.profiles.loader import load_profile
 from simonides.records.hygiene import read_at_most
 from simonides.records.interval import FOREVER
 from simonides.retain.documents import MAX_DOCUMENT_BYTES
-from simonides.retain.importing import json_source
+from simonides.retain.importing import sources as json_source
 from simonides.retain.importing.formats import FORMATS
-from simonides.retain.importing.item import ImportReport, NamedFile
+from simonides.retain.importing.sources import ImportReport, NamedFile
 from simonides.storage import export_format
 from simonides.storage.export_format import check_file, check_line, encode_line
 from simonides.surfaces.rest.disk import LEAST_FREE

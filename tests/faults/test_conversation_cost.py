@@ -13,7 +13,7 @@ from simonides.retain import pipeline
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.storing import LARGEST_COMPARED
 from simonides.testing.embedder import StubEmbedder
-from simonides.text.field_terms import field_terms
+from simonides.text.dates import field_terms
 from simonides.text.times.expressions import find_stated_times
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import simonides
 from simonides.errors import InputError, QuerySyntaxError
 from simonides.json_schema import IN_PATH, NOT_BLANK, checked, text
-from simonides.recall.answering.citations import CitationCheck
+from simonides.recall.answering import CitationCheck
 from simonides.retain.importing.formats import FORMATS
-from simonides.retain.importing.front_matter import split_front_matter
-from simonides.retain.importing.item import ImportReport, NamedFile
+from simonides.retain.importing.markdown import split_front_matter
+from simonides.retain.importing.sources import ImportReport, NamedFile
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.text.times.lexer import _CLOSING, _OPENING
 

@@ -11,8 +11,8 @@ from tests.embedded_rows import connection_of
 from tests.unit.backends.embedded.test_exporting import place_of, records, rewrite
 
 from simonides.errors import InputError
+from simonides.records.entity import all_count_as, counts_as, find_cycles
 from simonides.records.interval import FOREVER
-from simonides.records.merges import all_count_as, counts_as, find_cycles
 from simonides.surfaces.cli.sources import files_below
 
 if TYPE_CHECKING:

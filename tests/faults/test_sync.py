@@ -426,7 +426,7 @@ def run(bank: Bank, vault: Path) -> tuple[int, int]:
 
 
 def notes(path: Path) -> Iterator[dict[str, Any]]:
-    from simonides.retain.importing.files import named_file, read_file  # noqa: PLC0415 - most tests run commands
+    from simonides.retain.importing.formats import named_file, read_file  # noqa: PLC0415 - most tests run commands
 
     for item in read_file(path, "markdown", named_file(path, path.name)):
         yield item.item

@@ -11,8 +11,7 @@ import pytest
 
 import simonides
 from simonides.errors import InputError
-from simonides.text.analyser import TextAnalyser
-from simonides.text.tokenise import tokenise
+from simonides.text.analyser import TextAnalyser, tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ import pytest
 
 import simonides
 from simonides.errors import EmbedderMismatchError
-from simonides.index.quantise import exact_dot, quantise, split_query
+from simonides.index.vectors import exact_dot, quantise, split_query
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import simonides
 from simonides.errors import InputError
-from simonides.records.interval import from_micros
-from simonides.records.zone import default_zone, read_zone
+from simonides.records.interval import default_zone, from_micros, read_zone
 from simonides.surfaces.cli.main import app
 from simonides.testing.clock import FrozenClock
 
@@ -154,8 +153,8 @@ def test_a_wrong_zone_says_value_place_and_remedy(
 
 
 def test_a_machine_without_time_zone_data_knows_utc_and_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simonides.records.zone.ZoneInfo", _no_data)
-    monkeypatch.setattr("simonides.records.zone.available_timezones", set)
+    monkeypatch.setattr("simonides.records.interval.ZoneInfo", _no_data)
+    monkeypatch.setattr("simonides.records.interval.available_timezones", set)
     assert read_zone("utc") is UTC
     assert read_zone("-03:30") == timezone(-timedelta(hours=3, minutes=30))
     with pytest.raises(InputError, match="pip install tzdata"):

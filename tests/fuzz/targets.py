@@ -11,23 +11,21 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import httpx
+from tests.query_printer import print_query
 
 import simonides
 from simonides.profiles.loader import load_profile
 from simonides.retain.importing.formats import FORMATS, detect
-from simonides.retain.importing.item import ImportReport, NamedFile
+from simonides.retain.importing.sources import ImportReport, NamedFile
 from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.serving.tokens import TokenStore
 from simonides.testing.clock import FrozenClock
-from simonides.text.analyser import TextAnalyser
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match, print_query
+from simonides.text.analyser import TextAnalyser, stopwords, tokenise
+from simonides.text.query_dsl import compile_match, parse_query
 from simonides.text.split import split_document
 from simonides.text.times.expressions import find_times
-from simonides.text.tokenise import tokenise
-from simonides.text.word_lists import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import simonides
-from simonides.recall.understanding import bank_centres
-from simonides.recall.understanding.bank_centres import centres_of
+from simonides.recall.understanding import router as bank_centres
+from simonides.recall.understanding.router import centres_of
 from simonides.records.kind import KIND_CODES, RECALLED
 from simonides.records.query import Filters
 from simonides.services.viewing import Viewing
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.index.view import BankView
-    from simonides.recall.understanding.bank_centres import BankCentres
+    from simonides.recall.understanding.router import BankCentres
 
 Vectors = dict[object, "NDArray[np.float64]"]
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simonides.retain.conversations import context_of
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.extraction.known_names import KnownNames
-from simonides.retain.window import context_of
 
 if TYPE_CHECKING:
     from simonides.records.extraction import Extraction

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
-from simonides.records.ranking import Ranking
+from simonides.recall.fusion import ReciprocalRank
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
 if TYPE_CHECKING:

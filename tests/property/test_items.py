@@ -8,10 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simonides.errors import InputError
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shows_nothing
 from simonides.records.kind import Kind, Layer
-from simonides.retain.items import read_items
-from simonides.retain.metadata import canonical_json
+from simonides.retain.items import canonical_json, read_items
 
 KEYS = (
     "text",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.retain.extraction.known_names import KnownNames
-from simonides.retain.names import fold_name
+from simonides.retain.resolution import fold_name
 from simonides.services.view_rows import NameLookup
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.recall.packing.outside_in import OutsideIn
-from simonides.recall.packing.token_budget import TokenBudget
+from simonides.recall.packing.packers import TokenBudget
 from simonides.records.candidate import Candidate
 from simonides.records.interval import parse_time
 from simonides.testing.fakes import FakeView, WordCounter, fake_memory, fake_query, fake_tools
@@ -18,7 +18,7 @@ from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
     from simonides.protocols import Packed, TokenCounter
-    from simonides.recall.packing.render import LabelPart
+    from simonides.recall.packing.packers import LabelPart
 
 
 @dataclass(frozen=True)

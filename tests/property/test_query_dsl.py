@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.query_printer import print_query
 
 from simonides.errors import QuerySyntaxError
 from simonides.recall.word_search import WordSearch
 from simonides.records.expression import Clause, Group, Operator, Part, Token
 from simonides.testing.fakes import FakeView, WordAnalyser, fake_memory
-from simonides.text.query_dsl.aliases import expand_aliases
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match, print_query
-from simonides.text.query_dsl.relative_days import spell_days
-from simonides.text.query_dsl.spelling import clean_phrase, clean_word, normalise_query
+from simonides.text.dates import spell_days
+from simonides.text.query_dsl import (
+    clean_phrase,
+    clean_word,
+    compile_match,
+    expand_aliases,
+    normalise_query,
+    parse_query,
+)
 
 if TYPE_CHECKING:
     from datetime import date

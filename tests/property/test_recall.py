@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import simonides
-from simonides.index.quantise import exact_dot, quantise, split_query
+from simonides.index.vectors import exact_dot, quantise, split_query
 from simonides.profiles.loader import load_profile
 from simonides.recall.channels.lexical import Lexical
 from simonides.records.interval import parse_time

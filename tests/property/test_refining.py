@@ -11,10 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.recall.packing.outside_in import outside_in
-from simonides.recall.refining.bounded_priors import SIGNALS, BoundedPriors
-from simonides.recall.refining.marginal_relevance import MarginalRelevance, choose, cosine_table
-from simonides.recall.refining.near_duplicates import NearDuplicates, banded_pairs, jaccard
-from simonides.recall.refining.scaling import min_max
+from simonides.recall.refining.boosts import SIGNALS, BoundedPriors
+from simonides.recall.refining.diversity import (
+    MarginalRelevance,
+    NearDuplicates,
+    banded_pairs,
+    choose,
+    cosine_table,
+    jaccard,
+)
+from simonides.recall.refining.pool import min_max
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

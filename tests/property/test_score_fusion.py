@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.recall.fusion.score_sum import ScoreSum
-from simonides.recall.refining.graph_rank import GraphRank
-from simonides.recall.refining.neighbours import Neighbours
+from simonides.recall.fusion import ScoreSum
+from simonides.recall.refining.graph import GraphRank, Neighbours
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simonides.protocols import View
-    from simonides.records.ranking import Ranking
+    from simonides.records.candidate import Ranking
 
 ROWS = 8
 VIEW = FakeView.of([fake_memory("x", id=f"m{(n * 5) % ROWS}", path=f"p{n % 2}") for n in range(ROWS)])

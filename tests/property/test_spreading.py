@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.index.occurred import meets, proximity
-from simonides.recall.channels.link_expansion import LinkExpansion
+from simonides.index.columns import meets, proximity
+from simonides.recall.channels.graph import LinkExpansion
 from simonides.recall.channels.temporal import Temporal
 from simonides.records.interval import Interval
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:
+    from simonides.records.candidate import Ranking
     from simonides.records.memory import Memory
-    from simonides.records.ranking import Ranking
 
 NAMES = "ABCD"
 MOST = 9

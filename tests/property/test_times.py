@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from simonides.records.interval import BEGINNING, FOREVER, Precision, from_micros, to_micros
 from simonides.text.times.expressions import GRAMMAR, find_times, parse_time_expression
-from simonides.text.times.words import vocabulary
+from simonides.text.times.lexer import vocabulary
 
 ZONES = [UTC, *map(ZoneInfo, ("Europe/Berlin", "Pacific/Apia", "Asia/Kolkata", "America/Sao_Paulo"))]
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL included

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simonides.text.analyser import TextAnalyser
-from simonides.text.identifiers import MAX_TERM
-from simonides.text.tokenise import tokenise
-from simonides.text.word_lists import stopwords
+from simonides.text.analyser import TextAnalyser, stopwords, tokenise
+from simonides.text.normalise import MAX_TERM
 
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL included
 NAME_LIKE = st.text("aBcdXZ19_-./\\:@'+# é猫が한🟢", max_size=30)

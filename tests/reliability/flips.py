@@ -21,8 +21,7 @@ from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.errors import SimonidesError
-from simonides.index.container import read_arrays
-from simonides.index.files import FileLayer
+from simonides.index.files import FileLayer, read_arrays
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 

@@ -11,8 +11,7 @@ import pytest
 
 import simonides
 from simonides.errors import DamagedError
-from simonides.index.container import read_arrays
-from simonides.index.files import FileLayer
+from simonides.index.files import FileLayer, read_arrays
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

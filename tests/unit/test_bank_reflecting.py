@@ -8,7 +8,7 @@ import pytest
 
 from simonides.errors import InputError, ModelRefusedError, ModelUnavailableError, UnknownNameError
 from simonides.models.llm import LanguageModel
-from simonides.records.reflection import NOT_IN_MEMORY, Citation
+from simonides.records.recall import NOT_IN_MEMORY, Citation
 from simonides.testing.chat_server import ChatServer, failed, spoken
 
 if TYPE_CHECKING:

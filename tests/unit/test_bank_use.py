@@ -10,8 +10,7 @@ import pytest
 
 import simonides
 from simonides.errors import ConflictError, InputError, NotFoundError
-from simonides.evaluation.feedback import train_reranker
-from simonides.evaluation.mlp_training import train_mlp
+from simonides.evaluation.feedback import train_mlp, train_reranker
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 

@@ -19,7 +19,7 @@ from simonides.errors import (
     UnavailableError,
     UnknownNameError,
 )
-from simonides.recall.channels.dense import Dense
+from simonides.recall.channels.vectors import Dense
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
 from simonides.text.analyser import TextAnalyser
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Tools, View
+    from simonides.records.candidate import Ranking
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
     from simonides.store import Store
     from simonides.testing.clock import FrozenClock
 

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.evaluation.holm import holm
-from simonides.evaluation.measures import mean_measures
-from simonides.evaluation.results_file import one_set_of_questions
-from simonides.evaluation.significance import RESAMPLES, compare_runs
+from simonides.evaluation.results import mean_measures, one_set_of_questions
+from simonides.evaluation.significance import RESAMPLES, compare_runs, holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simonides.evaluation.results_file import Measured
+    from simonides.evaluation.results import Measured
 
 REPORTED = ("recall@5", "recall@10", "ndcg@10", "all@10")
 ALPHA = 0.05

@@ -7,11 +7,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
-from simonides.evaluation.asking import ask_all
-from simonides.evaluation.kept_banks import keep_banks
-from simonides.evaluation.measures import load_ir_measures
-from simonides.evaluation.report import QualityReport
-from simonides.evaluation.results_file import Measured
+from simonides.evaluation.asking import ask_all, keep_banks
+from simonides.evaluation.results import Measured, QualityReport, load_ir_measures
 from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
@@ -20,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.evaluation.asking import Progress
-    from simonides.evaluation.dataset import Dataset
-    from simonides.evaluation.report import QuestionResult
+    from simonides.evaluation.datasets import Dataset
+    from simonides.evaluation.results import QuestionResult
     from simonides.protocols import Embedder, SparseEncoder
 
 

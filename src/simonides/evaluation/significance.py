@@ -1,4 +1,24 @@
-"""Is the difference between two runs more than luck? Paired over questions.
+"""Paired tests over questions: intervals, p-values, and their adjustment for many comparisons.
+
+Adjusts p-values for the number of comparisons made, so that one in twenty is not found by trying twenty.
+
+The i-th smallest of n becomes p · (n − i + 1), never below the one before it and at most 1. Rejecting where
+the adjusted value is below 0.05 errs with any rejection at most 5 % of the time, however the tests depend.
+
+Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
+
+Could luck alone have made a mean difference this large? A paired test by flipping signs.
+
+Were two systems alike, each question's difference could as well have the other sign. The p-value, two-sided,
+is the share of all sign patterns whose |mean| reaches the one seen.
+Questions that do not differ change no mean
+and are left out, so all 2^n patterns are counted up to n = 16 differing questions; beyond, patterns
+are drawn: p = (1 + #{reached}) / (draws + 1).
+
+Source: Fisher 1935, "The Design of Experiments", §21; for retrieval, Smucker, Allan & Carterette 2007.
+Weakness: questions about one conversation are not independent, so the true p-value is somewhat larger.
+
+Is the difference between two runs more than luck? Paired over questions.
 
 Differences d_i = second_i - first_i of one measure. The p-value: signs flipped (``randomisation``). The
 interval: questions drawn with replacement B times, percentiles of the means.
@@ -17,18 +37,65 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.measures import MEASURES
-from simonides.evaluation.randomisation import sign_flip_p
+from simonides.evaluation.results import MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values in the order given, each at least its original and at most 1."""
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for passed, place in enumerate(sorted(range(len(p_values)), key=lambda place: (p_values[place], place))):
+        largest = max(largest, min(1.0, p_values[place] * (len(p_values) - passed)))
+        adjusted[place] = largest
+    return adjusted
+
+
+MOST_EXACT = 16
+"""Differing questions up to which every pattern is counted."""
+
+# Sums of the same numbers in another order differ in the last bits; they count as equal.
+_TOLERANCE = 1e-9
+_RANDOMISATION_DRAWS_AT_ONCE = 500
+
+
+def sign_flip_p(differences: NDArray[np.float64], generator: np.random.Generator, draws: int) -> float:
+    """The two-sided p-value of a mean difference.
+
+    Args:
+        differences: second minus first of each question, float64, shape (n,).
+        generator: seeded by the caller; unused where all patterns are counted.
+        draws: sign patterns drawn where there are too many to count, from 1.
+
+    Returns:
+        in (0, 1]; 1 when nothing differs.
+    """
+    # Sorted, so that the order of the questions changes nothing.
+    sizes = np.sort(np.abs(differences[differences != 0]))
+    seen = abs(float(differences.sum())) - _TOLERANCE
+    if not len(sizes):
+        return 1.0
+    if len(sizes) <= MOST_EXACT:
+        sums = np.zeros(1, np.float64)
+        for size in sizes:
+            sums = np.concatenate((sums - size, sums + size))
+        return float(np.count_nonzero(np.abs(sums) >= seen)) / len(sums)
+    reached = 0
+    for start in range(0, draws, _RANDOMISATION_DRAWS_AT_ONCE):
+        rows = min(_RANDOMISATION_DRAWS_AT_ONCE, draws - start)
+        signs = generator.integers(2, size=(rows, len(sizes)), dtype=np.int8) * 2 - 1
+        reached += int(np.count_nonzero(np.abs(signs @ sizes) >= seen))
+    return (1 + reached) / (draws + 1)
+
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 
-_DRAWS_AT_ONCE = 500
+_SIGNIFICANCE_DRAWS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +169,8 @@ def _bootstrap_means(
     """Means of draws with replacement, float64, shape (resamples,)."""
     means = np.empty(resamples, np.float64)
     # In blocks, so that memory stays small whatever the number of draws.
-    for start in range(0, resamples, _DRAWS_AT_ONCE):
-        block = means[start : start + _DRAWS_AT_ONCE]
+    for start in range(0, resamples, _SIGNIFICANCE_DRAWS_AT_ONCE):
+        block = means[start : start + _SIGNIFICANCE_DRAWS_AT_ONCE]
         drawn = generator.integers(len(values), size=(len(block), len(values)))
         block[:] = values[drawn].mean(axis=1)
     return means

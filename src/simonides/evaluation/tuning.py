@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.errors import InputError, NotFoundError, UnknownNameError
-from simonides.evaluation.measures import MEASURES, load_ir_measures
-from simonides.evaluation.tuning_asking import Asker
-from simonides.evaluation.tuning_evidence import (
+from simonides.evaluation.results import MEASURES, load_ir_measures
+from simonides.evaluation.tuning_file import Base, Change, base_of, changes_of
+from simonides.evaluation.tuning_search import RANGES, descend, tunable
+from simonides.evaluation.tuning_verdict import (
+    Asker,
     described_bank,
     described_queries,
     described_search,
     described_verdict,
+    judge_held_out,
+    least_differing,
 )
-from simonides.evaluation.tuning_file import Base, Change, base_of, changes_of
-from simonides.evaluation.tuning_numbers import RANGES, tunable
-from simonides.evaluation.tuning_search import descend
-from simonides.evaluation.tuning_verdict import judge_held_out, least_differing
 from simonides.records.interval import parse_time
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.evaluation.tuning_asking import Scores
-    from simonides.evaluation.tuning_numbers import Number
-    from simonides.evaluation.tuning_queries import JudgedQuery
-    from simonides.evaluation.tuning_search import Search
+    from simonides.evaluation.tuning_file import JudgedQuery
+    from simonides.evaluation.tuning_search import Number, Search
+    from simonides.evaluation.tuning_verdict import Scores
 
     # Called with what is done, how much of it, and how much there is at most.
     Progress = Callable[[str, int, int | None], None]

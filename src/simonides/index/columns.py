@@ -1,4 +1,6 @@
-"""One value per row: what filters, statistics and tie-breaks need without a look at the rows.
+"""One value per row, conditions on them block by block, and when memories happened.
+
+One value per row: what filters, statistics and tie-breaks need without a look at the rows.
 
 ``expired_at`` is the only value that changes after it was written: a snapshot lays newer stamps over it. A
 row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
@@ -7,6 +9,17 @@ empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``a
 what it does (``records.utterance``), and the key of who says it (``text.speech``). ``state`` holds the marks
 of ``records.state``. ``root`` is the ordinal of a memory's first version, ``node`` that of its first version
 with the words of this one: what links join.
+
+Conditions on columns, block by block: what a block's least and largest value settle reads no column.
+
+Nearly every row of a bank is valid now, known now and open to the owner, so nearly every condition holds for
+whole blocks; a recall at a moment of the past reads the columns of the blocks that the moment divides.
+Cost: about 0.05 ms per million rows where the bounds settle it, 1 ms per column that must be read.
+
+When memories happened, as columns: which of them meet a time, and how near its centre they lie.
+
+An undated row has the empty range [FOREVER, BEGINNING); an open side is BEGINNING or FOREVER. Sums are made
+in float64: differences of far int64 moments would overflow, and half a microsecond tells nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +32,16 @@ import numpy as np
 from simonides.records.interval import BEGINNING, FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from simonides.index.block import Block
+    from simonides.records.interval import Interval
+
+    Condition = Callable[[Block], bool | NDArray[np.bool_]]
+    """Whether it holds: for all rows of a block, or for each."""
+
 
 COLUMNS: Mapping[str, np.dtype[Any]] = {
     "kind": np.dtype("u1"),
@@ -119,3 +139,122 @@ class Growable:
         frozen = self._buffer[: self._size]
         frozen.flags.writeable = False
         return frozen
+
+
+def at_most(name: str, limit: int) -> Condition:
+    """What the column holds is *limit* or less."""
+
+    def holds(block: Block) -> bool | NDArray[np.bool_]:
+        least, largest = block.bounds(name)
+        if largest <= limit or least > limit:
+            return largest <= limit
+        within: NDArray[np.bool_] = block.columns[name] <= limit
+        return within
+
+    return holds
+
+
+def above(name: str, limit: int) -> Condition:
+    """What the column holds is more than *limit*."""
+    below = at_most(name, limit)
+
+    def holds(block: Block) -> bool | NDArray[np.bool_]:
+        found = below(block)
+        return not found if isinstance(found, bool) else ~found
+
+    return holds
+
+
+def listed(name: str, wanted: NDArray[np.bool_]) -> Condition:
+    """What the column holds, a code below ``len(wanted)``, is one of those wanted."""
+
+    def holds(block: Block) -> bool | NDArray[np.bool_]:
+        least, largest = block.bounds(name)
+        span = wanted[least : largest + 1]
+        if span.all() or not span.any():
+            return bool(span.all())
+        # Half the time of wanted[…].
+        found: NDArray[np.bool_] = wanted.take(block.columns[name])
+        return found
+
+    return holds
+
+
+def without(name: str, bits: int) -> Condition:
+    """No bit of *bits* is set in the column."""
+
+    def holds(block: Block) -> bool | NDArray[np.bool_]:
+        if block.bounds(name)[1] == 0:
+            return True
+        free: NDArray[np.bool_] = (block.columns[name] & bits) == 0
+        return free
+
+    return holds
+
+
+def bearing(name: str, bits: int) -> Condition:
+    """Every bit of *bits* is set in the column."""
+
+    def holds(block: Block) -> bool | NDArray[np.bool_]:
+        if block.bounds(name)[1] < bits:
+            return False
+        marked: NDArray[np.bool_] = (block.columns[name] & bits) == bits
+        return marked
+
+    return holds
+
+
+def narrow(mask: NDArray[np.bool_], blocks: Sequence[Block], conditions: Sequence[Condition]) -> None:
+    """Leave in *mask*, shape (rows of all blocks,), only what meets all *conditions*."""
+    for block in blocks:
+        part = mask[block.start : block.stop]
+        for condition in conditions:
+            held = condition(block)
+            if held is not True:
+                part &= held
+
+
+NEUTRAL = 0.5
+
+
+def meets(first: NDArray[np.int64], last: NDArray[np.int64], time: Interval) -> NDArray[np.bool_]:
+    """Whether ranges ``[first, last)`` meet *time*; an instant, on either side, meets what it lies in.
+
+    The ranges are two int64 columns, shape (n,), microseconds UTC.
+    """
+    end = time.end if time.end > time.start else time.start + 1
+    lasting, at_once = last > time.start, (first == last) & (first >= time.start)
+    found: NDArray[np.bool_] = (first < end) & (lasting | at_once)
+    return found
+
+
+def middles(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The middle of each range, microseconds; its one end where the other is open, NaN where undated."""
+    starts = np.where(first == BEGINNING, np.nan, first.astype(np.float64))
+    ends = np.where(last == FOREVER, np.nan, last.astype(np.float64))
+    middle = np.where(np.isnan(starts), ends, np.where(np.isnan(ends), starts, starts / 2 + ends / 2))
+    dated: NDArray[np.float64] = np.where(first > last, np.nan, middle)
+    return dated
+
+
+def proximity(
+    first: NDArray[np.int64], last: NDArray[np.int64], time: Interval | None
+) -> NDArray[np.float64]:
+    """1 at the centre of *time*, 0 at its edges and beyond: 1 − min(distance / half its length, 1).
+
+    Neutral (0.5) without a time, for an undated row, and where *time* is open to a side: it has no centre.
+    A time without length counts every dated row as near (1).
+
+    Returns:
+        float64, shape (n,), in [0, 1], rounded to 1e-9.
+    """
+    if time is None or time.start == BEGINNING or time.end == FOREVER:
+        return np.full(len(first), NEUTRAL)
+    middle = middles(first, last)
+    half = (time.end - time.start) / 2
+    if half == 0:
+        near = np.ones(len(first))
+    else:
+        near = 1.0 - np.minimum(np.abs(middle - (time.start + half)) / half, 1.0)
+    scaled: NDArray[np.float64] = np.where(np.isnan(middle), NEUTRAL, near).round(9)
+    return scaled

@@ -1,22 +1,37 @@
-"""Index files on the disk; the one place where tests inject faults for them.
+"""Index files: written whole and fsynced, read by mapping; named arrays with checksums.
+
+Index files on the disk; the one place where tests inject faults for them.
 
 Every file is written whole, fsynced, and never written again; its folder is fsynced too. Reading maps the
 file into memory.
+
+A file of named arrays: raw bytes that are mapped, never unpickled.
+
+Layout: 8 magic bytes, the header's length and CRC-32 (8 bytes each, little endian), the header (JSON), then
+each array's bytes at a multiple of 64. The header states every array's dtype, shape, offset and CRC-32, and
+whatever the caller adds. A file that is shorter or other than its header says is refused.
 """
 
 from __future__ import annotations
 
+import json
 import mmap
 import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from simonides import files
+from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 
 class FileLayer:
@@ -86,3 +101,84 @@ class FileLayer:
 def _size(mapped: mmap.mmap | None) -> int:
     """Bytes of the file now; of one that nobody has mapped any more, more than it ever had."""
     return sys.maxsize if mapped is None else mapped.size()
+
+
+_MAGIC = b"SIMARR01"
+_HEADER_AT = len(_MAGIC) + 16
+_ALIGNMENT = 64
+_DTYPES = frozenset({"|u1", "|i1", "<i4", "<i8", "<u8", "<f4", "<f8", "<u2", "<u4"})
+
+
+def write_arrays(
+    files: FileLayer, path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]
+) -> None:
+    """Write *arrays* and the JSON-ready *about* to a new file at *path*, fsynced."""
+    table: dict[str, dict[str, Any]] = {}
+    bodies: list[bytes] = []
+    offset = 0
+    for name, array in arrays.items():
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        body = little.tobytes()
+        table[name] = {
+            "dtype": little.dtype.str,
+            "shape": list(little.shape),
+            "offset": offset,
+            "bytes": len(body),
+            "crc32": zlib.crc32(body),
+        }
+        padding = -len(body) % _ALIGNMENT
+        bodies += [body, b"\0" * padding]
+        offset += len(body) + padding
+    header = json.dumps({"about": dict(about), "arrays": table}, sort_keys=True).encode()
+    header += b" " * (-(_HEADER_AT + len(header)) % _ALIGNMENT)
+    numbers = [number.to_bytes(8, "little") for number in (len(header), zlib.crc32(header))]
+    files.write(path, [_MAGIC, *numbers, header, *bodies])
+
+
+def read_arrays(
+    files: FileLayer, path: Path, *, check: bool = False
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Map the arrays of a file.
+
+    Args:
+        files: the file layer.
+        path: a file written by ``write_arrays``.
+        check: also compare every array's CRC-32 (reads the whole file).
+
+    Returns:
+        read-only arrays by name, and the *about* mapping.
+
+    Raises:
+        DamagedError: the file is not what its header says.
+        FileNotFoundError: it is gone.
+    """
+    try:
+        body = files.map(path)
+    except ValueError as error:  # mmap refuses an empty file
+        raise DamagedError(f"{path}: is empty; delete the index folder, it will be rebuilt") from error
+    try:
+        return _parse(body, check=check)
+    except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise DamagedError(f"{path}: {error}; delete the index folder, it will be rebuilt") from error
+
+
+def _parse(body: memoryview, *, check: bool) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    if bytes(body[: len(_MAGIC)]) != _MAGIC:
+        raise ValueError("does not begin as an array file")
+    length, checksum = (int.from_bytes(body[at : at + 8], "little") for at in (len(_MAGIC), len(_MAGIC) + 8))
+    text = bytes(body[_HEADER_AT : _HEADER_AT + length])
+    if zlib.crc32(text) != checksum:
+        raise ValueError("its header does not have its checksum")
+    header = json.loads(text)
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, entry in header["arrays"].items():
+        if entry["dtype"] not in _DTYPES:
+            raise ValueError(f"array {name!r} has the unknown dtype {entry['dtype']!r}")
+        begin = _HEADER_AT + length + entry["offset"]
+        piece = body[begin : begin + entry["bytes"]]
+        if len(piece) != entry["bytes"]:
+            raise ValueError(f"array {name!r} is cut short")
+        if check and zlib.crc32(piece) != entry["crc32"]:
+            raise ValueError(f"array {name!r} does not have its checksum")
+        arrays[name] = np.frombuffer(piece, dtype=entry["dtype"]).reshape(entry["shape"])
+    return arrays, header["about"]

@@ -22,7 +22,7 @@ import numpy as np
 
 from simonides.errors import DamagedError
 from simonides.index.block import Block, block_arrays, block_of_arrays
-from simonides.index.container import read_arrays, write_arrays
+from simonides.index.files import read_arrays, write_arrays
 from simonides.index.graph import Graph, graph_arrays, graph_of_arrays
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from simonides.index.bm25 import Postings
     from simonides.records.letters import Letters
 
+
 FIELDS = ("text", "context", "relation", "expansion")
 """The lexical fields of a memory, indexed apart (SPEC, general settlement 10)."""
 
@@ -448,3 +449,15 @@ class BlockPostings:
             for term in held[field].with_letters(wanted)
         }
         return [term for term in sorted(found) if self._is_seen(term, visible, fields)]
+
+
+def positions(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """begins[0], begins[0] + 1, …, so many as counts[0] says; then the same from begins[1], and so on.
+
+    Args:
+        begins: int64, shape (runs,).
+        counts: int64, shape (runs,), each from 0.
+    """
+    places: NDArray[np.int64] = (begins + counts - counts.cumsum()).repeat(counts)
+    places += np.arange(len(places))
+    return places

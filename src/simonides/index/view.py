@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from simonides.index.conditions import above, at_most, bearing, listed, narrow, without
-from simonides.index.distinct import distinct
-from simonides.index.quantise import exact_dot, split_query
+from simonides.index.columns import above, at_most, bearing, listed, narrow, without
+from simonides.index.graph import distinct
+from simonides.index.vectors import exact_dot, split_query
+from simonides.records.candidate import Ranking
 from simonides.records.edges import Edges
 from simonides.records.interval import (
     BEGINNING,
@@ -33,11 +34,9 @@ from simonides.records.interval import (
     HEAD,
     latest_recorded,
 )
-from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, STANDING, Kind
 from simonides.records.query import Filters
-from simonides.records.ranking import Ranking
 from simonides.records.stamps import end_of_millisecond
-from simonides.records.state import ARCHIVED, CONSOLIDATED, STANDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from simonides.index.accesses import Accesses
     from simonides.index.block import Block
-    from simonides.index.conditions import Condition
+    from simonides.index.columns import Condition
     from simonides.index.snapshot import IndexSnapshot
     from simonides.records.interval import Interval
     from simonides.records.memory import Memory

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shows_nothing
 from simonides.records.keyed_record import record_of, tag_of, value_is_in_source
-from simonides.retain.importing.cleaning import clean_characters
+from simonides.retain.importing.sources import clean_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

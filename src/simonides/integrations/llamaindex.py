@@ -18,9 +18,9 @@ from pydantic import Field
 
 from simonides.integrations.keyed import question_of
 from simonides.recall.packing.as_data import pack_as_data
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shows_nothing
 from simonides.records.recall import STANDING
-from simonides.retain.importing.cleaning import clean_characters, cut
+from simonides.retain.importing.sources import clean_characters, cut
 from simonides.retain.items import MAX_RELATION_BYTES
 from simonides.text.token_count import ApproximateTokenCounter
 

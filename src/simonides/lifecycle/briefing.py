@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.lifecycle.decay import DAY
-from simonides.recall.refining.boosting import first_recorded
-from simonides.records.brief import Brief
+from simonides.recall.refining.pool import first_recorded
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind
+from simonides.records.memory import Brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -18,16 +18,16 @@ from simonides.lifecycle.moving import Moves, archivings, promotions, returns
 from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
 from simonides.lifecycle.step import MOST_STEPS, MaintenanceReport, Step
 from simonides.lifecycle.wording import MOST_TOLD, word
-from simonides.records.expiry import ERASE
 from simonides.records.interval import latest_recorded
-from simonides.records.state import ALL_STATES, ARCHIVED
+from simonides.records.kind import ALL_STATES, ARCHIVED
+from simonides.records.time_to_live import EXPIRY_ERASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simonides.lifecycle.thresholds import Thresholds
     from simonides.lifecycle.wording import Wording, Writer
-    from simonides.records.expiry import Due
+    from simonides.records.time_to_live import Due
     from simonides.storage.bank import BankStorage
     from simonides.storage.reader import Reader
     from simonides.storage.writer import WriteTransaction
@@ -141,7 +141,7 @@ def _plan(rows: BankStorage, thresholds: Thresholds, now: int) -> list[_Due]:
 
 
 def _step_of(expiry: Due) -> Step:
-    if expiry.task == ERASE:
+    if expiry.task == EXPIRY_ERASE:
         return Step("erase", expiry.memory, "", "erased", expiry.reason)
     return Step("archive", expiry.memory, "", "archived", expiry.reason)
 

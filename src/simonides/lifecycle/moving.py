@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 from simonides.lifecycle.decay import age_days, half_life_days, is_due, retention
 from simonides.lifecycle.step import Step
 from simonides.records.interval import CLOCK_SKEW, from_micros
-from simonides.records.kind import Layer
-from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, Layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simonides.lifecycle.thresholds import Thresholds
-    from simonides.records.move import Move
+    from simonides.records.memory import Move
     from simonides.records.versions import CurrentVersion
 
 MINUTE = 60_000_000

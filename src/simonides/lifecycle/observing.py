@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.lifecycle.grouping import MOST_AGAINST, make_groups
 from simonides.lifecycle.step import Step
+from simonides.records.entity import all_count_as
 from simonides.records.interval import FOREVER
-from simonides.records.kind import Kind, Layer
-from simonides.records.merges import all_count_as
-from simonides.records.state import CONSOLIDATED
+from simonides.records.kind import CONSOLIDATED, Kind, Layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,8 +17,7 @@ import numpy as np
 from simonides.protocols import Refined
 from simonides.recall.pipeline import Step
 from simonides.recall.why_not import STAND_INS
-from simonides.records.kind import Kind
-from simonides.records.state import CONSOLIDATED
+from simonides.records.kind import CONSOLIDATED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

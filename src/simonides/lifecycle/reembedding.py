@@ -23,11 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.errors import ConflictError, ModelError
-from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.model_identity import ModelIdentity
-from simonides.records.state import ARCHIVED, CONSOLIDATED
-from simonides.retain.linking import MOST_SEMANTIC, SEMANTIC_FROM
-from simonides.retain.neighbours import RESCORE
+from simonides.retain.neighbours import MOST_SEMANTIC, RESCORE, SEMANTIC_FROM
 from simonides.retain.pipeline import encode
 
 if TYPE_CHECKING:

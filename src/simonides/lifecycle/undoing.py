@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from simonides.records.state import ARCHIVED
+from simonides.records.kind import ARCHIVED
 from simonides.retain.supersession import CLOSE, reopen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simonides.lifecycle.staleness import DeadReference
-    from simonides.records.move import Move
+    from simonides.records.memory import Move
     from simonides.storage.writer import WriteTransaction
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import ModelError
-from simonides.lifecycle.sameness import read_words, weakened
+from simonides.lifecycle.grouping import read_words, weakened
 from simonides.retain.enriching import MOST_CHARACTERS, faithful_sentence
 
 if TYPE_CHECKING:

@@ -46,11 +46,9 @@ from simonides.models.catalogue import (
 )
 from simonides.models.fetch import fetch_sources, silent
 from simonides.models.onnx_encoder import OnnxEmbedder, checked_dimension
-from simonides.models.onnx_reranker import OnnxReranker
-from simonides.models.onnx_sparse import MOST_TERMS, TERMS, OnnxSparseEncoder
-from simonides.models.pair_graph import build_pair_encoder
-from simonides.models.safetensors import read_float_tensors
-from simonides.models.sparse_graph import build_sparse_encoder
+from simonides.models.onnx_file import read_float_tensors
+from simonides.models.onnx_reranker import OnnxReranker, build_pair_encoder
+from simonides.models.onnx_sparse import MOST_TERMS, TERMS, OnnxSparseEncoder, build_sparse_encoder
 from simonides.records.hygiene import shown
 
 if TYPE_CHECKING:
@@ -296,11 +294,6 @@ def embedder_status(name: str = DEFAULT_EMBEDDER) -> ModelStatus:
 def list_models() -> tuple[ModelStatus, ...]:
     """The status of every model of the catalogue, in its order."""
     return tuple(embedder_status(record.name) for record in CATALOGUE)
-
-
-def list_rerankers() -> tuple[ModelStatus, ...]:
-    """The status of every reranker of the catalogue, in its order."""
-    return tuple(embedder_status(record.name) for record in RERANKERS)
 
 
 def list_sparse() -> tuple[ModelStatus, ...]:

@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
-from simonides.recall.refining.cross_encoder import CrossEncoder
-from simonides.recall.refining.rerank_prefilter import RerankPrefilter
-from simonides.recall.understanding.budget import FUNCTIONS, LEVELS, SearchBudget
+from simonides.recall.refining.rerankers import CrossEncoder, RerankPrefilter
+from simonides.recall.understanding.question import FUNCTIONS, LEVELS, SearchBudget
 from simonides.records.hygiene import clean_choice, shown
 
 if TYPE_CHECKING:

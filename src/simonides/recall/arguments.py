@@ -25,10 +25,10 @@ from simonides.records.hygiene import (
     clean_text,
     named_entries,
     shown,
+    shows_nothing,
     to_float,
 )
 from simonides.records.interval import BEGINNING, FOREVER, parse_time
-from simonides.records.invisible import shows_nothing
 from simonides.records.kind import KIND_CODES, Kind
 from simonides.records.query import PRECISIONS, Filters
 

@@ -1,7 +1,8 @@
-"""Why each hit stands where it does: what every stage made of it, from a recording of the recall (DF-02)."""
+"""Recording of a recall (every ranking and every pool), and what it explains of each hit (DF-02)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simonides.records.candidate import FUSED
@@ -9,13 +10,51 @@ from simonides.records.explanation import Explanation, StageVerdict
 from simonides.records.recall import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from simonides.recall.recording import PoolAfter, Recording
-    from simonides.records.candidate import Candidate
-    from simonides.records.ranking import Ranking
+    from simonides.protocols import View
+    from simonides.records.candidate import Candidate, Ranking
+    from simonides.records.explanation import StageTrace
+    from simonides.records.query import Query
     from simonides.records.recall import Recall
-    from simonides.records.trace import StageTrace
+
+
+@dataclass(frozen=True, slots=True)
+class PoolAfter:
+    """The pool as a fuser or refiner left it.
+
+    Attributes:
+        stage: the stage's name in the profile.
+        pool: best first.
+        dropped: by ordinal, why the stage took a memory out, where it says so.
+        notes: by ordinal, why the stage moved a memory, where it says so.
+    """
+
+    stage: str
+    pool: tuple[Candidate, ...]
+    dropped: Mapping[int, str] = field(default_factory=dict)
+    notes: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Recording:
+    """Filled by ``pipeline.run``.
+
+    Attributes:
+        query: as the understanders left it.
+        view: as the channels saw it: narrowed, where the profile's router narrows.
+        rankings: by channel, in the order of the plan; a channel that was left out has none.
+        pools: after the fuser and after each refiner that ran.
+    """
+
+    query: Query | None = None
+    view: View | None = None
+    rankings: dict[str, Ranking] = field(default_factory=dict)
+    pools: list[PoolAfter] = field(default_factory=list)
+
+    def add(self, after: PoolAfter) -> None:
+        """Keep the pool as a stage left it."""
+        self.pools.append(after)
 
 
 def explain(recall: Recall, recording: Recording) -> tuple[Explanation, ...]:

@@ -25,26 +25,23 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Channel, Fuser, Packer, Refiner, Understander
 from simonides.recall.counting import Meter
-from simonides.recall.deadline import Deadline
-from simonides.recall.depth import deepened, too_shallow
+from simonides.recall.explaining import PoolAfter
 from simonides.recall.helping.running import Work
-from simonides.recall.packing.render import SEPARATOR
-from simonides.recall.packing.standing import lead_of, left_for_hits
-from simonides.recall.recording import PoolAfter
+from simonides.recall.limits import Deadline, deepened, too_shallow
+from simonides.recall.packing.packers import SEPARATOR, lead_of, left_for_hits
 from simonides.records.candidate import FUSED
+from simonides.records.explanation import StageTrace, Trace
 from simonides.records.recall import MOST_POSSIBLE, Recall, is_doubtful
-from simonides.records.trace import StageTrace, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from simonides.protocols import Packed, Tools, View
-    from simonides.recall.packing.standing import Lead
-    from simonides.recall.recording import Recording
-    from simonides.records.candidate import Candidate
+    from simonides.recall.explaining import Recording
+    from simonides.recall.packing.packers import Lead
+    from simonides.records.candidate import Candidate, Ranking
     from simonides.records.memory import Memory
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
     from simonides.records.recall import Judgement, Omitted
 
 NOTHING_FOUND = "nothing was found"

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from simonides.records.explanation import StageTrace, Trace
     from simonides.records.recall import Recall
-    from simonides.records.trace import StageTrace, Trace
 
 SLOW_MS = 1_000.0
 _log = logging.getLogger("simonides.recall")

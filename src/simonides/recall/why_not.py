@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simonides.protocols import Channel, Refiner, Tools, View
+    from simonides.recall.explaining import Recording
     from simonides.recall.pipeline import Plan, Step
-    from simonides.recall.recording import Recording
     from simonides.records.memory import Memory
     from simonides.records.query import Filters, Query
     from simonides.records.recall import Hit, Recall

@@ -1,9 +1,16 @@
-"""Someone or something that memories speak of."""
+"""Entities, and which entity counts as which after merges.
+
+No bank writes a cycle, but a damaged or forged file may hold one. All members of a cycle count as the one
+with the smallest number, so that every walk ends and two entities that are one stay one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +52,47 @@ class EntityCount:
             "aliases": list(self.aliases),
             "mentions": self.mentions,
         }
+
+
+def counts_as(entity: int, into: Callable[[int], int | None]) -> tuple[int, list[int]]:
+    """What an entity counts as, and the entities on the way there, which count as the same.
+
+    Args:
+        entity: to begin with.
+        into: the entity that one was merged into; ``None`` where it was not merged.
+    """
+    places: dict[int, int] = {}
+    following = into(entity)
+    while following is not None and entity not in places:
+        places[entity] = len(places)
+        entity, following = following, into(following)
+    passed = list(places)
+    return (entity if following is None else min(passed[places[entity] :])), passed
+
+
+def all_count_as(merges: Mapping[int, int]) -> dict[int, int]:
+    """What each merged entity counts as; linear in their number."""
+    found: dict[int, int] = {}
+    for entity in merges:
+        if entity not in found:
+            whole, passed = counts_as(entity, lambda each: found.get(each, merges.get(each)))
+            found.update(dict.fromkeys(passed, whole))
+    return found
+
+
+def find_cycles(merges: Mapping[int, int]) -> Iterator[list[int]]:
+    """The members of each cycle in the order in which they are merged, the smallest number first."""
+    for first in sorted(set(all_count_as(merges).values()) & merges.keys()):
+        members = [first]
+        while merges[members[-1]] != first:
+            members.append(merges[members[-1]])
+        yield members
+
+
+def described(cycle: list[int], name_of: Callable[[int], str]) -> str:
+    """A cycle for a message: names joined by arrows, the first one at the end, too; a long one is cut."""
+    shown = [name_of(entity) for entity in cycle[:_MOST_SHOWN]]
+    return " → ".join([*shown, *["…"] * (len(cycle) > _MOST_SHOWN), shown[0]])
+
+
+_MOST_SHOWN = 8

@@ -1,4 +1,9 @@
-"""What every text that enters the engine must satisfy, whichever door it comes through.
+"""What every text that enters the engine must satisfy, and the characters that show nothing.
+
+Characters that show nothing: marks of format and of writing direction, fillers, tags, variation selectors.
+
+``INVISIBLE`` and ``JOINERS`` are ranges for a character class. Joiners are kept where text is shown, since
+Persian words and emoji need them.
 
 A text is a ``str`` that can be written as UTF-8 and read back whole by every file, wire and C library below:
 no NUL, no lone surrogate, no more bytes than its field allows. A label (tag, reader) is a short text that is
@@ -8,14 +13,31 @@ not blank. Both the write path and the query arguments check through here, so th
 from __future__ import annotations
 
 import math
+import re
 from numbers import Integral, Real
 from typing import IO, TYPE_CHECKING
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.records.invisible import shows_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+
+
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+)
+"""What Unicode says to leave out of sight, without ``JOINERS``."""
+JOINERS = "\u200c\u200d\ufe0e\ufe0f"
+
+_SEEN = re.compile(f"[^\\s\x00-\x1f\x7f-\x9f{INVISIBLE}{JOINERS}]")
+
+
+def shows_nothing(text: str) -> bool:
+    """Whether no character of *text* can be seen."""
+    return _SEEN.search(text) is None
+
 
 MAX_LABEL_CHARACTERS = 256
 MAX_LABELS = 1_000

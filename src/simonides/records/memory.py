@@ -1,15 +1,15 @@
-"""The stored unit, as callers see it."""
+"""A memory as callers see it, with its moves, differences between two moments, and a brief."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simonides.records.interval import FOREVER, Interval, from_micros
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED, STANDING
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from simonides.records.kind import Kind, Layer
@@ -159,3 +159,129 @@ class Memory:
             "archived": self.archived,
             "consolidated": self.consolidated,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One memory in two versions."""
+
+    before: Memory
+    after: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Memories by id: believed only then, only later, or in another version. Each list is sorted by id."""
+
+    ended: tuple[Memory, ...]
+    begun: tuple[Memory, ...]
+    changed: tuple[Change, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "ended": [memory.to_dict() for memory in self.ended],
+            "begun": [memory.to_dict() for memory in self.begun],
+            "changed": [
+                {"before": change.before.to_dict(), "after": change.after.to_dict()}
+                for change in self.changed
+            ],
+        }
+
+
+def compare(before: Iterable[Memory], after: Iterable[Memory]) -> Diff:
+    """The difference between two sets of believed memories (at most one version of each)."""
+    old = {memory.id: memory for memory in before}
+    new = {memory.id: memory for memory in after}
+    return Diff(
+        ended=tuple(old[i] for i in sorted(old.keys() - new.keys())),
+        begun=tuple(new[i] for i in sorted(new.keys() - old.keys())),
+        changed=tuple(
+            Change(old[i], new[i])
+            for i in sorted(old.keys() & new.keys())
+            if old[i].version != new[i].version
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A hand-over.
+
+    Attributes:
+        text: Markdown within the budget; empty when nothing is known or fits.
+        tokens: of the text, by the store's counter.
+        sections: title → ids, in the order of the text.
+        omitted: ids that found no room.
+    """
+
+    text: str
+    tokens: int
+    sections: Mapping[str, tuple[str, ...]]
+    omitted: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "text": self.text,
+            "tokens": self.tokens,
+            "sections": {title: list(ids) for title, ids in self.sections.items()},
+            "omitted": list(self.omitted),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One recorded move.
+
+    Attributes:
+        number: by which it is undone.
+        memory: id.
+        action: promote, archive, return, stale; close = a newer statement ended it, continue = it is a
+            memory that holds again after another one.
+        was, became: the layers, the states, or the names that lead nowhere; of a close when it would have
+            ended (microseconds UTC; empty = never) and the memory that ended it; of a continue the memory
+            that it continues and the one that it holds again after.
+        reason: in words, with the numbers or the rule that decided.
+        made_at_micros, undone_at_micros: microseconds UTC; ``FOREVER`` while it stands.
+    """
+
+    number: int
+    memory: str
+    action: str
+    was: str
+    became: str
+    reason: str
+    made_at_micros: int
+    undone_at_micros: int
+
+    @property
+    def stands(self) -> bool:
+        """Whether it was not undone."""
+        return self.undone_at_micros == FOREVER
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        made, undone = from_micros(self.made_at_micros), from_micros(self.undone_at_micros)
+        return {
+            **{name: value for name, value in asdict(self).items() if not name.endswith("_micros")},
+            "made_at": made.isoformat() if made else None,
+            "undone_at": undone.isoformat() if undone else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A memory behind an observation.
+
+    Attributes:
+        memory: as it stood at the recall's viewpoint in recorded time.
+        stance: ``for`` or ``against``.
+    """
+
+    memory: Memory
+    stance: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {"stance": self.stance, "memory": self.memory.to_dict()}

@@ -1,4 +1,4 @@
-"""The answer to a recall."""
+"""The answer to a recall, a recall whose answer comes later, and an answer by a language model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from simonides.records.explanation import Explanation
-    from simonides.records.memory import Memory
-    from simonides.records.move import Evidence
-    from simonides.records.trace import Trace
+    from simonides.records.explanation import Explanation, Trace
+    from simonides.records.memory import Evidence, Memory
 
 
 Band = Literal["match", "weak", "none"]
@@ -273,3 +271,102 @@ class Recall:
         if trace:
             answer["trace"] = self.trace.to_dict()
         return answer
+
+
+PENDING, DONE = "pending", "done"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallJob:
+    """What has become of it so far.
+
+    Attributes:
+        id: by which ``Bank.get_job`` finds it.
+        status: ``pending`` or ``done``.
+        recall: the answer, once it is done.
+        helpers: by helper, what the language model made of the query.
+        max_tokens: budget of the context that was asked for; ``None`` = none.
+    """
+
+    id: str
+    status: str
+    recall: Recall | None = None
+    helpers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    max_tokens: int | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there is an answer."""
+        return self.status == DONE
+
+    def to_dict(self, *, trace: bool = True) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "id": self.id,
+            "status": self.status,
+            "helpers": {name: list(texts) for name, texts in self.helpers.items()},
+            "recall": None if self.recall is None else self.recall.to_dict(trace=trace),
+            "max_tokens": self.max_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJob:
+    """One job: what was asked, and what the helpers gave (JSON); ``None`` = they were not asked yet."""
+
+    request: str
+    texts: str | None
+
+
+NOT_IN_MEMORY = "not in memory"
+"""The whole answer where the memories hold none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place in an answer that names a memory: ``[number]``."""
+
+    number: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """What was answered, and from what.
+
+    Attributes:
+        answer: with citations such as ``[1]``; ``NOT_IN_MEMORY`` where none is; empty without a model.
+        citations: what the answer cites, in the order of their first place; each is a recalled memory.
+        removed: how many citations were taken out of the answer, since they name no recalled memory.
+        no_match: nothing that is remembered answers the question.
+        model: that answered; empty = none did.
+        note: what is to be known about the answer, such as that there is no model, or why nothing matches;
+            empty = nothing.
+        context: what the model was given: recalled memories, marked as data, numbered as cited.
+        recall: what was recalled.
+    """
+
+    answer: str
+    citations: tuple[Citation, ...]
+    removed: int
+    no_match: bool
+    model: str
+    note: str
+    context: str
+    recall: Recall
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "id": self.recall.id,
+            "answer": self.answer,
+            "citations": [{"number": each.number, "id": each.id} for each in self.citations],
+            "removed": self.removed,
+            "no_match": self.no_match,
+            "no_match_reasons": list(self.recall.no_match_reasons),
+            "confidence": self.recall.confidence,
+            "band": self.recall.band,
+            "model": self.model,
+            "note": self.note,
+            "context": self.context,
+        }

@@ -11,8 +11,8 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from simonides.records.explanation import Trace
 from simonides.records.interval import BEGINNING, FOREVER, HEAD
-from simonides.records.trace import Trace
 
 _MILLISECOND = 1_000
 

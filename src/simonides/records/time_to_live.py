@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
 from simonides.records.hygiene import clean_choice, shown, to_float
-from simonides.records.interval import FOREVER, LAST_INSTANT
+from simonides.records.interval import FOREVER, LAST_INSTANT, from_micros
 from simonides.records.kind import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ARCHIVE, ERASE = "archive", "erase"
-ON_EXPIRY = (ARCHIVE, ERASE)
+
+ARCHIVE, TIME_TO_LIVE_ERASE = "archive", "erase"
+ON_EXPIRY = (ARCHIVE, TIME_TO_LIVE_ERASE)
 """What becomes of a memory at its due moment: found on request only, or forgotten."""
 
 NEVER = "never"
@@ -136,3 +137,34 @@ class TtlDefaults:
 
 def _time_to_live(told: Mapping[str, Any], place: str) -> TimeToLive:
     return TimeToLive(read_ttl(told["ttl"], place), clean_choice(told["on_expiry"], place, ON_EXPIRY))
+
+
+EXPIRE, EXPIRY_ERASE, EXPIRED = "expire", "erase", "expired"
+
+ON_EXPIRY_OF = {EXPIRE: ARCHIVE, EXPIRY_ERASE: TIME_TO_LIVE_ERASE}
+"""What a task does, in the words of callers."""
+
+TASK_OF = {on_expiry: task for task, on_expiry in ON_EXPIRY_OF.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A memory whose time to live ends.
+
+    Attributes:
+        root: ordinal of its first version.
+        memory: its id.
+        task: ``EXPIRE`` or ``ERASE``.
+        moment: at which it ends, microseconds UTC.
+    """
+
+    root: int
+    memory: str
+    task: str
+    moment: int
+
+    @property
+    def reason(self) -> str:
+        """In words."""
+        at = from_micros(self.moment)
+        return f"its time to live ended at {at.isoformat() if at else 'an open end'}"

@@ -15,13 +15,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simonides.records.interval import BEGINNING
-from simonides.records.state import ARCHIVED
-from simonides.retain.names import fold_name
-from simonides.retain.readers import all_may_read
+from simonides.records.kind import ARCHIVED
+from simonides.retain.placing import all_may_read
+from simonides.retain.resolution import fold_name
 from simonides.retain.supersession import Rival, declared
 from simonides.text.statements.comparing import compare_texts
-from simonides.text.statements.phrases import same_value
 from simonides.text.statements.reading import is_reported, read_statements, says_one_thing
+from simonides.text.statements.words import same_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft, Prepared
     from simonides.records.versions import Held, ResolvedFields
     from simonides.storage.writer import WriteTransaction
-    from simonides.text.statements.statement import Statement
+    from simonides.text.statements.objects import Statement
 
 MOST_STATED = 128
 """Rows of one subject and attribute that are compared, the newest of them."""

@@ -12,17 +12,40 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.records.hygiene import shown
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shown, shows_nothing
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.items import ITEM_KEYS, ORIGIN
 from simonides.retain.messages import MessageReader, is_message
-from simonides.retain.window import context_of
 
 if TYPE_CHECKING:
     from collections import Counter
 
     from simonides.retain.messages import MessageObject
+
+
+def context_of(turns: Sequence[str], index: int, *, before: int = 1, after: int = 1) -> str:
+    """The turns around one turn, joined by line breaks, the turn itself left out.
+
+    Args:
+        turns: texts of one conversation, in order.
+        index: position of the turn, from 0.
+        before: how many turns in front of it to take, from 0.
+        after: how many turns behind it to take, from 0.
+
+    Returns:
+        the neighbouring texts in order; blank ones are left out, and near an end there are fewer.
+
+    Raises:
+        InputError: *index* is not the position of a turn, or a number of turns is negative.
+    """
+    if not 0 <= index < len(turns):
+        raise InputError("index", f"{index} is outside the {len(turns)} turns; positions count from 0")
+    for field, number in (("before", before), ("after", after)):
+        if number < 0:
+            raise InputError(field, f"{number} is negative; give a number of turns from 0")
+    around = (*turns[max(0, index - before) : index], *turns[index + 1 : index + 1 + after])
+    return "\n".join(turn.strip() for turn in around if turn.strip())
+
 
 WINDOW = 2
 """Turns on either side that become context. recall@10 on LoCoMo with windows of 0, 1, 2 and 3 turns: 0.704,

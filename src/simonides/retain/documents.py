@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
-from simonides.records.hygiene import clean_text
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import clean_text, shows_nothing
 from simonides.records.source import Origin
 from simonides.retain.items import ORIGIN
 from simonides.text.dates import spell_date

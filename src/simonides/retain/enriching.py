@@ -25,9 +25,8 @@ from simonides.errors import InputError
 from simonides.records.enrichment import Enrichment
 from simonides.records.extraction import EntityKind, Mention, Relation
 from simonides.records.hygiene import clean_text
-from simonides.retain.names import fold_name
-from simonides.text.tokenise import tokenise
-from simonides.text.word_lists import stopwords
+from simonides.retain.resolution import fold_name
+from simonides.text.analyser import stopwords, tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

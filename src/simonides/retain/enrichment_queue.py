@@ -30,8 +30,7 @@ from simonides.retain.enriching import (
     read_answer,
 )
 from simonides.retain.items import MAX_CONTEXT_BYTES
-from simonides.retain.names import fold_name
-from simonides.retain.resolution import resolve
+from simonides.retain.resolution import fold_name, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,4 +1,10 @@
-"""What a caller gives to ``retain``, checked and turned into drafts.
+"""What a caller gives to ``retain``, checked and turned into drafts; metadata as canonical JSON.
+
+A caller's metadata as one canonical JSON text: keys sorted, no spaces, strict JSON only.
+
+Equal metadata gives equal bytes, whatever the order in which it was built. What JSON cannot say exactly
+(NaN, infinities, keys that are not strings, dates, bytes) is refused by name rather than bent.
+Cost: one pass over the values; endless nesting or repetition is stopped by the depth and size limits.
 
 Every problem is an ``InputError`` that names the field (``items[3].tags[0]``; of a single item just
 ``tags[0]``), raised before anything is stored. Nothing here looks at the store, the clock or a model.
@@ -7,7 +13,10 @@ Every problem is an ``InputError`` that names the field (``items[3].tags[0]``; o
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from functools import partial
 from numbers import Real
@@ -16,14 +25,18 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.draft import Draft
 from simonides.records.extraction import Relation
-from simonides.records.hygiene import MAX_PROJECT_BYTES, clean_choice, clean_labels, clean_text, shown
+from simonides.records.hygiene import (
+    MAX_PROJECT_BYTES,
+    clean_choice,
+    clean_labels,
+    clean_text,
+    shown,
+    shows_nothing,
+)
 from simonides.records.interval import parse_time
-from simonides.records.invisible import shows_nothing
-from simonides.records.kind import Kind, Layer
+from simonides.records.kind import TRUST, Kind, Layer
 from simonides.records.source import Origin
 from simonides.records.time_to_live import ON_EXPIRY, read_ttl
-from simonides.records.utterance import TRUST
-from simonides.retain.metadata import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +45,87 @@ if TYPE_CHECKING:
     from simonides.records.interval import Interval
 
     _Reader = Callable[[object, str], object]
+
+
+MAX_METADATA_BYTES = 64 * 1024
+MAX_METADATA_DEPTH = 32
+# Whole numbers that every reader of JSON keeps exactly or as int64.
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**63 - 1
+
+_TOO_LONG = (
+    f"is longer than {MAX_METADATA_BYTES:,} bytes as JSON; keep bulky data elsewhere and store where it is"
+)
+
+
+def canonical_json(value: object, field: str) -> str:
+    """Check metadata and write it as canonical JSON.
+
+    Args:
+        value: a mapping with string keys; its values are mappings, lists, tuples, strings, finite numbers,
+            booleans and ``None``.
+        field: the argument's name; a value inside is named ``field['key'][0]``.
+
+    Returns:
+        JSON text of at most ``MAX_METADATA_BYTES`` in UTF-8.
+
+    Raises:
+        InputError: the value is anything else, holds a NUL or lone surrogate, or is too long or too deep.
+    """
+    if not isinstance(value, Mapping):
+        raise InputError(field, f"expected a mapping such as {{'page': 3}}, got {type(value).__name__}")
+    plain = _Copier(field).copy(value, field, depth=0)
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    if len(text.encode("utf-8")) > MAX_METADATA_BYTES:
+        raise InputError(field, _TOO_LONG)
+    return text
+
+
+@dataclass(slots=True)
+class _Copier:
+    """Copies JSON values into plain dicts and lists, checking each."""
+
+    field: str
+    values: int = 0
+
+    def copy(self, value: object, place: str, *, depth: int) -> object:
+        # A value takes at least one byte of JSON: this bounds the work even for lists that share parts.
+        self.values += 1
+        if self.values > MAX_METADATA_BYTES:
+            raise InputError(self.field, _TOO_LONG)
+        if depth > MAX_METADATA_DEPTH:
+            raise InputError(self.field, f"is nested more than {MAX_METADATA_DEPTH} levels deep; flatten it")
+        if isinstance(value, Mapping):
+            return {
+                self.key(key, place): self.copy(inner, f"{place}[{shown(key)}]", depth=depth + 1)
+                for key, inner in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self.copy(inner, f"{place}[{n}]", depth=depth + 1) for n, inner in enumerate(value)]
+        return _scalar(value, place)
+
+    def key(self, key: object, place: str) -> str:
+        if not isinstance(key, str):
+            raise InputError(place, f"has a key of type {type(key).__name__}; keys must be strings")
+        return clean_text(key, f"{place}[{shown(key)}] (the key)", MAX_METADATA_BYTES)
+
+
+def _scalar(value: object, place: str) -> object:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return clean_text(value, place, MAX_METADATA_BYTES)
+    if isinstance(value, int):
+        if not _MIN_INTEGER <= value <= _MAX_INTEGER:
+            raise InputError(place, "is a whole number beyond 64 bits; store it as a string")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InputError(place, f"is {value!r}, which JSON cannot say; use None or a string")
+        return float(value)
+    raise InputError(
+        place, f"is a {type(value).__name__}, which JSON cannot say; store it as a string or a number"
+    )
+
 
 MAX_TEXT_BYTES = 1024 * 1024
 MAX_CONTEXT_BYTES = 64 * 1024

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.index.view import tagged
-from simonides.records.expiry import ERASE
 from simonides.records.hygiene import MAX_LABELS, clean_label, clean_switch, clean_text, named_entries, shown
 from simonides.records.interval import FOREVER, from_micros
 from simonides.records.keyed_record import (
@@ -30,13 +29,12 @@ from simonides.records.keyed_record import (
     tag_of,
     value_is_in_source,
 )
+from simonides.records.kind import ARCHIVED
 from simonides.records.source import Origin
 from simonides.records.stamps import start_of_millisecond
-from simonides.records.state import ARCHIVED
-from simonides.records.time_to_live import ERASE as FORGET
-from simonides.records.time_to_live import NEVER, TimeToLive, read_ttl
-from simonides.retain.items import ITEM_KEYS, MAX_TEXT_BYTES, ORIGIN
-from simonides.retain.metadata import MAX_METADATA_BYTES, canonical_json
+from simonides.records.time_to_live import EXPIRY_ERASE, NEVER, TimeToLive, read_ttl
+from simonides.records.time_to_live import TIME_TO_LIVE_ERASE as FORGET
+from simonides.retain.items import ITEM_KEYS, MAX_METADATA_BYTES, MAX_TEXT_BYTES, ORIGIN, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -213,7 +211,7 @@ class KeyedRecords:
             if held is None or record.ttl is None:
                 continue
             due = TimeToLive(read_ttl(record.ttl)).due(self.now)
-            transaction.expiries.set(held.root, (ERASE, due))
+            transaction.expiries.set(held.root, (EXPIRY_ERASE, due))
 
     def _rename(
         self, transaction: WriteTransaction, record: KeyedRecord, old: tuple[str, ...], new: tuple[str, ...]
@@ -252,7 +250,7 @@ class KeyedRecords:
         quarantined: bool = False,
     ) -> Iterator[KeyedRecord]:
         """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
-        ended, tag = reading.roots_due(self.now, ERASE), tag_of(self.space, path)
+        ended, tag = reading.roots_due(self.now, EXPIRY_ERASE), tag_of(self.space, path)
         held = tagged(reading.snapshot, tag, self.principal, ended, quarantined=quarantined)
         ordinals = held.tolist()
         if last:
@@ -390,7 +388,7 @@ def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
         ConflictError: there is one.
     """
     reading = inside(transaction)
-    due = reading.roots_due(transaction.now, ERASE)
+    due = reading.roots_due(transaction.now, EXPIRY_ERASE)
     back = reading.memories(list(ordinals))
     for at, memory in enumerate(back):
         for space in spaces_of(memory.metadata, memory.tags):

@@ -24,19 +24,18 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.gc_pause import gc_paused
-from simonides.index.part import IndexPart, part_of
-from simonides.index.quantise import quantise_rows
-from simonides.index.token_codes import pack_tokens
+from simonides.index.block import IndexPart, part_of
+from simonides.index.vectors import pack_tokens, quantise_rows
 from simonides.records.draft import Draft, Prepared, content_key, encode_terms
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import clean_count
+from simonides.retain.duplicates import sign
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import searched_fields
+from simonides.retain.placing import trust_of
 from simonides.retain.quiet_errors import quiet_errors
 from simonides.retain.screening import Screen
-from simonides.retain.signature import sign
-from simonides.retain.trust import trust_of
-from simonides.text.field_terms import field_terms
+from simonides.text.dates import field_terms
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 if TYPE_CHECKING:

@@ -20,17 +20,16 @@ import numpy as np
 
 from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
 from simonides.index.postings import FIELDS
-from simonides.index.quantise import quantise
-from simonides.index.token_codes import pack_tokens
+from simonides.index.vectors import pack_tokens, quantise
 from simonides.protocols import TokenEmbedder
 from simonides.records.draft import Encoding, Prepared, content_key, is_turn
 from simonides.records.extraction import Extraction
 from simonides.records.hygiene import shown
 from simonides.records.model_identity import ModelIdentity
+from simonides.retain.duplicates import sign
 from simonides.retain.placing import occurred
-from simonides.retain.signature import sign
 from simonides.retain.sparse import in_context, sparse_terms
-from simonides.text.field_terms import field_terms
+from simonides.text.dates import field_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

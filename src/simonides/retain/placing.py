@@ -1,4 +1,10 @@
-"""Settle what an item did not state: when it holds, what kind it is, how much it weighs.
+"""Settle what an item did not state, how far its source is trusted, and what it may meet.
+
+How far a source is trusted; stamped by the store from who retains and in which role, never from a claim.
+
+A row of low trust does not close one of higher trust (see ``supersession``).
+
+Settle what an item did not state: when it holds, what kind it is, how much it weighs.
 
 said at:    the given event time, else the given recorded time, else now; relative words count from there
 occurred:   the given event time, or what a relative word in the text makes of it ("yesterday"); without one,
@@ -6,6 +12,12 @@ occurred:   the given event time, or what a relative word in the text makes of i
 valid_from: the event time if that has passed, else the moment of recording (SPEC, general settlement 1)
 kind:       the given one, else what cues say, else semantic; the layer follows it (settlement 5)
 salience:   ½ · cues + ¼ · novelty + ¼ · trust, where novelty = 1 − mean cosine of the 5 nearest (HX-10)
+
+Who may read what, where a new memory meets stored ones (SPEC, general settlement 3).
+
+Readers are principals; none at all means everyone in the bank. A new memory is compared only with what all
+of its own readers may read, so nobody learns of what is hidden; and it changes only what exactly its readers
+read, so nobody else's memories move.
 """
 
 from __future__ import annotations
@@ -15,15 +27,22 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
-from simonides.records.kind import Kind, Layer
+from simonides.records.kind import TRUST, Kind, Layer
 from simonides.records.time_to_live import TimeToLive
 from simonides.records.versions import ResolvedFields
-from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.records.time_to_live import TtlDefaults
+
+
+def trust_of(role: str) -> float:
+    """How far a role is trusted, 0 to 1; an unknown one as little as an import."""
+    return TRUST.get(role, TRUST["import"])
+
 
 _LAYER_OF_KIND = {
     Kind.EPISODIC: Layer.EPISODIC,
@@ -140,3 +159,13 @@ def _validity(draft: Draft, event: Interval | None, ingested_at: int) -> tuple[I
             "is not after valid_from (by default the event time, else now); state a valid_from before it",
         )
     return start, end
+
+
+def all_may_read(readers: Collection[str], theirs: Collection[str]) -> bool:
+    """Whether each of *readers* (of the new memory) is among *theirs* (of a stored one)."""
+    return not theirs or (bool(readers) and set(readers) <= set(theirs))
+
+
+def same_readers(readers: Collection[str], theirs: Collection[str]) -> bool:
+    """Whether exactly the same principals may read both."""
+    return set(readers) == set(theirs)

@@ -1,4 +1,11 @@
-"""Who is meant by a name: an entity the bank knows, or a new one.
+"""Which entity a name means: names are compared folded, and two bearers told apart.
+
+Names as they are compared: only case, width, accents, spaces and punctuation fold away.
+
+``VX-1103`` and ``vx 1103`` are one name, ``VX-1105`` is another; ``Ann`` is not ``Joann``. Signs that tell
+names apart (``+ # @ / .``) stay, so ``C``, ``C++`` and ``C#`` are three.
+
+Who is meant by a name: an entity the bank knows, or a new one.
 
 Names meet by their folded form or an alias, never by likeness (G1). Two bearers of one name are told apart by
 a qualifier, which today is the employer: "Li Na works at Norrhav" and "Li Na works at Quillstad" are two
@@ -14,8 +21,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from simonides.retain.names import fold_name
-from simonides.retain.readers import all_may_read, same_readers
+from simonides.retain.placing import all_may_read, same_readers
+from simonides.text.normalise import fold_case, fold_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +30,15 @@ if TYPE_CHECKING:
     from simonides.records.entity import Entity
     from simonides.records.extraction import Mention, Relation
     from simonides.storage.writer import WriteTransaction
+
+
+_BETWEEN = re.compile(r"[^\w+#@/.]+|_+")
+
+
+def fold_name(name: str) -> str:
+    """The folded form of a name; empty when nothing of it is left."""
+    return _BETWEEN.sub(" ", fold_case(fold_characters(name))).strip(" .")
+
 
 QUALIFYING = frozenset({"works at"})
 """Relations whose object tells two bearers of one name apart."""

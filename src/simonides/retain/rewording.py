@@ -23,16 +23,21 @@ import numpy as np
 from simonides.index.view import comparable, comparing
 from simonides.records.draft import Draft, Prepared, content_key, days_of
 from simonides.records.interval import FOREVER, Interval, Precision
-from simonides.records.kind import Kind
-from simonides.records.state import ARCHIVED
-from simonides.records.utterance import TRUST
+from simonides.records.kind import ARCHIVED, TRUST, Kind
 from simonides.records.versions import ResolvedFields, RowRef
 from simonides.retain.changes import find_rivals
-from simonides.retain.linking import DAY_MICROS, MOST_SEMANTIC, MOST_TEMPORAL, SEMANTIC_FROM, temporal_weight
-from simonides.retain.metadata import canonical_json
-from simonides.retain.neighbours import RESCORE, Neighbour, novelty
-from simonides.retain.placing import layer_of, occurred, place_item
-from simonides.retain.readers import all_may_read, same_readers
+from simonides.retain.items import canonical_json
+from simonides.retain.neighbours import (
+    DAY_MICROS,
+    MOST_SEMANTIC,
+    MOST_TEMPORAL,
+    RESCORE,
+    SEMANTIC_FROM,
+    Neighbour,
+    novelty,
+    temporal_weight,
+)
+from simonides.retain.placing import all_may_read, layer_of, occurred, place_item, same_readers
 from simonides.retain.storing import NEAR_FROM, TO_THE_DAY, link_causes, link_in_time, write_stated
 from simonides.retain.supersession import divide, reopen, write_division
 

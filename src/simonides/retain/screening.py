@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import InputError
 from simonides.records.extraction import Relation
-from simonides.retain.metadata import canonical_json
+from simonides.retain.items import canonical_json
 from simonides.retain.quiet_errors import without
 from simonides.retain.secrets import (
     find_secrets,

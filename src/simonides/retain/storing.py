@@ -17,30 +17,27 @@ import numpy as np
 
 from simonides.index.view import comparable
 from simonides.records.draft import content_key, is_turn
-from simonides.records.expiry import EXPIRE, TASK_OF
 from simonides.records.interval import FOREVER, Precision
-from simonides.records.kind import Kind
-from simonides.records.state import ARCHIVED
-from simonides.records.time_to_live import TtlDefaults
+from simonides.records.kind import ARCHIVED, Kind
+from simonides.records.time_to_live import EXPIRE, TASK_OF, TtlDefaults
 from simonides.records.versions import ComparedFields, RowRef
 from simonides.retain.changes import find_rivals, restated
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
-from simonides.retain.linking import (
+from simonides.retain.neighbours import (
     DAY_MICROS,
     MOST_SEMANTIC,
     MOST_TEMPORAL,
+    RESCORE,
     SEMANTIC_FROM,
+    Neighbourhood,
     Related,
     causal_links,
+    novelty,
     temporal_weight,
 )
-from simonides.retain.names import fold_name
-from simonides.retain.neighbours import RESCORE, Neighbourhood, novelty
-from simonides.retain.placing import occurred, place_item, ttl_of
-from simonides.retain.readers import all_may_read
-from simonides.retain.resolution import resolve
+from simonides.retain.placing import all_may_read, occurred, place_item, trust_of, ttl_of
+from simonides.retain.resolution import fold_name, resolve
 from simonides.retain.supersession import declared, divide, placed, write_division
-from simonides.retain.trust import trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from simonides.records.interval import FOREVER, Interval
-from simonides.retain.readers import all_may_read, same_readers
+from simonides.retain.placing import all_may_read, same_readers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -20,8 +20,7 @@ from simonides.records.interval import HEAD
 from simonides.records.model_identity import mismatch, sparse_mismatch
 from simonides.records.query import Query
 from simonides.services.viewing import Viewing
-from simonides.text.query_dsl.clauses import read_clauses
-from simonides.text.query_dsl.parser import parse_query
+from simonides.text.query_dsl import parse_query, read_clauses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from simonides.index.view import BankView
     from simonides.protocols import Embedder, SparseEncoder
     from simonides.recall.arguments import RecallRequest
+    from simonides.recall.explaining import Recording
     from simonides.recall.pipeline import Plan
-    from simonides.recall.recording import Recording
     from simonides.recall.refining.mlp import Network
     from simonides.records.query import Filters
     from simonides.records.recall import Recall

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, UnknownNameError
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
 from simonides.options import RECALL_DEFAULTS
-from simonides.recall.answering.reflecting import Asking, reflect
+from simonides.recall.answering import Asking, reflect
 from simonides.recall.arguments import ASYNC_ELSEWHERE, clean_query
 from simonides.recall.helping.asking import read_helpers
 from simonides.recall.telemetry import operation
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.protocols import Answerer
-    from simonides.records.brief import Brief
-    from simonides.records.reflection import Reflection
+    from simonides.records.memory import Brief
+    from simonides.records.recall import Reflection
     from simonides.services.context import BankContext
 
 _MAX_ANSWER_TOKENS = 100_000

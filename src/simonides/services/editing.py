@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, NotFoundError
 from simonides.records.hygiene import clean_choice, clean_count, clean_ids, clean_switch
 from simonides.records.interval import parse_time
-from simonides.records.kind import Kind
-from simonides.records.state import PINNED, STANDING
+from simonides.records.kind import PINNED, STANDING, Kind
 from simonides.retain.editing import check_rewordable, check_version, edit, live, read_changes
 from simonides.retain.keyed_records import check_keys
 from simonides.retain.rewording import Rewording, reworded

@@ -9,8 +9,8 @@ import numpy as np
 
 from simonides.errors import InputError, NotFoundError
 from simonides.records.hygiene import clean_count, clean_label, is_row_number
-from simonides.retain.names import fold_name
-from simonides.retain.readers import all_may_read
+from simonides.retain.placing import all_may_read
+from simonides.retain.resolution import fold_name
 from simonides.services.viewing import Viewing
 
 if TYPE_CHECKING:

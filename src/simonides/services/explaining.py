@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import UnknownNameError
 from simonides.options import RECALL_DEFAULTS
-from simonides.recall.recording import Recording
+from simonides.recall.explaining import Recording
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
 from simonides.services.answering import Answering

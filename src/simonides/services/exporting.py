@@ -10,8 +10,7 @@ from typing import IO, TYPE_CHECKING
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
 
 if TYPE_CHECKING:
-    from simonides.records.exchange import Counts
-    from simonides.records.receipt import Saved
+    from simonides.records.receipt import Counts, Saved
     from simonides.services.context import BankContext
 
 

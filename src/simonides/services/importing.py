@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
-from simonides.records.exchange import Imported
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
-from simonides.retain.importing.pieces import gather
-from simonides.retain.importing.syncing import Syncing
+from simonides.records.receipt import Imported
+from simonides.retain.importing.syncing import Syncing, gather
 from simonides.retain.items import MAX_PATH_BYTES
 from simonides.retain.screening import secrets_in
 from simonides.retain.sparse import in_context, sparse_terms
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from simonides.records.draft import Draft, Prepared
-    from simonides.records.exchange import Restored, Synced
-    from simonides.records.receipt import Saved
-    from simonides.retain.importing.pieces import Piece
+    from simonides.records.receipt import Restored, Saved, Synced
+    from simonides.retain.importing.syncing import Piece
     from simonides.services.context import BankContext
     from simonides.storage.writer import WriteTransaction
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simonides.records.draft import Prepared
     from simonides.records.enrichment import EnrichReport
     from simonides.records.extraction import Extraction
-    from simonides.records.move import Move
+    from simonides.records.memory import Move
     from simonides.services.context import BankContext
 
     Progress = Callable[[str, int, int | None], None]

@@ -10,9 +10,9 @@ import numpy as np
 from simonides.errors import NotFoundError
 from simonides.options import RECALL_DEFAULTS
 from simonides.recall.arguments import read_recall_arguments
-from simonides.records.diff import Diff, compare
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import FOREVER, from_micros, latest_recorded, parse_time
+from simonides.records.memory import Diff, compare
 from simonides.records.query import Filters
 from simonides.services.viewing import Viewing, verified, visible_memories
 

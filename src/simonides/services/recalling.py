@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, ModelError, NotFoundError, StoreError
-from simonides.index.warming import touch
+from simonides.index.snapshot import touch
 from simonides.options import RECALL_DEFAULTS
+from simonides.recall.explaining import Recording
 from simonides.recall.explaining import explain as explained
 from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
 from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.widening import widened
-from simonides.recall.impressing import impression_of
-from simonides.recall.recording import Recording
+from simonides.recall.refining.mlp import impression_of
 from simonides.recall.telemetry import observe
 from simonides.records.hygiene import MAX_ID_BYTES, clean_switch, clean_text
-from simonides.records.move import Evidence
-from simonides.records.recall_job import DONE, PENDING, RecallJob
-from simonides.records.zone import read_zone
+from simonides.records.interval import read_zone
+from simonides.records.memory import Evidence
+from simonides.records.recall import DONE, PENDING, RecallJob
 from simonides.services.answering import Answering
 from simonides.services.viewing import Viewing
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from simonides.records.merges import all_count_as
-from simonides.retain.extraction.known_names import KnownNames
-from simonides.retain.extraction.name_ranges import LEADS, ODD_LEADS, Leads, name_ranges
-from simonides.retain.names import fold_name
+from simonides.records.entity import all_count_as
+from simonides.retain.extraction.known_names import LEADS, ODD_LEADS, KnownNames, Leads, name_ranges
+from simonides.retain.resolution import fold_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,17 +12,15 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-    from simonides.index.part import IndexPart
+    from simonides.index.block import IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
     from simonides.records.audit import AuditReport, Entry, Told, VerifyReport
-    from simonides.records.exchange import Counts, Restored
-    from simonides.records.expiry import Due
     from simonides.records.impression import Impression, Samples
     from simonides.records.model_identity import EmbedderMigration
-    from simonides.records.recall_job import KeptJob
-    from simonides.records.receipt import Receipt, Saved, Selection
-    from simonides.records.time_to_live import TtlDefaults
+    from simonides.records.recall import KeptJob
+    from simonides.records.receipt import Counts, Receipt, Restored, Saved, Selection
+    from simonides.records.time_to_live import Due, TtlDefaults
     from simonides.storage.reader import Meta, Reader
     from simonides.storage.writer import WriteTransaction
 

@@ -24,8 +24,7 @@ from simonides.records.interval import (
     Precision,
     later_than_clock,
 )
-from simonides.records.kind import Kind, Layer
-from simonides.records.state import ALL_STATES
+from simonides.records.kind import ALL_STATES, Kind, Layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

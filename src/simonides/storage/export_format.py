@@ -25,9 +25,9 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.errors import InputError
 from simonides.files import disk_errors, new_file
+from simonides.records.entity import described, find_cycles
 from simonides.records.hygiene import shown
 from simonides.records.interval import FOREVER
-from simonides.records.merges import described, find_cycles
 from simonides.storage.export_fields import RECORDED_TIMES, check_recorded_times
 
 if TYPE_CHECKING:

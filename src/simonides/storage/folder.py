@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
 from simonides.files import remove_dead
-from simonides.records.hygiene import shown
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shown, shows_nothing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from simonides.index.snapshot import IndexSnapshot
     from simonides.records.enrichment import Job
     from simonides.records.entity import EntityCount
-    from simonides.records.expiry import Due
-    from simonides.records.memory import Memory
+    from simonides.records.memory import Memory, Move
     from simonides.records.model_identity import EmbedderMigration, MissingVector, ModelIdentity
-    from simonides.records.move import Move
     from simonides.records.source import Source
+    from simonides.records.time_to_live import Due
     from simonides.records.versions import CurrentVersion, StoredVersion, Worded
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from simonides.protocols import Embedder, SparseEncoder
     from simonides.records.draft import Draft, Encoding, Prepared
     from simonides.records.entity import Entity
-    from simonides.records.expiry import Due
+    from simonides.records.memory import Move
     from simonides.records.model_identity import EmbedderMigration, ModelIdentity
-    from simonides.records.move import Move
+    from simonides.records.time_to_live import Due
     from simonides.records.versions import ComparedFields, Held, ResolvedFields, RowRef, StoredVersion
     from simonides.storage.reader import Meta, Reader
 

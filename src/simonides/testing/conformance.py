@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.protocols import Tools
-from simonides.records.candidate import Candidate
-from simonides.records.ranking import Ranking
+from simonides.records.candidate import Candidate, Ranking
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import FakeView, WordAnalyser, WordCounter, fake_memory, fake_query
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from simonides.index.occurred import meets
+from simonides.index.columns import meets
 from simonides.protocols import Tools
+from simonides.records.candidate import Ranking
 from simonides.records.edges import LINK_CODES, Edges
 from simonides.records.interval import BEGINNING, FOREVER, from_micros
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.query import Query
-from simonides.records.ranking import Ranking
 from simonides.records.source import Source
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 

@@ -1,4 +1,20 @@
-"""Spellings that people do not tell apart become one: compatibility forms, accents, case.
+r"""Spellings that people do not tell apart become one, and names are cut into their parts.
+
+One ASCII letter per character, so that plain regular expressions can segment any script.
+
+``text.translate(CLASSES)`` has the length of ``text`` and holds, at each place:
+
+    u  upper- or title-case letter             d  digit or other number
+    l  any other letter of a spaced script     m  combining mark
+    H  Han character                           s  symbol of category So, emoji above all
+    h  letter of another unspaced script       r  regional indicator (two make a flag)
+    k  Hangul
+    _ - . / \ : @ ' + #   themselves: they may join the parts of a name
+    space                  everything else, lone surrogates included
+
+The table fills itself as characters are met: no start-up cost, no copy of the Unicode database.
+
+Spellings that people do not tell apart become one: compatibility forms, accents, case.
 
 ``fold_characters`` works on the whole text and keeps case, because a capital may start a new part of a
 name; ``fold_case`` finishes each term. Together they are NFKC, accent fold and case fold.
@@ -10,14 +26,82 @@ letters, and no one writes the bare letter for them.
 
 Linear time. Normalisation sorts each run of combining marks with a quadratic algorithm, so a run is first
 cut to 30 marks, the limit of the stream-safe format (Unicode Standard Annex 15).
+
+Names are terms whole and in parts: identifiers, paths, versions, dates, e-mail addresses, ticket ids.
+
+A name is a chain of letter-digit atoms joined by ``_ - . / \ : @ ' +``. It is cut level by level, outermost
+joiner first, and each piece at each level is a term:
+
+    C:
+elay    x_queue.rs:118  →  c:/relay/tx_queue.rs:118 · c · relay · tx_queue.rs:118 · tx_queue.rs ·
+                                 tx_queue · tx · queue · rs · 118
+    retryPolicyV2             →  retryPolicyV2 · retry · policy · v2 · 2   (cut before case is folded)
+    2027-02-09T10:30          →  the whole, its parts, and the date 2027-02-09 on its own
+    C++  C#  .NET             →  c++ · c# · .net and net
+
+So a query for a part finds the name, and a query for the name gains the whole as one more, rare, term that
+no decoy with scattered parts holds. A name gives each of its terms once, however often a part repeats.
+
+English contractions lose their ending (``Caroline's`` → caroline, ``we'll`` → we), a negation loses its
+apostrophe (``don't`` → dont), another apostrophe joins (``O'Brien`` → obrien · brien).
+
+Weakness: an atom longer than ``MAX_TERM`` and one that alternates like a checksum are not cut further;
+single letters are dropped where a capital, a digit or an apostrophe cut them off.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
-from simonides.text.characters import CLASSES
+JOINERS = "_-./\\:@'+#"
+
+# First word of a character's Unicode name. These scripts put no space between words.
+_HAN = {"CJK", "IDEOGRAPHIC"}
+_UNSPACED = {"HIRAGANA", "KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR"}
+_FIRST_WORD = re.compile(r"[A-Z]+")
+
+
+class _Classes(dict[int, str]):
+    """Code point → class letter, filled on demand."""
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = _class(chr(code))
+        return found
+
+
+def _class(character: str) -> str:
+    if character in JOINERS:
+        return character
+    category = unicodedata.category(character)
+    if category.startswith("L") or category == "Nl":
+        return _letter_class(character, category)
+    if category.startswith("N"):
+        return "d"
+    if category.startswith("M"):
+        return "m"
+    if "\U0001f1e6" <= character <= "\U0001f1ff":
+        return "r"
+    # Emoji that are younger than this Python's Unicode tables are unassigned there.
+    young_emoji = category == "Cn" and "\U0001f000" <= character <= "\U0001faff"
+    return "s" if category == "So" or young_emoji else " "
+
+
+def _letter_class(character: str, category: str) -> str:
+    name = _FIRST_WORD.match(unicodedata.name(character, ""))
+    script = name[0] if name else ""
+    if script in _HAN:
+        return "H"
+    if script in _UNSPACED:
+        return "h"
+    if script == "HANGUL":
+        return "k"
+    return "u" if category in {"Lu", "Lt"} else "l"
+
+
+CLASSES = _Classes()
+
 
 _MAX_MARKS = 30
 _TOO_MANY_MARKS = re.compile(rf"m{{{_MAX_MARKS}}}(m+)")
@@ -122,3 +206,110 @@ def cut_marks(text: str) -> str:
         position = run.end()
     kept.append(text[position:])
     return "".join(kept)
+
+
+MAX_TERM = 128
+"""Longest term, in characters; what is longer is cut to this length, on both sides alike."""
+
+_LEVELS = tuple(
+    re.compile(joiner) for joiner in (r"[/\\]+", r"[:@]+|(?<!\+)\+(?!\+)", r"\.+", r"-+", r"_+", r"'+")
+)
+_APOSTROPHE_LEVEL = len(_LEVELS) - 1
+_EDGES = "_-/\\:@'"
+_SEPARATORS = re.compile(r"[/\\]+")
+_CONTRACTION = re.compile(r"(?:'(?:s|ll|d|ve|re|m)){1,3}+\Z", re.IGNORECASE)
+_NEGATION = re.compile(r"(?<=n)'(?=t\Z)", re.IGNORECASE)
+_DATE_OR_VERSION = re.compile(r"(?<!\d)(?:\d{4}-\d\d-\d\d(?!\d)|\d++(?:\.\d++)++)")
+_SUFFIXED = re.compile(r"([^+#]+)(\+\+|#)(\d*)")
+
+# On classes: the parts of an atom, and the plural of an acronym (URLs).
+_CAMEL = re.compile(r"(?:u+(?![lm])|u?[lm]+)d*|d+")
+_PLAIN = re.compile(r"u?l[lm]*|u+|d+")
+_DIGITS = re.compile(r"d+")
+_LETTERS_OR_DIGITS = re.compile(r"d+|[ulm]+")
+_ACRONYM_PLURAL = re.compile(r"u{2,}l")
+# A checksum alternates more often than a name does; its fragments would match by accident.
+_MOST_DIGIT_RUNS = 2
+
+_MEMO_LIMIT = 256
+
+
+def name_terms(name: str) -> tuple[str, ...]:
+    """The terms of one name.
+
+    Args:
+        name: a match of the tokeniser's name pattern, case kept.
+
+    Returns:
+        distinct terms, case folded, the whole first; linear time in the length of *name*.
+    """
+    return _memo(name) if len(name) <= _MEMO_LIMIT else _name_terms(name)
+
+
+def _name_terms(name: str) -> tuple[str, ...]:
+    terms: dict[str, None] = {}
+    whole = _trim(name)
+    _add(terms, whole)
+    if _PLAIN.fullmatch(whole.translate(CLASSES)):  # a word with a contraction
+        return tuple(terms)
+    _split(terms, whole, 0)
+    for special in _DATE_OR_VERSION.finditer(whole):
+        _add(terms, special[0])
+    return tuple(terms)
+
+
+_memo = lru_cache(maxsize=8192)(_name_terms)
+
+
+def _split(terms: dict[str, None], name: str, level: int) -> None:
+    if name.startswith("."):
+        name = name.lstrip(".")
+        _add(terms, name)
+    for depth in range(level, len(_LEVELS)):
+        pieces = [piece for piece in map(_trim, _LEVELS[depth].split(name)) if piece]
+        if len(pieces) > 1:
+            for piece in pieces:
+                if piece not in terms and not (depth == _APOSTROPHE_LEVEL and len(piece) == 1):
+                    _add(terms, piece)
+                    _split(terms, piece, depth + 1)
+            return
+    _split_atom(terms, name)
+
+
+def _split_atom(terms: dict[str, None], atom: str) -> None:
+    suffixed = _SUFFIXED.fullmatch(atom)
+    if suffixed:
+        atom, sign, digits = suffixed.groups()
+        if digits:
+            _add(terms, atom + sign)
+            _add(terms, digits)
+        if len(atom) == 1 and atom.isalpha():
+            return
+        _add(terms, atom)
+    classes = atom.translate(CLASSES)
+    if len(atom) > MAX_TERM or (_ACRONYM_PLURAL.fullmatch(classes) and atom.endswith("s")):
+        return
+    if len(_DIGITS.findall(classes)) > _MOST_DIGIT_RUNS:
+        return
+    for run in _CAMEL.finditer(classes):
+        _add_part(terms, atom[run.start() : run.end()])
+        for part in _LETTERS_OR_DIGITS.finditer(classes, run.start(), run.end()):
+            _add_part(terms, atom[part.start() : part.end()])
+
+
+def _add_part(terms: dict[str, None], part: str) -> None:
+    if len(part) > 1 or part.isdigit():
+        _add(terms, part)
+
+
+def _add(terms: dict[str, None], name: str) -> None:
+    bare = _SEPARATORS.sub("/", name.replace("'", ""))
+    terms[fold_case(bare)[:MAX_TERM]] = None
+
+
+def _trim(piece: str) -> str:
+    """Without the punctuation around it (a leading dot is kept) and without a contraction."""
+    piece = piece.lstrip(_EDGES).rstrip(_EDGES + ".")
+    if "'" in piece:
+        piece = _NEGATION.sub("", _CONTRACTION.sub("", piece))
+    return piece

@@ -16,7 +16,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from simonides.text.characters import CLASSES
+from simonides.text.normalise import CLASSES
 
 # a ASCII letter, d digit, o other letter, w blank, n newline; p costs 1 wherever it stands.
 _PIECES = (b"aaaa", b"aaa", b"aa", b"ddd", b"dd", b"oo", b"wwww", b"www", b"ww")

@@ -9,8 +9,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from simonides.protocols import Tools, View
+    from simonides.records.candidate import Ranking
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
 
 
 @dataclass(frozen=True, slots=True)

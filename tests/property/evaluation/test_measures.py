@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.evaluation.measures import MEASURES, measure_each
+from simonides.evaluation.results import MEASURES, measure_each
 
 KEYS = [f"k{number}" for number in range(30)]
 rankings = st.lists(st.sampled_from(KEYS), unique=True, max_size=25)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.index.distinct import ascending, distinct
+from simonides.index.graph import ascending, distinct
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))

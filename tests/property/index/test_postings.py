@@ -21,7 +21,7 @@ from simonides.index.postings import (
     merge_postings,
     seal_terms,
 )
-from simonides.text.trigrams import trigrams
+from simonides.text.similarity import trigrams
 
 Rows = list[dict[str, dict[str, int]]]
 

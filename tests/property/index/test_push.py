@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from simonides.index.push import Spread, Walk, damped_weights, spread
+from simonides.index.graph_walk import Spread, Walk, damped_weights, spread
 from simonides.testing.fakes import FakeView, fake_memory
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def test_a_walk_is_forward_push_to_the_last_bit(
     view = world.view()
     for many in (0, 1_024):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("simonides.index.push._MANY", many)
+            patch.setattr("simonides.index.graph_walk._MANY", many)
             found = push(view, seeds, walk)
         assert by_node(view, found) == masses
         assert (found.left, bool(found.reason)) == (left, cut)
@@ -316,7 +316,7 @@ def test_which_memories_are_read_changes_no_bit(
     assume(seeds)
     walk = Walk(0.5, 1e-9, 4, edges, hub_damping, KINDS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simonides.index.push._MANY", 0)
+        patch.setattr("simonides.index.graph_walk._MANY", 0)
         counted = push(world.view(), seeds, walk)
     read = push(world.view(ReadsAll), seeds, walk)
     assert counted.rows.tolist() == read.rows.tolist()

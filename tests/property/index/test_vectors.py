@@ -12,8 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as numpy_st
 
-from simonides.index.quantise import exact_dot, quantise, split_query
-from simonides.index.vectors import BlockVectors, VectorBlock, sign_bits, survivors
+from simonides.index.vectors import (
+    BlockVectors,
+    VectorBlock,
+    exact_dot,
+    quantise,
+    sign_bits,
+    split_query,
+    survivors,
+)
 
 Codes = list[list[int]]
 

@@ -11,14 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.index.block import Tail
-from simonides.index.columns import ERASED, Row
-from simonides.index.occurred import meets
+from simonides.index.columns import ERASED, Row, meets
 from simonides.index.snapshot import IndexSnapshot
 from simonides.index.view import build_view
 from simonides.records.interval import BEGINNING, FOREVER, HEAD, Interval
-from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.query import Filters
-from simonides.records.state import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

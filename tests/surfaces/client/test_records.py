@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simonides.records.move import Evidence
-from simonides.records.state import ARCHIVED, PINNED
+from simonides.records.kind import ARCHIVED, PINNED
+from simonides.records.memory import Evidence
 from simonides.surfaces.client.records import UNKNOWN_ORDINAL, memory_of, recall_of
 from simonides.testing.fakes import fake_memory
 

@@ -10,7 +10,7 @@ from bench.changed_datasets import correct, read_corrections, with_distractors
 from bench.leaks import renamed, scrub_ids, scrub_names
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
 
 if TYPE_CHECKING:
     from pathlib import Path

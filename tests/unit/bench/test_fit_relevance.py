@@ -22,9 +22,8 @@ from bench.fit_relevance import (
     manifest,
 )
 
-from simonides.evaluation.musique import load_musique
-from simonides.evaluation.relevance import fitted_on
-from simonides.evaluation.unanswerable import off_topic_questions
+from simonides.evaluation.datasets import load_musique
+from simonides.evaluation.relevance import fitted_on, off_topic_questions
 from simonides.recall.refining import chance
 from simonides.recall.refining.chance import ChanceModel
 from simonides.recall.refining.relevance import WORDS, Relevance

@@ -9,7 +9,7 @@ import pytest
 from bench.lifecycle import PARTS, UNMAINTAINED, MaintainedRun
 
 from simonides.errors import InputError
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

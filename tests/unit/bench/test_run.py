@@ -15,8 +15,8 @@ from bench.peers.environments import PeerUnavailableError, make_environment, pin
 from bench.peers.lines import Text
 from bench.peers.opening import SharedEncoder
 
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.trec import read_run
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
+from simonides.evaluation.results import read_run
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from bench.run_among import outcome
 
-from simonides.evaluation.dataset import Question
+from simonides.evaluation.datasets import Question
 
 
 def test_what_is_told_is_counted_by_question() -> None:

@@ -12,8 +12,7 @@ from bench import run_evidence
 from bench.peers.opening import SharedEncoder
 from bench.run_evidence import Counter, Found, Setting, at_session_level, cut, rendered, shares
 
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.locomo import load_locomo
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question, load_locomo
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import WordCounter
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from bench.ablation import oracle, random_order
 
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.report import QuestionResult
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
+from simonides.evaluation.results import QuestionResult
 
 ITEMS = tuple(Item(f"k{n}", f"text {n}") for n in range(40))
 QUESTIONS = (Question("q1", "one", ("k1",), "1"), Question("q2", "two", ("k2",), "1"))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.evaluation import asking
 from simonides.evaluation.asking import ask_all
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.report import QuestionResult
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
+from simonides.evaluation.results import QuestionResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

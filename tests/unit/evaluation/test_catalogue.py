@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.catalogue import DATASETS, load_dataset
+from simonides.evaluation.datasets import DATASETS, load_dataset
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,7 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.evaluation.comparing import compare_systems
-from simonides.evaluation.report import QuestionResult
-from simonides.evaluation.results_file import Measured, read_measured, save_runs
+from simonides.evaluation.results import Measured, QuestionResult, read_measured, save_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
 
 
 def answerable(qid: str) -> Question:

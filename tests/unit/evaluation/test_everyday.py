@@ -8,9 +8,15 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import as_mapping, contexts_of
-from simonides.evaluation.catalogue import load_present
-from simonides.evaluation.dataset import Corpus, Item, Question
-from simonides.evaluation.everyday import load_chats, load_facts, load_short_banks
+from simonides.evaluation.datasets import (
+    Corpus,
+    Item,
+    Question,
+    load_chats,
+    load_facts,
+    load_present,
+    load_short_banks,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

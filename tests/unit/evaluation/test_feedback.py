@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.feedback import Trained, train_reranker
-from simonides.evaluation.mlp_training import LEAST_SAMPLES, train_mlp
+from simonides.evaluation.feedback import LEAST_SAMPLES, Trained, train_mlp, train_reranker
 from simonides.records.impression import Samples
 
 

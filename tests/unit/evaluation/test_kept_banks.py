@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.kept_banks import digest, keep_banks
+from simonides.evaluation.asking import digest, keep_banks
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
 
 if TYPE_CHECKING:
     from pathlib import Path

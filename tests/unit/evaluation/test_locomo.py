@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.dataset import Dataset, Question
-from simonides.evaluation.locomo import load_locomo
-from simonides.retain.importing.locomo import parse_session_date
+from simonides.evaluation.datasets import Dataset, Question, load_locomo
+from simonides.retain.importing.memories import parse_session_date
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from math import log2
 import pytest
 
 from simonides.errors import InputError, MissingExtraError
-from simonides.evaluation.measures import (
+from simonides.evaluation.results import (
     MEASURES,
     all_found,
     mean_measures,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.mlp_training import LEAST_SAMPLES, train_mlp
+from simonides.evaluation.feedback import LEAST_SAMPLES, train_mlp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.dataset import Dataset, Item, Question
-from simonides.evaluation.musique import load_musique
+from simonides.evaluation.datasets import Dataset, Item, Question, load_musique
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 from simonides.errors import InputError, MissingExtraError
 from simonides.evaluation import quality
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
 from simonides.evaluation.quality import run_quality
 
 if TYPE_CHECKING:

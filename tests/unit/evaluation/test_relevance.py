@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
 from simonides.evaluation.relevance import (
     THRESHOLDS,
+    Asked,
     Given,
     Judged,
     JudgedHit,
@@ -21,7 +22,6 @@ from simonides.evaluation.relevance import (
     calibration_error,
     run_relevance,
 )
-from simonides.evaluation.unanswerable import Asked
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def judged(
     no_match: bool = False,
     balanced: int = 1,
 ) -> Judged:
-    asked = Asked("c", "?", kind, bool(gold), False, gold, acceptable)
+    asked = Asked("c", "?", kind, bool(gold), gold, acceptable)
     keys = () if no_match else tuple(key for key, _ in hits)
     given = {
         "wide": Given(keys, 10 * len(keys)),

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError, UnavailableError
-from simonides.evaluation.measures import MEASURES, measure_each
-from simonides.evaluation.report import QualityReport, QuestionResult
+from simonides.evaluation.results import MEASURES, QualityReport, QuestionResult, measure_each
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.source_file import read_json
+from simonides.evaluation.datasets import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError, UnavailableError
-from simonides.evaluation.report import QuestionResult
-from simonides.evaluation.trec import read_qrels, read_run, write_qrels, write_run
+from simonides.evaluation.results import QuestionResult, read_qrels, read_run, write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path

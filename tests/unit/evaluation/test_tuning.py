@@ -11,11 +11,9 @@ import pytest
 import simonides
 from simonides.errors import InputError, UnknownNameError
 from simonides.evaluation.tuning import Settings, least_queries, tune
-from simonides.evaluation.tuning_asking import Asker
-from simonides.evaluation.tuning_file import base_of
-from simonides.evaluation.tuning_numbers import tunable
-from simonides.evaluation.tuning_queries import JudgedQuery
-from simonides.evaluation.tuning_verdict import least_differing
+from simonides.evaluation.tuning_file import JudgedQuery, base_of
+from simonides.evaluation.tuning_search import tunable
+from simonides.evaluation.tuning_verdict import Asker, least_differing
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 

@@ -9,7 +9,7 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.evaluation.tuning_file import Change, base_of, changes_of, check_target, write_tuned
-from simonides.evaluation.tuning_numbers import tunable
+from simonides.evaluation.tuning_search import tunable
 from simonides.profiles.describing import differences
 from simonides.profiles.loader import describe_profile
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.evaluation.tuning_numbers import LAST_ROUND, Number, Range, proposals, tunable
+from simonides.evaluation.tuning_search import LAST_ROUND, Number, Range, proposals, tunable
 from simonides.profiles import list_profiles
 from simonides.profiles.loader import describe_profile
 

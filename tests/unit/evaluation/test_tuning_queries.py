@@ -7,7 +7,7 @@ import json
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.tuning_queries import JudgedQuery, read_judged_queries
+from simonides.evaluation.tuning_file import JudgedQuery, read_judged_queries
 
 GOOD = '{"query": "who repaired the pump?", "relevant": ["m1", "m2"]}'
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.evaluation.tuning_numbers import Number, Range
-from simonides.evaluation.tuning_search import cross_validated_gain, descend
+from simonides.evaluation.tuning_search import Number, Range, cross_validated_gain, descend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

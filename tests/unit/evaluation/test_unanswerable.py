@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from simonides.evaluation.dataset import Corpus, Dataset, Item, Question
-from simonides.evaluation.unanswerable import (
+from simonides.evaluation.datasets import Corpus, Dataset, Item, Question
+from simonides.evaluation.relevance import (
     all_questions,
-    is_for_fitting,
     key_words,
     names,
     off_topic_questions,
@@ -37,8 +36,6 @@ def test_a_hundred_invented_questions_and_more_no_two_alike() -> None:
     questions = [text for texts in off_topic_questions().values() for text in texts]
     assert len(questions) >= 100
     assert len(set(questions)) == len(questions)
-    fitting = sum(map(is_for_fitting, questions))
-    assert 0.4 < fitting / len(questions) < 0.6
 
 
 def test_kinds_and_what_they_are_asked_of() -> None:
@@ -75,15 +72,6 @@ def test_no_question_is_asked_elsewhere_where_its_names_stand() -> None:
     # Ruben's corpus names her.
     assert of_odile == {"pages-ines"}
     assert all("Ruben" not in text or corpus != "talks-ruben" for text, corpus in elsewhere)
-
-
-def test_all_forms_of_one_question_are_in_one_half() -> None:
-    asked = all_questions(DATASETS, ANALYSER)
-    for text in {each.text for each in asked}:
-        assert len({each.for_fitting for each in asked if each.text == text}) == 1
-    full = next(each for each in asked if each.kind == "pages")
-    short = next(each for each in asked if each.kind == "pages-key-words")
-    assert full.for_fitting == short.for_fitting
 
 
 def test_key_words_and_names() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from simonides.index.block import Tail
 from simonides.index.columns import ERASED, Row
-from simonides.index.quantise import quantise
+from simonides.index.vectors import quantise
 from simonides.records.interval import BEGINNING, FOREVER
 
 if TYPE_CHECKING:

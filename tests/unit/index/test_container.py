@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import DamagedError
-from simonides.index.container import read_arrays, write_arrays
-from simonides.index.files import FileLayer
+from simonides.index.files import FileLayer, read_arrays, write_arrays
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simonides.index.distinct import among, ascending, distinct
+from simonides.index.graph import among, ascending, distinct
 
 
 @pytest.mark.parametrize("values", [[], [3], [3, 1, 3, 2, 1], [-5, 9, -5]])

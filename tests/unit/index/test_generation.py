@@ -12,8 +12,7 @@ import pytest
 
 from simonides.errors import DamagedError
 from simonides.index.block import block_arrays, join_blocks
-from simonides.index.container import write_arrays
-from simonides.index.files import FileLayer
+from simonides.index.files import FileLayer, write_arrays
 from simonides.index.generation import (
     BlockFile,
     Generation,

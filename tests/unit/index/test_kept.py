@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from simonides.index.kept import MOST, Kept
+from simonides.index.snapshot import MOST, Kept
 
 
 def test_a_value_is_made_once_for_a_key() -> None:

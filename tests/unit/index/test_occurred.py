@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.index.occurred import meets, middles, proximity
+from simonides.index.columns import meets, middles, proximity
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simonides.index.places import Places, longer
+from simonides.index.graph_walk import Places, longer
 
 
 def test_nodes_get_places_in_the_order_in_which_they_are_met() -> None:

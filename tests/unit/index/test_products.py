@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simonides.index.products import products_of, rows_at_once
+from simonides.index.vectors import products_of, rows_at_once
 
 
 @pytest.mark.parametrize("shape", [(0, 384), (1, 1), (7, 384), (160, 384), (500, 40), (3, 200_000), (2, 0)])

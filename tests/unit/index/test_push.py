@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.index.push import Walk, spread
+from simonides.index.graph_walk import Walk, spread
 from simonides.records.edges import Edges
 from simonides.testing.fakes import FakeView, fake_memory
 

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from simonides.index.quantise import exact_dot, quantise, split_query
+from simonides.index.vectors import exact_dot, quantise, split_query
 
 
 def int8_rows(rows: int, dimension: int, seed: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.index.reach import Bounds, reach
+from simonides.index.graph_walk import Bounds, reach
 from simonides.testing.fakes import FakeView, fake_memory
 
 WIDE = Bounds(hops=2, per_start=100, hub_cap=100, hub_damping=0.5, links={"semantic": 1.0})

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simonides.index.runs import positions
+from simonides.index.postings import positions
 
 
 @pytest.mark.parametrize("runs", [[], [(3, 2)], [(5, 0), (1, 3), (9, 0), (1, 1)]])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.index.token_codes import (
+from simonides.index.vectors import (
     MOST_TOKENS,
     TailTokens,
     TokenBlock,

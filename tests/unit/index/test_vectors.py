@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.index.quantise import quantise
-from simonides.index.vectors import ALL_SCORED, BlockVectors, VectorBlock, sign_bits
+from simonides.index.vectors import ALL_SCORED, BlockVectors, VectorBlock, quantise, sign_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,9 +14,8 @@ from simonides.index.columns import ERASED, Row
 from simonides.index.snapshot import IndexSnapshot
 from simonides.index.view import build_view, comparable, tags_match
 from simonides.records.interval import BEGINNING, FOREVER, HEAD, parse_time, to_micros
-from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, PINNED, Kind
 from simonides.records.query import Filters
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED
 from simonides.testing.fakes import fake_memory
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from tests.embedded_rows import connection_of
 
 from simonides.lifecycle import grouping, maintaining
-from simonides.lifecycle.sameness import same
+from simonides.lifecycle.grouping import same
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:

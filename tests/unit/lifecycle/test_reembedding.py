@@ -17,7 +17,7 @@ from tests.embedded_rows import connection_of, embedded
 import simonides
 from simonides.backends.embedded.reembedding import read_run
 from simonides.errors import ConflictError, EmbedderMismatchError, InputError, ModelError
-from simonides.evaluation.mlp_training import train_mlp
+from simonides.evaluation.feedback import train_mlp
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder, StubTokenEmbedder
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.lifecycle.sameness import opposite, read_words, same
+from simonides.lifecycle.grouping import opposite, read_words, same
 
 if TYPE_CHECKING:
     from simonides.protocols import Embedder

@@ -23,13 +23,11 @@ from simonides.models.catalogue import (
     find_reranker,
 )
 from simonides.models.fetch import Fetched
-from simonides.models.onnx_reranker import BATCH, OnnxReranker, _batches
-from simonides.models.pair_graph import build_pair_encoder
-from simonides.recall.refining.best_passage import best_passage
-from simonides.recall.refining.cross_encoder import CrossEncoder
+from simonides.models.onnx_reranker import BATCH, OnnxReranker, _batches, build_pair_encoder
+from simonides.recall.refining.rerankers import CrossEncoder, best_passage
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
-from simonides.text.tokenise import tokenise
+from simonides.text.analyser import tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,7 +227,7 @@ def test_a_reranker_is_pulled_built_and_loaded_by_name(
     monkeypatch.setattr(catalogue, "RERANKERS", (record,))
     monkeypatch.setattr(resolve, "find_reranker", lambda _: record)
     monkeypatch.setenv("SIMONIDES_CACHE", str(tmp_path))
-    assert [status.state for status in resolve.list_rerankers()] == ["missing"]
+    assert resolve.embedder_status("tiny-pair").state == "missing"
     with pytest.raises(ModelMissingError, match="models pull tiny-pair"):
         resolve.load_reranker("tiny-pair")  # tests are offline
 
@@ -243,7 +241,7 @@ def test_a_reranker_is_pulled_built_and_loaded_by_name(
     loaded = resolve.load_reranker("tiny-pair")
     assert (loaded.name, loaded.gives) == ("tiny-pair", "logits")
     assert loaded.score(QUERY, TEXTS) == pytest.approx(exact.score(QUERY, TEXTS), abs=0.15)
-    assert [status.state for status in resolve.list_rerankers()] == ["ready"]
+    assert resolve.embedder_status("tiny-pair").state == "ready"
 
 
 def test_the_catalogue_says_what_each_reranker_gives() -> None:

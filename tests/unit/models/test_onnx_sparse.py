@@ -12,9 +12,8 @@ import simonides
 from simonides.errors import InputError, ModelDamagedError, UnknownNameError
 from simonides.models.cache import BuiltModel, sparse_fingerprint
 from simonides.models.catalogue import CATALOGUE, RERANKERS, SPARSE, SparseRecord, find_sparse
-from simonides.models.onnx_sparse import MOST_TERMS, TERMS, OnnxSparseEncoder, heaviest
+from simonides.models.onnx_sparse import MOST_TERMS, TERMS, OnnxSparseEncoder, build_sparse_encoder, heaviest
 from simonides.models.resolve import sparse_choice
-from simonides.models.sparse_graph import build_sparse_encoder
 
 if TYPE_CHECKING:
     from pathlib import Path

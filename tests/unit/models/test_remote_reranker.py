@@ -13,7 +13,7 @@ from tests.reliability.interrupting import Interrupter
 from simonides.errors import InputError, ModelRefusedError, ModelUnavailableError
 from simonides.models.remote_reranker import BATCH, RemoteReranker
 from simonides.models.server import Health
-from simonides.recall.refining.cross_encoder import CrossEncoder
+from simonides.recall.refining.rerankers import CrossEncoder
 from simonides.records.candidate import Candidate
 from simonides.testing.chat_server import ChatServer, Reply
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import ModelDamagedError
-from simonides.models.safetensors import read_float_tensors
+from simonides.models.onnx_file import read_float_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from simonides.errors import ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import RECIPE
 from simonides.models.onnx_runtime import import_runtime, open_session
-from simonides.models.sparse_graph import OUTPUT, build_sparse_encoder
+from simonides.models.onnx_sparse import OUTPUT, build_sparse_encoder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,7 @@ import simonides
 from simonides.errors import InputError, UnknownNameError
 from simonides.models.cache import RECIPE, BuiltModel, Manifest
 from simonides.models.catalogue import CONFIG, TOKENIZER, WEIGHTS, RerankerRecord, SourceFile
-from simonides.models.onnx_reranker import OnnxReranker
-from simonides.models.pair_graph import build_pair_encoder
+from simonides.models.onnx_reranker import OnnxReranker, build_pair_encoder
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:

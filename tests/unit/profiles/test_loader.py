@@ -8,9 +8,9 @@ import pytest
 from simonides.errors import NotFoundError, ProfileError, SimonidesError, UnknownNameError
 from simonides.profiles import list_profiles
 from simonides.profiles.loader import load_profile
-from simonides.recall.channels.dense import Dense
 from simonides.recall.channels.lexical import Lexical
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+from simonides.recall.channels.vectors import Dense
+from simonides.recall.fusion import ReciprocalRank
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ import pytest
 
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Refined
-from simonides.recall.deadline import Deadline
+from simonides.recall.limits import Deadline
 from simonides.recall.pipeline import Plan, Step, run
-from simonides.records.ranking import Ranking
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:

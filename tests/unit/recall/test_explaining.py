@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from simonides.profiles.loader import load_profile
-from simonides.recall.explaining import explain
+from simonides.recall.explaining import Recording, explain
 from simonides.recall.pipeline import Plan, Step, run
-from simonides.recall.recording import Recording
-from simonides.recall.refining.marginal_relevance import MarginalRelevance
-from simonides.recall.refining.near_duplicates import NearDuplicates
+from simonides.recall.refining.diversity import MarginalRelevance, NearDuplicates
 from simonides.recall.why_not import Recalled, why_not
 from simonides.records.interval import Interval
 from simonides.records.kind import Kind

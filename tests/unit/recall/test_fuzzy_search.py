@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from simonides.recall.fuzzy_search import fuzzy_search, memory_words
+from simonides.recall.word_search import fuzzy_search, memory_words
 from simonides.testing.fakes import FakeView, fake_memory
 from simonides.text.analyser import TextAnalyser
-from simonides.text.trigrams import jaccard, trigrams
+from simonides.text.similarity import jaccard, trigrams
 
 ENGLISH = TextAnalyser("english")
 FIELDS = {"text": 1.0}

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simonides.recall.impressing import impression_of
-from simonides.recall.refining.mlp import features_of
+from simonides.recall.refining.mlp import features_of, impression_of
 from simonides.records.impression import MOST_SHOWN
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 

@@ -8,7 +8,7 @@ import pytest
 from simonides.errors import MissingExtraError, ProfileError, UnknownNameError
 from simonides.recall import registry
 from simonides.recall.channels.lexical import Lexical
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
+from simonides.recall.fusion import ReciprocalRank
 from simonides.recall.registry import (
     BUILT_IN,
     GROUP,
@@ -66,7 +66,7 @@ def test_an_installed_package_adds_a_technique(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_built_in_name_cannot_be_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch, ("lexical", "simonides.recall.channels.dense:Dense"))
+    install(monkeypatch, ("lexical", "simonides.recall.channels.vectors:Dense"))
     assert load_technique("lexical", **BUILT) == (Shape.CHANNEL, Lexical)
 
 
@@ -74,9 +74,9 @@ def test_a_name_claimed_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     install(
         monkeypatch,
         ("words", "simonides.recall.channels.lexical:Lexical"),
-        ("words", "simonides.recall.channels.dense:Dense"),
+        ("words", "simonides.recall.channels.vectors:Dense"),
     )
-    with pytest.raises(ProfileError, match=r"'words' is claimed by .*Dense, .*Lexical"):
+    with pytest.raises(ProfileError, match=r"'words' is claimed by .*Lexical, .*Dense"):
         load_technique("words", **BUILT)
 
 

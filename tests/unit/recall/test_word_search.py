@@ -8,7 +8,7 @@ from simonides.recall import word_search
 from simonides.recall.word_search import WordSearch
 from simonides.testing.fakes import FakeView, fake_memory
 from simonides.text.analyser import TextAnalyser
-from simonides.text.query_dsl.parser import parse_query
+from simonides.text.query_dsl import parse_query
 
 ENGLISH = TextAnalyser("english")
 FIELDS = {"text": 1.0, "context": 1.0, "relation": 1.0, "expansion": 1.0}

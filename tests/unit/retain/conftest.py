@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from tests.embedded_rows import connection_of
 
-from simonides.index.quantise import quantise
+from simonides.index.vectors import quantise
 from simonides.records.draft import Prepared
 from simonides.records.extraction import Extraction
+from simonides.retain.duplicates import sign
 from simonides.retain.items import read_items
-from simonides.retain.signature import sign
 from simonides.store import open_store
 from simonides.testing.embedder import StubEmbedder
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simonides.retain.duplicates import SIMILAR_MEANING, SIMILAR_WORDS, says_again
-from simonides.retain.signature import sign
+from simonides.retain.duplicates import SIMILAR_MEANING, SIMILAR_WORDS, says_again, sign
 
 LONG = (
     "on the morning of the storm the night crew under Kofi replaced the old pump at the Marrowtide station "

@@ -10,7 +10,7 @@ import pytest
 from tests.embedded_rows import connection_of
 
 from simonides.errors import InputError
-from simonides.index.quantise import quantise, quantise_rows
+from simonides.index.vectors import quantise, quantise_rows
 from simonides.retain import storing
 from simonides.store import open_store
 from simonides.testing.embedder import StubEmbedder, StubTokenEmbedder

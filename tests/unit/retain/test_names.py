@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.retain.names import fold_name
+from simonides.retain.resolution import fold_name
 
 
 @pytest.mark.parametrize(

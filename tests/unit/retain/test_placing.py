@@ -8,8 +8,7 @@ import pytest
 from simonides.errors import InputError
 from simonides.records.extraction import Extraction, TimeMention
 from simonides.records.interval import FOREVER, Interval, Precision, parse_time
-from simonides.records.kind import Kind, Layer
-from simonides.records.utterance import TRUST
+from simonides.records.kind import TRUST, Kind, Layer
 from simonides.retain.placing import dated, place_item, said_at, without_relative_times
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.retain.readers import all_may_read, same_readers
+from simonides.retain.placing import all_may_read, same_readers
 
 EVERYONE: tuple[str, ...] = ()
 

@@ -6,8 +6,7 @@ import pytest
 
 from simonides.records.extraction import EntityKind, Mention, Relation
 from simonides.records.interval import to_micros
-from simonides.retain.names import fold_name
-from simonides.retain.resolution import resolve
+from simonides.retain.resolution import fold_name, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

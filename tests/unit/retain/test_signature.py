@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from simonides.retain.signature import SIGNATURE_LENGTH, sign
+from simonides.retain.duplicates import SIGNATURE_LENGTH, sign
 
 WORDS = [f"word{n}" for n in range(400)]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from simonides.errors import InputError
-from simonides.retain.window import context_of
+from simonides.retain.conversations import context_of
 
 TURNS = ["a", "b", "c", "d"]
 

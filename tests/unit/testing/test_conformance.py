@@ -9,21 +9,16 @@ import numpy as np
 import pytest
 
 from simonides.protocols import Packed, Refined
-from simonides.recall.channels.dense import Dense
 from simonides.recall.channels.lexical import Lexical
-from simonides.recall.fusion.interleave import Interleave
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
-from simonides.recall.fusion.score_sum import ScoreSum
+from simonides.recall.channels.vectors import Dense
+from simonides.recall.fusion import Interleave, ReciprocalRank, ScoreSum
 from simonides.recall.packing.cited_context import CitedContext
 from simonides.recall.packing.outside_in import OutsideIn
-from simonides.recall.packing.token_budget import TokenBudget
-from simonides.recall.refining.late_interaction import LateInteraction
-from simonides.recall.refining.marginal_relevance import MarginalRelevance
-from simonides.recall.refining.synthetic_scores import SyntheticScores
-from simonides.recall.understanding.embedding import QueryEmbedding
-from simonides.recall.understanding.intent import Intent
-from simonides.recall.understanding.terms import AnalysedTerms
-from simonides.records.ranking import Ranking
+from simonides.recall.packing.packers import TokenBudget
+from simonides.recall.refining.diversity import MarginalRelevance
+from simonides.recall.refining.rerankers import LateInteraction, SyntheticScores
+from simonides.recall.understanding.question import AnalysedTerms, Intent, QueryEmbedding
+from simonides.records.candidate import Ranking
 from simonides.testing.conformance import (
     check_channel,
     check_fuser,

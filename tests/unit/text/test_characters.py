@@ -4,7 +4,7 @@ import string
 
 import pytest
 
-from simonides.text.characters import CLASSES, JOINERS
+from simonides.text.normalise import CLASSES, JOINERS
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.text.edit_distance import EditPattern
+from simonides.text.similarity import EditPattern
 
 WORDS = st.text("abc", max_size=9)
 

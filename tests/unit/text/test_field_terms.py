@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from simonides.records.interval import parse_time
 from simonides.text.analyser import TextAnalyser
-from simonides.text.field_terms import field_terms
+from simonides.text.dates import field_terms
 
 PLAIN = TextAnalyser("none")
 DAY = parse_time("2023-05-08", "when")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.text.identifiers import name_terms
+from simonides.text.normalise import name_terms
 
 
 @pytest.mark.parametrize(

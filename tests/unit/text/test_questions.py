@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.text.questions import is_about_questions, only_asks
+from simonides.text.speech import is_about_questions, only_asks
 
 pytestmark = pytest.mark.fault("N3")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.records.utterance import Utterance
+from simonides.records.kind import Utterance
 from simonides.text.speech import MOST_WORDS, asks, count_words, label_of, name_keys, speaker_key, utterance
 
 

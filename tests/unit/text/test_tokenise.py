@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from simonides.text.identifiers import MAX_TERM
-from simonides.text.tokenise import tokenise
+from simonides.text.analyser import tokenise
+from simonides.text.normalise import MAX_TERM
 
 L1_MEMORY = "Build 7 stopped at lint (see #4471, cc @dana)"
 L2_MEMORY = "Invoice KX-20931 was paid on 2027-02-09"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.text.trigrams import jaccard, trigrams
+from simonides.text.similarity import jaccard, trigrams
 
 
 @pytest.mark.spec("JB-07")

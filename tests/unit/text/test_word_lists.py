@@ -5,8 +5,13 @@ from itertools import combinations
 import pytest
 import Stemmer
 
-from simonides.text.tokenise import tokenise
-from simonides.text.word_lists import IRREGULAR_LANGUAGES, STOPWORD_LANGUAGES, irregular_forms, stopwords
+from simonides.text.analyser import (
+    IRREGULAR_LANGUAGES,
+    STOPWORD_LANGUAGES,
+    irregular_forms,
+    stopwords,
+    tokenise,
+)
 
 
 @pytest.mark.parametrize("language", STOPWORD_LANGUAGES)
@@ -58,7 +63,7 @@ def test_irregular_forms_lead_to_a_base_that_leads_nowhere(language: str) -> Non
 
 
 def test_no_irregular_form_has_two_bases() -> None:
-    from simonides.text.word_lists import _lines  # noqa: PLC0415 - the map would hide a repeat
+    from simonides.text.analyser import _lines  # noqa: PLC0415 - the map would hide a repeat
 
     listed = [form for _, *forms in _lines("irregular", "english") for form in forms]
     assert len(listed) == len(set(listed))

@@ -81,13 +81,12 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.catch_up import Position
     from simonides.backends.embedded.encryption import Key
-    from simonides.index.block import Block
-    from simonides.index.part import IndexPart
+    from simonides.index.block import Block, IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
-    from simonides.records.exchange import Counts, Restored
-    from simonides.records.expiry import Due
     from simonides.records.impression import Impression, Samples
+    from simonides.records.receipt import Counts, Restored
+    from simonides.records.time_to_live import Due
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

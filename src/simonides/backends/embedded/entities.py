@@ -8,9 +8,8 @@ from simonides.backends.embedded.change_log import NAME
 from simonides.backends.embedded.relations import READABLE, listed
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names
-from simonides.records.entity import Entity
+from simonides.records.entity import Entity, counts_as
 from simonides.records.interval import FOREVER
-from simonides.records.merges import counts_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

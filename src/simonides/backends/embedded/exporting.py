@@ -17,7 +17,7 @@ from simonides.backends.embedded.reembedding import read_run
 from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names, read_object
-from simonides.records.exchange import Counts
+from simonides.records.receipt import Counts
 from simonides.storage.export_fields import EVIDENCE, LINK_VERSIONS, MOVE
 from simonides.storage.export_format import (
     EPISODE_COLUMNS,

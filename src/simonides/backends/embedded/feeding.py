@@ -26,10 +26,9 @@ from simonides.backends.embedded.merge import (
     sealed_rows,
     stamps_beside,
 )
-from simonides.index.block import LARGEST_BLOCK, Block, Tail
+from simonides.index.block import LARGEST_BLOCK, Block, Tail, block_of_parts
 from simonides.index.columns import COLUMNS
 from simonides.index.generation import write_generation
-from simonides.index.part import block_of_parts
 from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.kind import KIND_CODES, LAYER_CODES
 
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     import apsw
 
     from simonides.backends.embedded.catch_up import Position
+    from simonides.index.block import IndexPart
     from simonides.index.files import FileLayer
-    from simonides.index.part import IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.storage.reader import Meta
 

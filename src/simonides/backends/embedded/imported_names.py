@@ -10,8 +10,8 @@ from simonides.backends.embedded.change_log import NAME, log_change
 from simonides.backends.embedded.labels import label_set_code
 from simonides.backends.embedded.reading import read_merges
 from simonides.backends.embedded.seals import sound
+from simonides.records.entity import all_count_as, counts_as
 from simonides.records.interval import FOREVER
-from simonides.records.merges import all_count_as, counts_as
 
 if TYPE_CHECKING:
     import apsw

@@ -43,9 +43,9 @@ from simonides.backends.embedded.reembedding import (
 from simonides.backends.embedded.relations import write_statements
 from simonides.backends.embedded.seals import sound
 from simonides.errors import EmbedderMismatchError, InputError
-from simonides.records.exchange import Counts, Restored
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
 from simonides.records.model_identity import ModelIdentity
+from simonides.records.receipt import Counts, Restored
 from simonides.storage.export_fields import (
     ACCESS,
     ALIAS,

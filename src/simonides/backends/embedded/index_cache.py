@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.connection import Connections
     from simonides.backends.embedded.transaction import WriteTransaction
-    from simonides.index.block import Block
+    from simonides.index.block import Block, IndexPart
     from simonides.index.files import FileLayer
-    from simonides.index.part import IndexPart
     from simonides.storage.reader import Meta
 
 _TRIES = 5

@@ -8,7 +8,7 @@ from simonides.backends.embedded.bulk_rows import queue_rows
 from simonides.backends.embedded.seals import sound
 from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, Job
 from simonides.records.interval import FOREVER
-from simonides.records.state import CONSOLIDATED
+from simonides.records.kind import CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

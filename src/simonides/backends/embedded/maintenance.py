@@ -9,18 +9,18 @@ from simonides.backends.embedded.moves import MOVE
 from simonides.backends.embedded.relations import copy_relations, copy_statements
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_object
-from simonides.records.expiry import ERASE, EXPIRED
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
-from simonides.records.move import Move
-from simonides.records.state import ARCHIVED
+from simonides.records.kind import ARCHIVED
+from simonides.records.memory import Move
+from simonides.records.time_to_live import EXPIRED, EXPIRY_ERASE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simonides.backends.embedded.session import WriteSession
     from simonides.backends.embedded.versions import Versions
-    from simonides.records.expiry import Due
+    from simonides.records.time_to_live import Due
     from simonides.records.versions import RowRef, StoredVersion
 
 
@@ -144,7 +144,7 @@ class Maintenance:
         # It may have got another end, or been forgotten, since it was read.
         if read_expiry(connection, due.root) != (due.task, due.moment):
             return False
-        if due.task == ERASE:
+        if due.task == EXPIRY_ERASE:
             return bool(self._versions.erase([due.memory]))
         held = self._versions.current(due.memory)
         if held is None:

@@ -12,8 +12,8 @@ from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_names, read_object
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
-from simonides.records.move import Move
-from simonides.records.state import CONSOLIDATED
+from simonides.records.kind import CONSOLIDATED
+from simonides.records.memory import Move
 from simonides.records.versions import CurrentVersion
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from simonides.backends.embedded.row_check import check_rows
 from simonides.backends.embedded.seals import sound
 from simonides.backends.embedded.stored import read_object
 from simonides.records.interval import FOREVER
-from simonides.records.state import CONSOLIDATED
+from simonides.records.kind import CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,11 +53,10 @@ if TYPE_CHECKING:
     from simonides.index.snapshot import IndexSnapshot
     from simonides.records.enrichment import Job
     from simonides.records.entity import EntityCount
-    from simonides.records.expiry import Due
-    from simonides.records.memory import Memory
+    from simonides.records.memory import Memory, Move
     from simonides.records.model_identity import EmbedderMigration, MissingVector, ModelIdentity
-    from simonides.records.move import Move
     from simonides.records.source import Source
+    from simonides.records.time_to_live import Due
     from simonides.records.versions import CurrentVersion, StoredVersion, Worded
     from simonides.storage.reader import Meta
 

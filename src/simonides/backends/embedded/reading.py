@@ -18,13 +18,12 @@ from simonides.errors import DamagedError
 from simonides.index.columns import Row
 from simonides.index.graph import LINK_CODES, edges_of
 from simonides.index.sparse_postings import unpack_terms
-from simonides.records.entity import EntityCount
-from simonides.records.expiry import ON_EXPIRY_OF
+from simonides.records.entity import EntityCount, all_count_as
 from simonides.records.interval import BEGINNING, FOREVER, LAST_INSTANT, Interval, Precision, from_micros
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
-from simonides.records.merges import all_count_as
 from simonides.records.source import Source
+from simonides.records.time_to_live import ON_EXPIRY_OF
 from simonides.records.versions import StoredVersion, Worded
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.backends.embedded.digest import IMMUTABLE, row_digest
 from simonides.index.postings import FIELDS
 from simonides.records.interval import Interval, Precision
-from simonides.text.field_terms import field_terms
+from simonides.text.dates import field_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ import apsw
 from simonides.backends.embedded.connection import translated
 from simonides.backends.embedded.encryption import open_file
 from simonides.files import make_empty, remove
-from simonides.records.recall_job import KeptJob
+from simonides.records.recall import KeptJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

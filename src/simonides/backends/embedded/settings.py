@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from simonides.backends.embedded.left_over import TTL, ZONE
 from simonides.files import disk_errors, write_file
 from simonides.records.hygiene import read_at_most
+from simonides.records.interval import read_zone
 from simonides.records.time_to_live import TtlDefaults
-from simonides.records.zone import read_zone
 
 if TYPE_CHECKING:
     from datetime import tzinfo

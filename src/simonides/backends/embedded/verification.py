@@ -28,10 +28,10 @@ from simonides.index.generation import read_generation
 from simonides.index.graph import Graph
 from simonides.index.postings import FIELDS, SealedPostings
 from simonides.records.audit import VerifyReport
+from simonides.records.entity import described, find_cycles
 from simonides.records.hygiene import shown
 from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER, from_micros
-from simonides.records.merges import described, find_cycles
-from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.records.kind import ARCHIVED, CONSOLIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,8 +31,7 @@ from simonides.backends.embedded.stored import read_names, read_object
 from simonides.errors import NotFoundError
 from simonides.records.draft import content_key
 from simonides.records.interval import FOREVER, LAST_INSTANT
-from simonides.records.kind import Kind
-from simonides.records.state import ARCHIVED, CONSOLIDATED
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, Kind
 from simonides.records.versions import ComparedFields, RowRef, StoredVersion
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ is compared, and no reader is kept out: whoever can read the file reads all of i
 from __future__ import annotations
 
 from simonides.records.interval import BEGINNING, DAY_MICROS, FIRST_INSTANT, FOREVER, LAST_INSTANT
-from simonides.records.kind import Kind
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED, STANDING
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING, Kind
 
 
 def time_text(micros: str) -> str:

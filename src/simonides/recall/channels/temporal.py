@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.index.occurred import proximity
-from simonides.records.ranking import Ranking
+from simonides.index.columns import proximity
+from simonides.records.candidate import Ranking
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
-from simonides.recall.answering.aloud import aloud
+from simonides.recall.answering import aloud
 from simonides.recall.arguments import TIERS
 from simonides.recall.packing.as_data import harmless
 from simonides.records.hygiene import clean_choice, named_entries

@@ -16,8 +16,8 @@ from simonides.records.hygiene import shown, to_float
 from simonides.records.interval import from_micros
 
 if TYPE_CHECKING:
+    from simonides.records.explanation import Trace
     from simonides.records.recall import Recall
-    from simonides.records.trace import Trace
 
 LONGEST_WAIT_SECONDS = 3_600
 

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.errors import InputError
-from simonides.recall.fusion.gathering import gather
+from simonides.recall.fusion import gather
 from simonides.recall.pipeline import Step
-from simonides.recall.refining.cross_encoder import CrossEncoder
+from simonides.recall.refining.rerankers import CrossEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from simonides.protocols import Channel, Refined, Reranker, Tools, Understander, View
     from simonides.recall.helping.asking import HelperTexts
     from simonides.recall.pipeline import Plan
-    from simonides.records.candidate import Candidate
+    from simonides.records.candidate import Candidate, Ranking
     from simonides.records.query import Query
-    from simonides.records.ranking import Ranking
+
 
 _WORD = re.compile(r"[^\W_]+")
 REPEATS = 5
@@ -207,3 +207,6 @@ def _usable(
         for vector in vectors
         if vector.shape == (size,) and np.isfinite(vector).all() and vector.any()
     ]
+
+
+# What a model puts before the entries of a list.

@@ -30,10 +30,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from simonides.recall.packing.render import render_date
-from simonides.recall.packing.standing import SHARE
-from simonides.recall.packing.token_budget import OVER_BUDGET
-from simonides.records.invisible import INVISIBLE, JOINERS
+from simonides.recall.packing.packers import OVER_BUDGET, SHARE, render_date
+from simonides.records.hygiene import INVISIBLE, JOINERS
 from simonides.records.recall import EARLIER, STANDING, Omitted
 
 if TYPE_CHECKING:

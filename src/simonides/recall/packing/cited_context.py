@@ -19,9 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from simonides.protocols import Packed
-from simonides.recall.packing.chunks import pack_chunks
-from simonides.recall.packing.render import indented
-from simonides.recall.packing.token_budget import OVER_BUDGET, packed_hit
+from simonides.recall.packing.packers import OVER_BUDGET, indented, pack_chunks, packed_hit
 from simonides.records.interval import from_micros
 from simonides.records.recall import EARLIER, POSSIBLY, Hit, Omitted
 

@@ -1,12 +1,4 @@
-"""Packs the best candidates and lays them so that the best stand at both ends of the context.
-
-Language models read the middle of a long context least well. So the hits are chosen best first, like
-``token_budget`` does, and then laid from the outside in: ranks 1 to 6 stand as 1, 3, 5, 6, 4, 2. Candidates
-are taken by score, whatever order a stage that looked for variety left them in. The hits of the answer keep
-the order of their ranks; only the context is laid, and the number before a memory is its rank.
-Cost: as ``token_budget``. Source: Liu et al., Lost in the Middle (2023).
-Weakness: the second best stands last, which a reader who expects the best first finds odd.
-"""
+"""A packer that lays the best candidates at both ends of the context."""
 
 from __future__ import annotations
 
@@ -14,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from simonides.errors import InputError
-from simonides.recall.packing.render import SEPARATOR, LabelPart
-from simonides.recall.packing.token_budget import OVER_BUDGET, TokenBudget, fits
-from simonides.recall.refining.order import by_score
-from simonides.records.recall import Omitted
+from simonides.recall.packing.packers import OVER_BUDGET, SEPARATOR, LabelPart, TokenBudget, fits
+from simonides.recall.refining.pool import by_score
+from simonides.records.recall import Chunk, Omitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +17,22 @@ if TYPE_CHECKING:
     from simonides.protocols import Packed, Tools, View
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
-    from simonides.records.recall import Chunk
+
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class OutsideIn:
-    """Packer.
+    """Packs the best candidates and lays them so that the best stand at both ends of the context.
+
+    Language models read the middle of a long context least well. So the hits are chosen best first, like
+    ``token_budget`` does, and then laid from the outside in: ranks 1 to 6 stand as 1, 3, 5, 6, 4, 2.
+    Candidates are taken by score, whatever order a stage that looked for variety left them in. The hits of
+    the answer keep the order of their ranks; only the context is laid, and the number before a memory is its
+    rank.
+    Cost: as ``token_budget``. Source: Liu et al., Lost in the Middle (2023).
+    Weakness: the second best stands last, which a reader who expects the best first finds odd.
 
     Attributes:
         most: hits at most, from 1, however many the caller asks for.

@@ -30,9 +30,8 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Refined
 from simonides.records.candidate import FUSED
-from simonides.records.utterance import ANSWER_NOTHING, Utterance
-from simonides.text.questions import is_about_questions
-from simonides.text.speech import unlabelled
+from simonides.records.kind import ANSWER_NOTHING, Utterance
+from simonides.text.speech import is_about_questions, unlabelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

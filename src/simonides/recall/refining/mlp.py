@@ -1,11 +1,4 @@
-"""The small network of ``learned_mlp``: its ten inputs, its arithmetic, its file (EN-08).
-
-inputs   cosine of query and memory · importance · ln(1 + accesses) / 5 · ln(1 + age in days) / 5 ·
-         one of five layers · retention 2^(−age / 30 d)
-output   sigmoid(w₂ · relu(W₁ x + b₁) + b₂), in [0, 1]
-
-The file is an ``.npz`` of plain arrays, read without pickle: a file can hold numbers and nothing that runs.
-"""
+"""The learned reranker (EN-08): its network, its inputs, its stage, and the impressions it learns from."""
 
 from __future__ import annotations
 
@@ -17,9 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.errors import ModelDamagedError
+from simonides.errors import InputError, ModelDamagedError
 from simonides.files import disk_errors, new_file
-from simonides.recall.refining.boosting import age_days
+from simonides.index.vectors import quantise
+from simonides.protocols import Refined
+from simonides.recall.refining.pool import age_days, by_score, ordinals_of, split
+from simonides.records.impression import MOST_SHOWN, Impression
 from simonides.records.kind import Layer
 
 if TYPE_CHECKING:
@@ -27,8 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simonides.protocols import View
+    from simonides.protocols import Tools, View
+    from simonides.records.candidate import Candidate
     from simonides.records.query import Query
+    from simonides.records.recall import Recall
+
 
 FEATURES = (
     "cosine",
@@ -45,7 +44,14 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Trained weights. Satisfies ``protocols.Learned``.
+    """The small network of ``learned_mlp``: its ten inputs, its arithmetic, its file (EN-08).
+
+    inputs   cosine of query and memory · importance · ln(1 + accesses) / 5 · ln(1 + age in days) / 5 ·
+             one of five layers · retention 2^(−age / 30 d)
+    output   sigmoid(w₂ · relu(W₁ x + b₁) + b₂), in [0, 1]
+
+    The file is an ``.npz`` of plain arrays, read without pickle: a file can hold numbers and nothing that
+    runs.
 
     Attributes:
         hidden: float64, shape (10, units).
@@ -161,3 +167,64 @@ def features_of(view: View, query: Query, ordinals: NDArray[np.int64]) -> NDArra
         np.exp(-math.log(2.0) * ages / RETENTION_HALF_LIFE_DAYS),
     ]
     return np.stack(columns, axis=1)
+
+
+SCORED_BY = SIGNAL = "learned_mlp"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMlp:
+    """Rescores the head of the pool by a network trained on what was used after it was found (EN-08).
+
+    score(m) = the network's probability that m is used (``mlp``), in [0, 1]
+
+    Without a trained network nothing changes, and the trace says so: an untrained one would shuffle. The rest
+    follows unchanged, marked as unreranked.
+    Cost: a few thousand multiplications; the exact cosines dominate.
+    Weakness: it learns what earlier answers made people use, so it favours what was already found.
+
+    Attributes:
+        depth: candidates that are rescored, best first, from 1.
+    """
+
+    depth: int
+
+    def __post_init__(self) -> None:
+        if self.depth < 1:
+            raise InputError("depth", f"{self.depth} is below 1; give how many candidates are rescored")
+
+    def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
+        """The head by the network's scores, then the tail as it was."""
+        if not pool:
+            return Refined(pool)
+        if tools.learned is None:
+            return Refined(pool, "not trained yet; the order stands")
+        head, tail = split(pool, self.depth)
+        scores = np.asarray(tools.learned.predict(features_of(view, query, ordinals_of(head))), np.float64)
+        if scores.shape != (len(head),) or not np.isfinite(scores).all():
+            return Refined(pool, "the learned model gave no usable scores; the order stands")
+        scored = [
+            candidate.rescored(round(score, 9), SCORED_BY, **{SIGNAL: round(score, 9)})
+            for candidate, score in zip(head, scores.tolist(), strict=True)
+        ]
+        return Refined(by_score(view, scored) + tail)
+
+
+def impression_of(
+    view: View, query: Query, answer: Recall, principal: str, now: int, embedder: str, *, counted: bool
+) -> Impression:
+    """The impression of one answer; no words of the query are kept."""
+    hits = answer.hits[:MOST_SHOWN]
+    ordinals = np.array([hit.memory.ordinal for hit in hits], np.int64)
+    codes = None if query.vector is None else quantise(query.vector)
+    return Impression(
+        recall=answer.id,
+        principal=principal,
+        made_at=now,
+        embedder="" if codes is None else embedder,
+        codes=b"" if codes is None else codes[0].tobytes(),
+        scale=0.0 if codes is None else codes[1],
+        roots=tuple(view.column("root", ordinals).tolist()),
+        features=features_of(view, query, ordinals).astype(np.float32),
+        counted=counted,
+    )

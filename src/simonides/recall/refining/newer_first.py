@@ -1,32 +1,8 @@
-"""Moves the newer of two statements of one attribute directly before the older one, and marks the older.
-
-    a row states another value than an older row   (``text.statements``; where that is not sure, only if both
-    are short, or share a quarter of their words: long texts tell many things)
-        ⇒ it comes directly before that row, if it came behind it; the older row is marked ``earlier`` where
-          the change is sure, or both state a value of one attribute, and the newer row says that something
-          changed or other numbers stand in the two
-    a row says that something changed, about what an older row tells   (``words_of_change``)
-        ⇒ the same, but nothing is marked: what changed is not sure
-    a row shares a third of the words of the shorter one with an older row, says that something changed or
-    shares as many words with the query, is valid from a minute later or more, and has a score that is not
-    far below
-        ⇒ the same: both answer alike, and the newer one is the better guess
-
-The last rule, and hints that a value changed, are for statements that are kept one by one. Turns of a
-conversation tell of the same again and again, and the newer one is no better an answer: with these rules for
-them, too, nDCG@10 of LoCoMo is 0.6348 instead of 0.6430.
-
-Where a change is sure when it is written, the older statement ends, and no recall of today sees it. Of all
-others both are returned, and their words are so alike that chance decides which one leads. Newer is what is
-valid from a later time; at the same time, what was recorded later; then what was stored later. What is less
-trusted changes nothing that is trusted more. Only what the asker sees is compared, as of the time that is
-asked about. Nothing else moves; scores stay as they are.
-Cost: at most *most* texts, each read once: about 0.1 ms each. Weakness: a newer value that the channels put
-beyond the first rows does not lead.
-"""
+"""Puts the newer of two statements before the older one, also by words that say of a change."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,30 +10,164 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.protocols import Refined
-from simonides.recall.refining.boosting import first_recorded
-from simonides.recall.refining.words_of_change import (
-    other_numbers,
-    read_change_words,
-    says_changed,
-    share_words,
-    shares_of_shorter,
-)
+from simonides.recall.refining.pool import first_recorded
+from simonides.records.kind import Utterance, role_by_trust
 from simonides.records.recall import EARLIER
-from simonides.records.utterance import Utterance, role_by_trust
 from simonides.text.speech import unlabelled
-from simonides.text.statements.comparing import compare_statements, compare_texts
-from simonides.text.statements.cues import TOLD_CHANGE
-from simonides.text.statements.frames import ONE_SLOT
+from simonides.text.statements.comparing import ONE_SLOT, TOLD_CHANGE, compare_statements, compare_texts
+from simonides.text.statements.objects import Change
 from simonides.text.statements.reading import read_statements, says_one_thing
-from simonides.text.statements.statement import Change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from simonides.protocols import Analyser, Tools, View
-    from simonides.recall.refining.words_of_change import ChangeWords
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
+
+
+_MOVES = (
+    r"moved|moves? (?:from|to|me|us|him|her|it|them|the|my|our)|changed|rescheduled|postponed|delayed|shifted"
+    r"|slip(?:s|ped)|brought forward|put off|pushed back|cancel+ed|instead"
+)
+_SHIFTS = re.compile(rf"\b(?:{_MOVES})\b", re.IGNORECASE)
+_SAYS_SO = re.compile(
+    rf"\b(?:{_MOVES}|switched|swapped|upgraded|downgraded|updated|renamed|replaced"
+    r"|(?:went|gone|go|goes) (?:up|down)|rose|raised|dropped|no longer|any ?more|from now on"
+    r"|now|these days|nowadays|(?:got|has) a new|returned to|settled|doubled|halved|traded"
+    r"|correct(?:ed|ion)|wrong|mistaken|since then|meanwhile|back to)\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"\b(?:\d\d?[:.]\d\d|\d{4}-\d\d-\d\d|noon|o'clock|today|tomorrow"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_UNREAL = re.compile(
+    r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would|could|might|may|wants?|wanted|consider(?:s|ed|ing)?"
+    r"|turned down|decided against|(?<!was )(?<!were )(?<!been )(?:rejected|declined|refused)|if|almost"
+    r"|nearly|thought about|thinks? about|thinking|plans?|planned|planning|someday|one day|offered)\b"
+)
+_OTHERS = re.compile(
+    r"\b(?:brother|sister|mother|father|mum|mom|dad|son|daughter|wife|husband|partner|cousin|uncle|aunt|friend"
+    r"|neighbour|neighbor|colleague|boss|flatmate|roommate|girlfriend|boyfriend|parents?|grand\w+)(?:'s|s)?\b",
+    re.IGNORECASE,
+)
+# What may be a name: a word inside a sentence, or after a title.
+_INSIDE = re.compile(
+    r"(?:(?<=[\w,;:] )|(?<=M[rs]\. )|(?<=Dr\. )|(?<=Mrs\. )|(?<=Prof\. ))(?!(?:M[rs]|Dr|Mrs|Prof)\.)\w+"
+)
+_SHARED_WORDS, _SHARE = 2, 1 / 4
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeWords:
+    """A text as it is compared.
+
+    Attributes:
+        speaker: who says it; empty = the caller.
+        assistant: whether an assistant does.
+        words: its terms but for stop-words, days and times.
+        names: in it, those of days and months left out.
+        values: names, words with a digit, days and times, folded.
+        says_so, says_when: whether it says that something changed, and a day or a time.
+        shifts: whether it says that a day or a time may have changed.
+        short: whether it is short enough to be about one thing.
+        unreal: whether it tells of a wish, a plan or what did not come about.
+        others: those who stand in some relation to somebody ("my brother").
+    """
+
+    speaker: str
+    assistant: bool
+    words: frozenset[str]
+    names: frozenset[str]
+    values: frozenset[str]
+    says_so: bool
+    says_when: bool
+    shifts: bool
+    short: bool
+    unreal: bool
+    others: frozenset[str]
+
+
+def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant: bool) -> ChangeWords:
+    """The words of *text*, which has no label of its speaker."""
+    names = frozenset(
+        word
+        for word in _INSIDE.findall(text)
+        if word[0].isupper() and len(word) > 1 and not _WHEN.match(word)
+    )
+    words = frozenset(analyser.query_terms(_WHEN.sub(" ", text)))
+    when = frozenset(found[0].lower() for found in _WHEN.finditer(text))
+    numbers = frozenset(word for word in words if any(character.isdigit() for character in word))
+    return ChangeWords(
+        speaker=speaker.casefold(),
+        assistant=assistant,
+        words=words,
+        names=names,
+        values=frozenset(name.casefold() for name in names) | numbers | when,
+        says_so=bool(_SAYS_SO.search(text)),
+        says_when=bool(when),
+        shifts=bool(_SHIFTS.search(text)),
+        short=len(text) <= _LONGEST and "\n" not in text,
+        unreal=bool(_UNREAL.search(text)),
+        others=frozenset(found[0].lower() for found in _OTHERS.finditer(text)),
+    )
+
+
+def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> bool:
+    """Whether a text says that something changed ("moved", "instead", "now") about what another text tells.
+
+    It is about the same if both are of one speaker or one is an assistant's, if they share a name where both
+    have one, a word of the query where the other has one, and two words and a quarter of the longer one's, or
+    one word where both say when and the later one says that something was moved. Both have a value, and the
+    later
+    one has one for itself: a number, a name, a day or a time. A text of more than 200 characters tells many
+    things, and which of them changed is not seen.
+    Only for order: what changed, and whether the other text is no longer so, is not known.
+
+    Whether *new* says that something changed about what *old* tells.
+
+    Args:
+        old: of a text that was true first.
+        new: of a text that was true later.
+        asked: terms of the query.
+    """
+    if not (new.says_so and new.short and old.short) or not (
+        old.speaker == new.speaker or old.assistant or new.assistant
+    ):
+        return False
+    shared = old.words & new.words
+    if old.words & asked and not shared & asked:
+        return False
+    if old.names and new.names and not old.names & new.names:
+        return False
+    if not (old.values and new.values - old.values):
+        return False
+    if shared and old.says_when and new.says_when and new.shifts:
+        return True
+    return len(shared) >= _SHARED_WORDS and share_words(old, new)
+
+
+def share_words(old: ChangeWords, new: ChangeWords) -> bool:
+    """Whether two texts share a quarter of the words of the longer one."""
+    return len(old.words & new.words) >= _SHARE * max(len(old.words), len(new.words))
+
+
+def shares_of_shorter(old: ChangeWords, new: ChangeWords) -> float:
+    """Which share of the words of the shorter of two short texts both hold; 0 where one is long."""
+    if not (new.short and old.short and old.speaker == new.speaker and old.others == new.others):
+        return 0.0
+    return len(old.words & new.words) / max(1, min(len(old.words), len(new.words)))
+
+
+def other_numbers(old: ChangeWords, new: ChangeWords) -> bool:
+    """Whether both texts hold words with digits, and each one that the other has not."""
+    mine, theirs = ({v for v in words.values if any(map(str.isdigit, v))} for words in (new, old))
+    return bool(mine - theirs and theirs - mine)
+
 
 SIGNAL = "newer_first"
 
@@ -71,7 +181,32 @@ _STATES = frozenset({int(Utterance.STATEMENT), int(Utterance.ASSISTANT)})
 
 @dataclass(frozen=True, slots=True)
 class NewerFirst:
-    """Refiner.
+    """Moves the newer of two statements of one attribute directly before the older one, and marks the older.
+
+        a row states another value than an older row   (``text.statements``; where that is not sure, only if
+        both are short, or share a quarter of their words: long texts tell many things)
+            ⇒ it comes directly before that row, if it came behind it; the older row is marked ``earlier``
+            where
+              the change is sure, or both state a value of one attribute, and the newer row says that
+              something changed or other numbers stand in the two
+        a row says that something changed, about what an older row tells   (``words_of_change``)
+            ⇒ the same, but nothing is marked: what changed is not sure
+        a row shares a third of the words of the shorter one with an older row, says that something changed or
+        shares as many words with the query, is valid from a minute later or more, and has a score that is not
+        far below
+            ⇒ the same: both answer alike, and the newer one is the better guess
+
+    The last rule, and hints that a value changed, are for statements that are kept one by one. Turns of a
+    conversation tell of the same again and again, and the newer one is no better an answer: with these rules
+    for them, too, nDCG@10 of LoCoMo is 0.6348 instead of 0.6430.
+
+    Where a change is sure when it is written, the older statement ends, and no recall of today sees it. Of
+    all others both are returned, and their words are so alike that chance decides which one leads. Newer is
+    what is valid from a later time; at the same time, what was recorded later; then what was stored later.
+    What is less trusted changes nothing that is trusted more. Only what the asker sees is compared, as of the
+    time that is asked about. Nothing else moves; scores stay as they are.
+    Cost: at most *most* texts, each read once: about 0.1 ms each. Weakness: a newer value that the channels
+    put beyond the first rows does not lead.
 
     Attributes:
         most: so many of the first rows are compared, from 2.

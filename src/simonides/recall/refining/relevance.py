@@ -33,19 +33,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.index.occurred import meets
+from simonides.index.columns import meets
 from simonides.protocols import Refined
-from simonides.recall.coverage import covered, held_terms
+from simonides.recall.fusion import covered, held_terms
 from simonides.recall.refining.answers_first import REPEATED
 from simonides.recall.refining.chance import chance_models
-from simonides.recall.refining.late_interaction import SIGNAL as MAX_SIM
 from simonides.recall.refining.newer_first import SIGNAL as NEWER
+from simonides.recall.refining.rerankers import LATE_INTERACTION_SIGNAL as MAX_SIM
+from simonides.records.kind import ANSWER_NOTHING
 from simonides.records.query import PRECISIONS
 from simonides.records.recall import Judgement
-from simonides.records.utterance import ANSWER_NOTHING
-from simonides.text.questions import is_about_questions
-from simonides.text.tokenise import tokenise
-from simonides.text.word_lists import small_talk
+from simonides.text.analyser import small_talk, tokenise
+from simonides.text.speech import is_about_questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -33,9 +33,9 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.records.letters import Letters, letter_set
-from simonides.text.edit_distance import EditPattern
+from simonides.text.analyser import abbreviations, short_forms
 from simonides.text.normalise import fold_case, fold_characters
-from simonides.text.word_lists import abbreviations, short_forms
+from simonides.text.similarity import EditPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from simonides.records.extraction import EntityKind, Mention
 from simonides.retain.extraction.name_kinds import is_place, kind_of
-from simonides.retain.extraction.word_lists import given_names, has_common_shape, is_common, section
-from simonides.text.word_lists import irregular_forms, stopwords
+from simonides.retain.extraction.passage import given_names, has_common_shape, is_common, section
+from simonides.text.analyser import irregular_forms, stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

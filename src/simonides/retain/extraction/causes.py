@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from simonides.records.extraction import Cause
-from simonides.retain.extraction.cue import Cue, by_trigger, triggered
+from simonides.retain.extraction.passage import Cue, by_trigger, triggered
 
 if TYPE_CHECKING:
     from simonides.retain.extraction.passage import Passage, Span

@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.retain.extraction.cue import Cue, by_trigger, triggered
-from simonides.retain.extraction.word_lists import section
+from simonides.retain.extraction.passage import Cue, by_trigger, section, triggered
 
 if TYPE_CHECKING:
     from simonides.retain.extraction.passage import Passage

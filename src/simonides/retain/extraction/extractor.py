@@ -18,9 +18,8 @@ from simonides.retain.extraction.causes import find_causes
 from simonides.retain.extraction.certainty import confidence, salience
 from simonides.retain.extraction.kinds import find_kind
 from simonides.retain.extraction.names import find_names
-from simonides.retain.extraction.passage import Passage
+from simonides.retain.extraction.passage import Passage, find_speaker
 from simonides.retain.extraction.relations import find_relations
-from simonides.retain.extraction.speaker import find_speaker
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 
 from simonides.records.extraction import EntityKind
 from simonides.records.kind import Kind
-from simonides.retain.extraction.cue import Cue, by_trigger, triggered
-from simonides.retain.extraction.word_lists import section
+from simonides.retain.extraction.passage import Cue, by_trigger, section, triggered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,4 +1,6 @@
-"""Finding the names that a bank knows already, longest first, whatever their case and spacing.
+"""Find the names that a bank knows already, in a text and in its sorted names.
+
+Finding the names that a bank knows already, longest first, whatever their case and spacing.
 
 A name and a text are cut into tokens (a word, with a leading ``@`` or ``#`` and a trailing ``++`` or ``#``)
 and case folded; a name is found where its tokens follow each other with nothing but a space or a joiner
@@ -11,6 +13,18 @@ sentence only where a possessive or a verb of people follows.
 Cost: per token one look-up for each length that a known name with that first token has; it does not grow with
 the number of names: 20 to 50 µs for 30 words, with 100 names or 100,000. 100,000 names take about 30 MB and
 0.5 s to index, once; ``add`` and ``discard`` are O(1).
+
+Where, in the sorted folded names of a bank, those lie that a text may hold.
+
+A name is found in a text by its first tokens (``known_names``), and its folded form (``retain.names``) begins
+with that of its first token, then what stands between, then its second token. So for each token of a text a
+few narrow ranges hold every name that can begin there: the token alone, the token and the next one, and the
+token with one of the rare signs that folding keeps. What they hold beyond that is left out by ``KnownNames``.
+Names that begin with such a sign have ranges of their own where the bank has any (``Leads``).
+
+Cost: six ranges per token, about 2 µs each to look up, whatever the number of names.
+Weakness: a name is not found that begins with a sign that stands for letters (``№ 5``), or that has an
+invisible character right behind a leading ``@`` or ``#``.
 """
 
 from __future__ import annotations
@@ -18,12 +32,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
-from simonides.retain.extraction.word_lists import is_common, section
+from simonides.retain.extraction.passage import is_common, section
+from simonides.retain.resolution import fold_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
 
 MAX_TOKENS = 16
 """Longest known name that is looked for; what is longer is a sentence, not a name."""
@@ -219,3 +237,67 @@ def _inside_a_longer_name(text: str, start: int, stop: int) -> bool:
         return not _POSSESSIVE.match(text, stop)
     # Python-based is about Python; Ann-Marie and VX-1103 are not about Ann and VX.
     return not (after[0] == "-" and after[1].islower())
+
+
+LEADS: Mapping[str, str] = {"+": ",", "/": "0"}
+"""Signs before the first token of a name, and what sorts behind each; ``@`` and ``#`` are part of a token."""
+
+# What folding keeps of all that is no letter or digit.
+_SIGNS = "+#@/. "
+# Above every character, and right behind the signs up to "/", and behind "@".
+_LAST, _AFTER_SLASH, _AFTER_AT = "\U0010ffff", "0", "A"
+
+# What may follow the first token of a name, other than the second one or a space and the second one.
+_BETWEEN = (("", " " + _AFTER_SLASH), ("!", _AFTER_SLASH), ("@", _AFTER_AT), (" @", " " + _AFTER_AT))
+
+ODD_LEADS = tuple(
+    (first + low, first + high) for first in "+/#@" for low, high in ((" ", _AFTER_SLASH), ("@", _AFTER_AT))
+)
+"""Ranges of the folded names that begin with several signs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """How names of a bank begin, other than with a token.
+
+    Attributes:
+        signs: those of ``LEADS`` that there are.
+        odd: whether there are any in ``ODD_LEADS``.
+    """
+
+    signs: tuple[str, ...] = ()
+    odd: bool = False
+
+
+class NameRange(NamedTuple):
+    """Folded names from *low* up to, not including, *high*. A tuple, because a question is a row of them.
+
+    Of these, the ones that are *alone* but for signs behind it, or hold *within* (empty = nothing).
+    """
+
+    low: str
+    high: str
+    alone: str
+    within: str
+
+
+def name_ranges(text: str, leads: Leads) -> list[NameRange]:
+    """Ranges that hold every name that stands in *text*."""
+    return list(dict.fromkeys(_ranges(text, leads)))
+
+
+def _ranges(text: str, leads: Leads) -> Iterator[NameRange]:
+    # A letter that folding drops (an apostrophe of its own) is in no folded name.
+    tokens = [folded for token, _, _ in name_tokens(text) if (folded := fold_name(token))]
+    for first, second in pairwise([*tokens, ""]):
+        for sign in ("", *leads.signs):
+            begin = sign + first
+            alone = begin.rstrip(_SIGNS)
+            for low, high in _BETWEEN:
+                yield NameRange(begin + low, begin + high, alone, second)
+            if second:
+                for space in ("", " "):
+                    yield NameRange(begin + space + second, begin + space + second + _LAST, alone, second)
+        if leads.odd:
+            for low, high in ODD_LEADS:
+                yield NameRange(low, high, "", first)

@@ -12,17 +12,22 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from simonides.records.extraction import EntityKind
-from simonides.retain.extraction.cue import compiled
-from simonides.retain.extraction.word_lists import given_names, is_common, is_listed, lines, section
-from simonides.text.word_lists import stopwords
+from simonides.retain.extraction.passage import compiled, given_names, is_common, is_listed, lines, section
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
 _REACH = 40
-# Two unknown words behind these are more often a place than a person, but not surely one.
+
+
 _AT = r"\b(?:at|in)\s+\Z"
+
+
 _MOST_PERSON_WORDS = 4
+
+
 _PARTICLES = section("grammar", "particles")
 
 

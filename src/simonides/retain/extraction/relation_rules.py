@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from simonides.records.extraction import EntityKind
-from simonides.retain.extraction.cue import Cue, by_trigger
+from simonides.retain.extraction.passage import Cue, by_trigger
 
 
 class ObjectForm(StrEnum):

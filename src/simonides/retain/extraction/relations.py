@@ -20,17 +20,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.records.extraction import Mention, Relation
-from simonides.retain.extraction.cue import compiled, triggered
+from simonides.retain.extraction.passage import compiled, lines, section, triggered
 from simonides.retain.extraction.relation_rules import BY_TRIGGER, RELATION_RULES, ObjectForm
-from simonides.retain.extraction.word_lists import lines, section
-from simonides.text.word_lists import stopwords
+from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simonides.retain.extraction.passage import Passage
+    from simonides.retain.extraction.passage import Passage, Speaker
     from simonides.retain.extraction.relation_rules import RelationRule
-    from simonides.retain.extraction.speaker import Speaker
 
 _LONGEST_CONTEXT = 160
 _LONGEST_OBJECT = 100

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import MissingExtraError
 from simonides.records.extraction import EntityKind, Mention
 from simonides.retain.extraction.extractor import RuleExtractor
-from simonides.retain.extraction.word_lists import is_common
+from simonides.retain.extraction.passage import is_common
 
 if TYPE_CHECKING:
     from simonides.retain.extraction.extractor import FindTimes

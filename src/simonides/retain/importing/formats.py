@@ -1,4 +1,4 @@
-"""The formats that can be imported, by name, and what a file looks like.
+"""The formats that can be imported, and the files, items and batches of an import.
 
 A file is told by its content: the first rows that say what they are decide, so that a bad one before them
 costs nothing. Only a note has no content that tells it, so there the name decides, and whether it lies in a
@@ -8,28 +8,36 @@ vault. What fits no format is refused with what was found; nothing is guessed.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import re
+import stat
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.files import disk_errors
-from simonides.retain.importing.chatgpt import read_chatgpt
-from simonides.retain.importing.claude_ai import KEYS as CLAUDE_AI_KEYS
-from simonides.retain.importing.claude_ai import read_claude_ai
-from simonides.retain.importing.claude_code import read_claude_code
-from simonides.retain.importing.json_source import LARGEST_FILE, kind_of, list_entries, parse
-from simonides.retain.importing.jsonl import read_jsonl
-from simonides.retain.importing.knowledge_graph import read_knowledge_graph
-from simonides.retain.importing.locomo import read_locomo
+from simonides.retain.importing.chats import KEYS as CLAUDE_AI_KEYS
+from simonides.retain.importing.chats import read_chatgpt, read_claude_ai, read_claude_code
 from simonides.retain.importing.markdown import read_markdown, read_obsidian
-from simonides.retain.importing.mem0 import LISTS, TEXTS, read_mem0
+from simonides.retain.importing.memories import LISTS, TEXTS, read_knowledge_graph, read_locomo, read_mem0
+from simonides.retain.importing.sources import (
+    LARGEST_FILE,
+    ImportReport,
+    NamedFile,
+    clean_items,
+    kind_of,
+    list_entries,
+    parse,
+    read_jsonl,
+)
+from simonides.retain.items import ORIGIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from simonides.retain.importing.item import Reader
+    from simonides.retain.importing.sources import ImportedItem, Reader
+
 
 EXPORT = "simonides"
 """A bank that was exported: not items, but rows; see ``Bank.import_bank``."""
@@ -218,3 +226,147 @@ def _unknown(path: Path, found: str) -> InputError:
         str(path),
         f"is of no format that is known, but {found}; known: {', '.join(NAMES)} (name one with --format)",
     )
+
+
+def named_file(path: Path, place: str = "") -> NamedFile:
+    """How messages and memories name a file.
+
+    Args:
+        path: of the file.
+        place: below the folder that was named; the file's own name when it was named itself.
+    """
+    # The whole path, for two folders may hold a README each, and neither may end what the other says.
+    return NamedFile(str(path), place or path.name, f"file:{path.resolve().as_posix()}")
+
+
+def read_file(
+    path: Path, format_name: str, file: NamedFile, report: ImportReport | None = None
+) -> Iterator[ImportedItem]:
+    """The items of a file in one of ``FORMATS``.
+
+    Args:
+        path: a regular file.
+        format_name: see ``formats.detect``.
+        file: how to name it.
+        report: told of what is lost or cleaned; by default the first row that would be lost stops it.
+
+    Raises:
+        InputError: it is no regular file, or of another form.
+        UnavailableError: it cannot be read.
+    """
+    report = report or ImportReport()
+    check_regular(path)
+    # newline="": a note is kept as it is.
+    with (
+        disk_errors(path, "read"),
+        path.open(encoding="utf-8", errors="surrogateescape", newline="") as stream,
+    ):
+        yield from clean_items(FORMATS[format_name].read(stream, file, report), file, report)
+
+
+def check_regular(path: Path) -> None:
+    """Refuse folders, devices and pipes.
+
+    Raises:
+        InputError: *path* is no regular file.
+        UnavailableError: it cannot be looked at.
+    """
+    with disk_errors(path, "read"):
+        mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise InputError(str(path), "is not a regular file")
+
+
+# How the bank names the item that it refused: "items[3].kind".
+_ITEM = re.compile(r"items\[(?P<position>\d+)\](?:\.(?P<key>.+))?")
+
+T = TypeVar("T")
+
+BATCH = 256
+"""Items per transaction; a document that has more goes alone."""
+
+
+def batches(
+    items: Iterable[ImportedItem], file: NamedFile, *, size: int = BATCH
+) -> Iterator[list[ImportedItem]]:
+    """Lists of items, in order.
+
+    Args:
+        items: of one file.
+        file: for the error.
+        size: items per batch, from 1.
+
+    Raises:
+        InputError: the items of a document do not stand together, so that its parts would end each other.
+    """
+    batch: list[ImportedItem] = []
+    for unit in _units(items, file):
+        if batch and len(batch) + len(unit) > size:
+            yield batch
+            batch = []
+        batch = batch + unit
+    if batch:
+        yield batch
+
+
+def _units(items: Iterable[ImportedItem], file: NamedFile) -> Iterator[list[ImportedItem]]:
+    """Documents whole, other items alone."""
+    unit: list[ImportedItem] = []
+    current = ""
+    ended: dict[str, int] = {}
+    for item in items:
+        document = str(item.item.get("document_id") or "")
+        if unit and (document != current or not document):
+            if current:
+                ended[current] = unit[-1].line
+            yield unit
+            unit = []
+        if document in ended:
+            raise file.wrong(
+                item.line,
+                f"document_id: {document!r} ended at line {ended[document]}; keep its items together",
+            )
+        unit.append(item)
+        current = document
+    if unit:
+        yield unit
+
+
+def store_batch(
+    store: Callable[[list[dict[str, Any]]], T],
+    batch: Sequence[ImportedItem],
+    place: Callable[[ImportedItem], tuple[NamedFile, ImportReport]],
+) -> tuple[T, list[ImportedItem]]:
+    """Store a batch without the items that the bank refuses, each of which is reported.
+
+    A turn whose neighbours hold what is refused, such as a secret, is stored without them.
+
+    Args:
+        store: takes all items or refuses them all, as ``Bank.import_items`` does.
+        batch: items in order.
+        place: the file of an item, and the report of that file, which raises in ``skipped`` to store nothing.
+
+    Returns:
+        what *store* returned, and the items that it took.
+
+    Raises:
+        InputError: the bank refuses the batch for another reason than one of its items.
+    """
+    items = list(batch)
+    while True:
+        try:
+            return store([item.item for item in items]), items
+        except InputError as error:
+            refused = _ITEM.match(error.field)
+            if not refused:
+                raise
+            position, key = int(refused["position"]), refused["key"] or "item"
+            item = items.pop(position)
+            file, report = place(item)
+            wrong = file.wrong(item.line, f"{key}: {error.problem}", item.part)
+            if key == "context" and ORIGIN in item.item:
+                report.cleaned(wrong)
+                alone = {name: value for name, value in item.item.items() if name != "context"}
+                items.insert(position, replace(item, item=alone))
+            else:
+                report.skipped(wrong)

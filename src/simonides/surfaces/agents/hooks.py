@@ -21,7 +21,7 @@ from simonides.retain.importing.chats import Turn, turn_items
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.retain.importing.item import ImportedItem, ImportReport, NamedFile
+    from simonides.retain.importing.sources import ImportedItem, ImportReport, NamedFile
 
 BRIEF, RECALL, TRANSCRIPT, TURNS = "brief", "recall", "transcript", "turns"
 

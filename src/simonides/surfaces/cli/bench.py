@@ -84,9 +84,9 @@ def quality(
     as_json: JsonOption = False,
 ) -> None:
     """Measure how much of the known evidence a profile recalls."""
-    from simonides.evaluation.catalogue import load_dataset
+    from simonides.evaluation.datasets import load_dataset
     from simonides.evaluation.quality import run_kept, run_quality
-    from simonides.evaluation.results_file import Measured, save_runs
+    from simonides.evaluation.results import Measured, save_runs
     from simonides.evaluation.variant import write_variant
     from simonides.retain.conversations import WINDOW
 

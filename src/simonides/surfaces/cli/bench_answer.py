@@ -71,10 +71,14 @@ def answer(
     is read from SIMONIDES_LLM_API_KEY (for OpenAI's own server OPENAI_API_KEY does as well) and stored
     nowhere. Exit code 1 when a question failed or was not asked; the same command asks those again.
     """
-    from simonides.evaluation.answer_log import AnswerLog
-    from simonides.evaluation.answer_prompts import VERSION
-    from simonides.evaluation.answer_sets import digest, load_answers
-    from simonides.evaluation.answering import AnswerRun, answer_report
+    from simonides.evaluation.answering import (
+        VERSION,
+        AnswerLog,
+        AnswerRun,
+        answer_report,
+        digest,
+        load_answers,
+    )
     from simonides.models.llm import DEFAULT_BASE_URL, LanguageModel
     from simonides.models.server import place
 

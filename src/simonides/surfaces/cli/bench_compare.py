@@ -51,11 +51,11 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Compare systems with the first: difference, 95 % interval, and p adjusted by Holm."""
-    from simonides.evaluation.catalogue import load_dataset
+    from simonides.evaluation.asking import keep_banks as kept
     from simonides.evaluation.comparing import compare_systems
-    from simonides.evaluation.kept_banks import keep_banks as kept
+    from simonides.evaluation.datasets import load_dataset
     from simonides.evaluation.quality import checked
-    from simonides.evaluation.results_file import Measured, read_measured
+    from simonides.evaluation.results import Measured, read_measured
     from simonides.retain.conversations import WINDOW
 
     found: dict[str, Measured] = {

@@ -31,7 +31,7 @@ def relevance(
     as_json: JsonOption = False,
 ) -> None:
     """Measure how well a profile's relevance and confidence hold, and what it gives by them."""
-    from simonides.evaluation.catalogue import load_present
+    from simonides.evaluation.datasets import load_present
     from simonides.evaluation.relevance import run_relevance
 
     datasets = load_present(data)
@@ -74,7 +74,7 @@ def _bins(answer: Mapping[str, Any]) -> "Table":
 
 
 def _areas(answer: Mapping[str, Any]) -> "Table":
-    from simonides.evaluation.unanswerable import ADVERSARIAL
+    from simonides.evaluation.relevance import ADVERSARIAL
 
     rows = table("answerable against", "questions", "AUC", numbers=("questions", "AUC"))
     rows.title = "confidence"

@@ -107,7 +107,7 @@ def _recall(bank: Any, event: Mapping[str, Any], _: Path, max_tokens: int) -> st
 def _query(prompt: str) -> str:
     """What is asked with a prompt; of one that is too long, such as with a log pasted in, its two ends."""
     from simonides.recall.arguments import MAX_QUERY_BYTES
-    from simonides.retain.importing.cleaning import clean_characters
+    from simonides.retain.importing.sources import clean_characters
 
     text = clean_characters(prompt).strip()
     raw = text.encode()
@@ -129,9 +129,8 @@ def _retain(
     redact: str | None,
     zone: str | None,
 ) -> None:
-    from simonides.retain.importing.batches import batches, store_batch
-    from simonides.retain.importing.files import named_file, read_file
-    from simonides.retain.importing.item import ImportReport, NamedFile
+    from simonides.retain.importing.formats import batches, named_file, read_file, store_batch
+    from simonides.retain.importing.sources import ImportReport, NamedFile
     from simonides.surfaces.agents.hooks import HOOKS, turns_of
 
     problems: list[InputError] = []

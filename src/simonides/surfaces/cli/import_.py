@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError, SimonidesError
-from simonides.records.exchange import Synced
+from simonides.records.receipt import Synced
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.records.exchange import Imported
-    from simonides.retain.importing.item import ImportedItem, ImportReport, NamedFile
+    from simonides.records.receipt import Imported
+    from simonides.retain.importing.sources import ImportedItem, ImportReport, NamedFile
 
 COUNTS = ("stored", "unchanged", "cleaned", "skipped")
 
@@ -196,8 +196,7 @@ class _Load:
 
     def run_embedded(self, bank: "Bank", vectors: Path, workers: int, progress: Report | None) -> None:
         """Store the items of the one file with vectors that are there already."""
-        from simonides.retain.importing.files import named_file, read_file
-        from simonides.retain.importing.formats import EXPORT
+        from simonides.retain.importing.formats import EXPORT, named_file, read_file
 
         if len(self._files) != 1 or self._files[0].format == EXPORT or self._skips:
             raise InputError("--vectors", "goes with one file of items, all of which can be read")
@@ -236,8 +235,7 @@ class _Load:
         self.added.update(restored.added.to_dict())
 
     def _batches(self, file: _File) -> "Iterator[tuple[NamedFile, list[ImportedItem]]]":
-        from simonides.retain.importing.batches import batches
-        from simonides.retain.importing.files import named_file, read_file
+        from simonides.retain.importing.formats import batches, named_file, read_file
 
         named = named_file(file.path, file.place)
         if file.items is None:
@@ -250,9 +248,7 @@ class _Load:
 
     def _sync(self, bank: "Bank", below: "Sequence[str]") -> None:
         """Read all notes, before anything is stored; one that cannot be read has not left."""
-        from simonides.retain.importing.batches import store_batch
-        from simonides.retain.importing.files import named_file, read_file
-        from simonides.retain.importing.formats import NOTES
+        from simonides.retain.importing.formats import NOTES, named_file, read_file, store_batch
 
         notes: dict[str, tuple[_File, NamedFile]] = {}
         found: list[ImportedItem] = []
@@ -282,7 +278,7 @@ class _Load:
             items.append(item)
 
     def _report(self, file: _File) -> "ImportReport":
-        from simonides.retain.importing.item import ImportReport
+        from simonides.retain.importing.sources import ImportReport
 
         def skipped(error: InputError) -> None:
             if not self._skips:
@@ -298,7 +294,7 @@ class _Load:
 
     def _store(self, bank: "Bank", file: _File, named: "NamedFile", batch: "list[ImportedItem]") -> None:
         """One transaction; with --skip-malformed, once more without the item that was refused."""
-        from simonides.retain.importing.batches import store_batch
+        from simonides.retain.importing.formats import store_batch
 
         def store(items: list[dict[str, Any]]) -> "Imported":
             with unbroken():
@@ -342,8 +338,7 @@ def _synced(
 
 def _files(path: str, format_name: str | None) -> list[_File]:
     """The files that an argument names, each with its format."""
-    from simonides.retain.importing.files import check_regular
-    from simonides.retain.importing.formats import EXPORT, FORMATS, NOTES, detect
+    from simonides.retain.importing.formats import EXPORT, FORMATS, NOTES, check_regular, detect
 
     if "\0" in path or not os.path.lexists(path):
         raise InputError(path or "PATH", "there is no such file or folder")

@@ -109,7 +109,7 @@ def zone_choice(option: str | None = None) -> dict[str, Any]:
     Raises:
         InputError: there is no such zone; the message says where it was named.
     """
-    from simonides.records.zone import VARIABLE, read_zone
+    from simonides.records.interval import VARIABLE, read_zone
     from simonides.surfaces.cli.configuration import found_value
 
     if option is not None:

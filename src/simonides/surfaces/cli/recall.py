@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from simonides.records.explanation import Trace
     from simonides.records.recall import Recall
-    from simonides.records.trace import Trace
 
 _ASKED = without((*FILTERS, *SEARCH), "query", "zone")
 

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.errors import InputError
 from simonides.records.hygiene import read_at_most
-from simonides.retain.importing.json_source import LONGEST_LINE
+from simonides.retain.importing.sources import LONGEST_LINE
 from simonides.retain.messages import is_message
 from simonides.surfaces.cli.output import say
 
@@ -242,9 +242,8 @@ def _listed(
 
 
 def _from_note(source: _File, skipped: Callable[[InputError], None]) -> Iterator[Piece]:
-    from simonides.retain.importing.files import named_file, read_file
-    from simonides.retain.importing.formats import MARKDOWN
-    from simonides.retain.importing.item import ImportReport
+    from simonides.retain.importing.formats import MARKDOWN, named_file, read_file
+    from simonides.retain.importing.sources import ImportReport
 
     named = named_file(source.path, source.place)
     report = ImportReport(cleaned=lambda error: say(f"cleaned {error}"))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from simonides.records.trace import StageTrace, Trace
+    from simonides.records.explanation import StageTrace, Trace
 
 
 def print_trace(trace: "Trace") -> None:

@@ -95,7 +95,7 @@ _LARGEST_FILE = 1 << 28
 
 def _tuned(judged: Path, store: str | None, bank: str, profile: str, settings: "Settings") -> "Tuned":
     from simonides.evaluation.tuning import tune as fit
-    from simonides.evaluation.tuning_queries import read_judged_queries
+    from simonides.evaluation.tuning_file import read_judged_queries
 
     try:
         with judged.open("rb") as stream:

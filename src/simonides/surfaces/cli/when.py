@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from simonides.records.extraction import TimeMention
-from simonides.records.interval import from_micros, local_time, parse_time
-from simonides.records.zone import default_zone
+from simonides.records.interval import default_zone, from_micros, local_time, parse_time
 from simonides.surfaces.cli.opening import zone_choice
 from simonides.surfaces.cli.options import JsonOption
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, printable, table

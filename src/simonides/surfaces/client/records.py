@@ -11,22 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.lifecycle.step import MaintenanceReport, Step
 from simonides.records.audit import AuditReport, Entry, VerifyReport, read_head
-from simonides.records.brief import Brief
-from simonides.records.diff import Change, Diff
 from simonides.records.entity import EntityCount
-from simonides.records.exchange import Counts, Restored
-from simonides.records.explanation import Explanation, StageVerdict, WhyNot
+from simonides.records.explanation import Attempt, Explanation, StageTrace, StageVerdict, Trace, WhyNot
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros
-from simonides.records.kind import Kind, Layer
-from simonides.records.memory import Memory
-from simonides.records.move import Evidence, Move
-from simonides.records.recall import Chunk, Hit, Omitted, Recall
-from simonides.records.recall_job import RecallJob
-from simonides.records.receipt import Saved
-from simonides.records.reflection import Citation, Reflection
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING, Kind, Layer
+from simonides.records.memory import Brief, Change, Diff, Evidence, Memory, Move
+from simonides.records.recall import Chunk, Citation, Hit, Omitted, Recall, RecallJob, Reflection
+from simonides.records.receipt import Counts, Restored, Saved
 from simonides.records.source import Source
-from simonides.records.state import ARCHIVED, CONSOLIDATED, PINNED, STANDING
-from simonides.records.trace import Attempt, StageTrace, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -31,9 +31,9 @@ from simonides.forking import Origin
 from simonides.http_clients import http_client
 from simonides.models.server import is_address
 from simonides.recall.helping.request import read_wait
-from simonides.records.exchange import Counts
 from simonides.records.hygiene import shown
 from simonides.records.keyed_record import KeyedRecord
+from simonides.records.receipt import Counts
 from simonides.records.time_to_live import TtlDefaults
 from simonides.retain.messages import plain
 from simonides.surfaces.client import records
@@ -50,17 +50,11 @@ if TYPE_CHECKING:
 
     from simonides.lifecycle.step import MaintenanceReport
     from simonides.records.audit import AuditReport, Entry, VerifyReport
-    from simonides.records.brief import Brief
-    from simonides.records.diff import Diff
     from simonides.records.entity import EntityCount
-    from simonides.records.exchange import Restored
     from simonides.records.explanation import WhyNot
-    from simonides.records.memory import Memory
-    from simonides.records.move import Move
-    from simonides.records.recall import Recall
-    from simonides.records.recall_job import RecallJob
-    from simonides.records.receipt import Saved
-    from simonides.records.reflection import Reflection
+    from simonides.records.memory import Brief, Diff, Memory, Move
+    from simonides.records.recall import Recall, RecallJob, Reflection
+    from simonides.records.receipt import Restored, Saved
     from simonides.records.source import Source
     from simonides.retain.messages import MessageObject
 

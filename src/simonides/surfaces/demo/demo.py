@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
+    from simonides.records.explanation import Trace
     from simonides.records.recall import Recall
-    from simonides.records.trace import Trace
     from simonides.surfaces.cli.progress import Report
     from simonides.surfaces.demo.questions import Question
 

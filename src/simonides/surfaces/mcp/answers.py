@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.json_schema import optional
 from simonides.recall.packing.as_data import fenced, first_of, harmless, trust_word, visible
-from simonides.records.recall import not_in_memory
-from simonides.records.reflection import NOT_IN_MEMORY
+from simonides.records.recall import NOT_IN_MEMORY, not_in_memory
 from simonides.surfaces.operations import results
 
 if TYPE_CHECKING:

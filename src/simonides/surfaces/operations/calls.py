@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simonides.errors import ConflictError, InputError
 from simonides.recall.packing.as_data import pack_as_data
+from simonides.records.interval import read_zone
 from simonides.records.recall import STANDING
-from simonides.records.zone import read_zone
 from simonides.retain.conversations import left_out_of
 
 if TYPE_CHECKING:

@@ -92,7 +92,6 @@ class Dispatcher:
         bank: str | None,
         values: Mapping[str, object],
         *extra: object,
-        left: Callable[[], Awaitable[object]] | None = None,
     ) -> Mapping[str, Any]:
         """One operation, from what the caller wrote to its answer.
 
@@ -102,7 +101,6 @@ class Dispatcher:
             bank: that the caller named where the door takes it from; ``None`` for operations on the store.
             values: of its parameters.
             extra: handed to the operation's ``call`` after the request, for streams.
-            left: ends when the caller has left.
 
         Raises:
             ForbiddenError: the caller may not.
@@ -110,7 +108,7 @@ class Dispatcher:
             BusyError, TooSlowError, GoneError: see there.
             SimonidesError: whatever the operation raises.
         """
-        return await self.do(dict, grant, operation, bank, lambda: operation.bind(values), *extra, left=left)
+        return await self.do(dict, grant, operation, bank, lambda: operation.bind(values), *extra)
 
     async def do(
         self,

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.copulas import is_role, role_of
-from simonides.text.statements.english import kept_forms, words
 from simonides.text.statements.objects import (
     Phrase,
+    Statement,
     attributed_value,
     behind_from,
     changed_value,
@@ -22,14 +22,13 @@ from simonides.text.statements.objects import (
     words_before,
     words_behind,
 )
-from simonides.text.statements.phrases import fold_subject, kind_of
-from simonides.text.statements.statement import Statement
+from simonides.text.statements.words import fold_subject, kept_forms, kind_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simonides.text.statements.clauses import Word
     from simonides.text.statements.predicate import Predicate
+    from simonides.text.statements.words import Word
 
 _WAYS = frozenset(
     {"house", "home", "over", "away", "again", ",", "down", "up", "out", "across", "in", "back", "on"}

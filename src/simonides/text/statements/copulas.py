@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simonides.text.statements.english import kept_forms, words
 from simonides.text.statements.objects import (
     PLACES,
     TYPED,
     Phrase,
+    Statement,
     attributed_value,
     changed_value,
     is_name,
@@ -22,21 +22,22 @@ from simonides.text.statements.objects import (
     value_recurs,
     versioned_value,
 )
-from simonides.text.statements.phrases import (
+from simonides.text.statements.words import (
     USER,
     favourite,
     fold_subject,
     fold_value,
+    kept_forms,
     kind_of,
     split_attribute,
+    words,
 )
-from simonides.text.statements.statement import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simonides.text.statements.clauses import Word
     from simonides.text.statements.predicate import Predicate
+    from simonides.text.statements.words import Word
 
 
 def copula(predicate: Predicate) -> Iterator[Statement]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simonides.text.statements.english import words
-from simonides.text.statements.phrases import fold_value, kind_of
+from simonides.text.statements.words import fold_value, kind_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simonides.text.statements.clauses import Word
+    from simonides.text.statements.words import Word
 
 _ANY_MORE = (("any", "more"), ("anymore",), ("any", "longer"))
 

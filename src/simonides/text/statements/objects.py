@@ -1,19 +1,64 @@
-"""What stands behind a verb: a value with its sort, what narrows it, and statements that need no rule."""
+"""What a text states, and what a later text changes about it.
+
+What stands behind a verb: a value with its sort, what narrows it, and statements that need no rule.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simonides.text.statements.english import kept_forms, words
-from simonides.text.statements.phrases import USER, fold_value, kind_of, split_attribute
-from simonides.text.statements.statement import Statement
+from simonides.text.statements.words import USER, fold_value, kept_forms, kind_of, split_attribute, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simonides.text.statements.clauses import Word
     from simonides.text.statements.predicate import Predicate
+    from simonides.text.statements.words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One subject, one attribute, one value.
+
+    Attributes:
+        subject: folded, ``"user"`` for the first person; a thing that the user owns goes without its owner.
+        attribute: folded: ``residence``, ``password``, ``port``; a verb where no rule names it.
+        value: folded; empty where only an end is stated.
+        single_valued: the subject has one such value at a time.
+        ended: the value, or whatever the subject had, is so no more.
+        old_value: the value that the text itself says this one replaces, folded.
+        marker: what says that something changed: ``now``, ``moved``, ``back``, ``correction``, ``new``.
+        kind: of value: ``time``, ``date``, ``money``, ``number``, ``version``, ``code``, ``address``,
+            ``name``, ``floor`` or ``words``.
+        qualifier: what narrows it (``weekdays``, ``for short trips``): two that differ are both true.
+        sure: two values of it are surely not both true.
+    """
+
+    subject: str
+    attribute: str
+    value: str
+    single_valued: bool
+    ended: bool = False
+    old_value: str = ""
+    marker: str = ""
+    kind: str = "words"
+    qualifier: str = ""
+    sure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """That a later text states another value than an earlier one.
+
+    Attributes:
+        rule: which rule found it.
+        sure: the earlier text may be ended for it; else the later one only leads.
+    """
+
+    rule: str
+    sure: bool
+
 
 PLACES = frozenset({"in", "at", "on", "near", "by", "under", "behind", "inside", "beside", "into", "onto"})
 
@@ -33,14 +78,12 @@ class Phrase:
         kind: of it.
         value: folded.
         qualifier: what stands behind it and narrows it, folded.
-        preposition: what stood before it.
     """
 
     found: tuple[Word, ...]
     kind: str
     value: str
     qualifier: str
-    preposition: str = ""
 
     @property
     def vague(self) -> bool:

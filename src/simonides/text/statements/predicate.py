@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.text.statements.english import base_of, verb_bases, words
 from simonides.text.statements.markers import read_markers
-from simonides.text.statements.phrases import fold_subject
+from simonides.text.statements.words import base_of, fold_subject, verb_bases, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simonides.text.statements.clauses import Clause, Word
+    from simonides.text.statements.words import Clause, Word
 
 _BE = frozenset({"is", "are", "am", "was", "were", "be", "been", "being", "got", "gets"})
 _HAVE = frozenset({"has", "have", "had"})

@@ -15,16 +15,22 @@ from typing import TYPE_CHECKING
 
 from simonides.text.normalise import fold_case, fold_characters
 from simonides.text.speech import label_of
-from simonides.text.statements.clauses import LONGEST, cut, read_words
-from simonides.text.statements.english import verb_bases, words
-from simonides.text.statements.objects import phrase
-from simonides.text.statements.phrases import USER, fold_subject, split_attribute
+from simonides.text.statements.objects import Statement, phrase
 from simonides.text.statements.predicate import Context, is_unsure, read_predicate
 from simonides.text.statements.rules import state
-from simonides.text.statements.statement import Statement
+from simonides.text.statements.words import (
+    LONGEST,
+    USER,
+    cut,
+    fold_subject,
+    read_words,
+    split_attribute,
+    verb_bases,
+    words,
+)
 
 if TYPE_CHECKING:
-    from simonides.text.statements.clauses import Clause, Word
+    from simonides.text.statements.words import Clause, Word
 
 _OCCASION = re.compile(
     r"\b(?:before|after|at|during|for|in the|on|over|every|each|in)\s+"

@@ -22,9 +22,9 @@ from simonides.text.statements.changing import (
     took_over,
 )
 from simonides.text.statements.copulas import copula
-from simonides.text.statements.english import words
 from simonides.text.statements.objects import (
     PLACES,
+    Statement,
     is_name,
     one_statement,
     phrase,
@@ -35,14 +35,13 @@ from simonides.text.statements.objects import (
     words_before,
     words_behind,
 )
-from simonides.text.statements.phrases import USER, fold_subject, kind_of, split_attribute
-from simonides.text.statements.statement import Statement
+from simonides.text.statements.words import USER, fold_subject, kind_of, split_attribute, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from simonides.text.statements.clauses import Word
     from simonides.text.statements.predicate import Predicate
+    from simonides.text.statements.words import Word
 
 
 def state(predicate: Predicate) -> Iterator[Statement]:

@@ -1,4 +1,6 @@
-"""Calendar arithmetic on whole days, and the step from local days to intervals in UTC.
+"""Calendar arithmetic, times of day, and the words of the grammar.
+
+Calendar arithmetic on whole days, and the step from local days to intervals in UTC.
 
 Everything is reckoned in the local calendar of a zone, and each midnight is turned into UTC on its own, so a
 day has 23 or 25 hours where the clocks change. Weeks start on Monday (ISO 8601). Adding months keeps the day
@@ -6,6 +8,8 @@ of the month, or takes the last day of a shorter month: 31 January + 1 month = 2
 
 What leaves the years 1 to 9999 raises ``ValueError`` or ``OverflowError``, as ``datetime`` does; the grammar
 reads both as "no time".
+
+Times of day: ``3pm`` is an hour, ``15:00`` a moment, ``morning`` six hours.
 """
 
 from __future__ import annotations
@@ -14,8 +18,15 @@ import calendar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import Enum
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
 
 from simonides.records.interval import Interval, Precision, from_micros, in_range, to_micros
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 _DAY = timedelta(days=1)
 _HOUR_MICROS = 3_600_000_000
@@ -229,3 +240,72 @@ def local(micros: int, zone: tzinfo) -> datetime:
     moment = from_micros(in_range(micros))
     assert moment is not None
     return moment.astimezone(zone)
+
+
+_HALF_DAY = 12
+
+# Hours of the day from and until; a night ends on the next one.
+PARTS: Final = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day; not *exact* when only its hour was said."""
+
+    of_day: time
+    exact: bool
+
+    def on(self, day: date, zone: tzinfo) -> Interval:
+        """This time on *day*: an instant, or a whole hour."""
+        moment = datetime.combine(day, self.of_day, tzinfo=zone)
+        return instant(moment) if self.exact else clock_hour(moment)
+
+
+def clock(hour: int, minute: int | None = None, second: int = 0, meridiem: str = "") -> Clock:
+    """A time on a 12-hour clock (*meridiem* am or pm) or a 24-hour one.
+
+    Raises:
+        ValueError: there is no such time.
+    """
+    if meridiem:
+        if not 1 <= hour <= _HALF_DAY:
+            raise ValueError("no such hour")
+        hour = hour % _HALF_DAY + (_HALF_DAY if meridiem == "pm" else 0)
+    return Clock(time(hour, minute or 0, second), exact=minute is not None)
+
+
+def part_of_day(day: date, part: str, zone: tzinfo) -> Interval:
+    """The morning, afternoon, evening or night of *day*."""
+    begin, end = (_at_hour(day, hour, zone) for hour in PARTS[part])
+    return between(begin, end, Precision.RANGE)
+
+
+def _at_hour(day: date, hour: int, zone: tzinfo) -> int:
+    days, hour = divmod(hour, 24)
+    return to_micros(datetime.combine(day + timedelta(days=days), time(hour), tzinfo=zone))
+
+
+def word_list(section: str) -> tuple[str, ...]:
+    """The words of one section, in order."""
+    return _sections()[section]
+
+
+def word_set(section: str) -> frozenset[str]:
+    """The words of one section in lower case."""
+    return frozenset(word.lower() for word in word_list(section))
+
+
+def spellings(section: str) -> tuple[tuple[str, ...], ...]:
+    """For each word of a section its spellings; none where the word is missing."""
+    return tuple(() if word == "-" else tuple(word.split("/")) for word in word_list(section))
+
+
+@cache
+def _sections() -> Mapping[str, tuple[str, ...]]:
+    sections: dict[str, tuple[str, ...]] = {}
+    text = files("simonides.text.times").joinpath("english.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            name, words = line.split(":", 1)
+            sections[name] = (*sections.get(name, ()), *words.split())
+    return sections

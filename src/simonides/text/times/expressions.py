@@ -21,15 +21,14 @@ from simonides.errors import InputError
 from simonides.records.extraction import TimeMention
 from simonides.records.hygiene import shown
 from simonides.records.interval import local_time, to_micros
-from simonides.text.times import days, moments, offsets, periods, ranges
 from simonides.text.times.calendar import Unit, instant, local, shift
-from simonides.text.times.fallback import find_dates
+from simonides.text.times.days import DAYS_RULES, MOMENTS_RULES, PERIODS_RULES
 from simonides.text.times.grammar import Grammar, Parser
 from simonides.text.times.guards import once, promised
-from simonides.text.times.lexer import lex
-from simonides.text.times.meaning import Now, span
+from simonides.text.times.lexer import lex, vocabulary
+from simonides.text.times.meaning import Now, find_dates, span
+from simonides.text.times.ranges import OFFSETS_RULES, RANGES_RULES
 from simonides.text.times.tense import Tense, tense_of
-from simonides.text.times.words import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from simonides.text.times.lexer import Token
     from simonides.text.times.meaning import Meaning
 
-GRAMMAR: Final = Grammar([*periods.RULES, *days.RULES, *moments.RULES, *offsets.RULES, *ranges.RULES])
+GRAMMAR: Final = Grammar([*PERIODS_RULES, *DAYS_RULES, *MOMENTS_RULES, *OFFSETS_RULES, *RANGES_RULES])
 _VOCABULARY: Final = vocabulary(GRAMMAR.words)
 
 _DAY_MICROS: Final = 25 * 3_600_000_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simonides.text.times.english import word_set
+from simonides.text.times.calendar import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,8 +21,8 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from simonides.text.times.english import word_set
-from simonides.text.word_lists import irregular_forms
+from simonides.text.analyser import irregular_forms
+from simonides.text.times.calendar import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.encryption import engine
 from simonides.errors import DamagedError, SqliteVersionError, StoreError, UnavailableError
 from simonides.index.files import FileLayer
-from simonides.retain.linking import SEMANTIC_FROM
+from simonides.retain.neighbours import SEMANTIC_FROM
 from simonides.testing.fakes import WordAnalyser
 
 if TYPE_CHECKING:

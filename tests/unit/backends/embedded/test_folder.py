@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.errors import InputError
-from simonides.records.invisible import shows_nothing
+from simonides.records.hygiene import shows_nothing
 from simonides.storage.folder import bank_name, bank_names, folder_name
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from simonides.backends.embedded.reading import read_index_rows, read_memories, 
 from simonides.errors import DamagedError
 from simonides.index.columns import COLUMNS
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
-from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
-from simonides.records.utterance import Utterance
+from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer, Utterance
 
 if TYPE_CHECKING:
     from tests.unit.backends.embedded.conftest import Desk

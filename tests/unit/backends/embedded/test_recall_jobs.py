@@ -7,7 +7,7 @@ import pytest
 from simonides.backends.embedded import recall_jobs
 from simonides.backends.embedded.recall_jobs import FILE, RecallJobs
 from simonides.errors import UnavailableError
-from simonides.records.recall_job import KeptJob
+from simonides.records.recall import KeptJob
 
 if TYPE_CHECKING:
     from pathlib import Path

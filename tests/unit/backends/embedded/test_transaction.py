@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import EmbedderMismatchError, InputError
-from simonides.index.quantise import quantise
+from simonides.index.vectors import quantise
 from simonides.records.interval import FOREVER, parse_time
 from simonides.records.kind import Kind, Layer
 from simonides.records.model_identity import ModelIdentity

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.recall.answering.citations import CitationCheck
-from simonides.records.reflection import Citation
+from simonides.recall.answering import CitationCheck
+from simonides.records.recall import Citation
 
 IDS = ["a", "b", "c"]
 

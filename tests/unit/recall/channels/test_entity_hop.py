@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.channels.entity_hop import EntityHop
+from simonides.recall.channels.graph import EntityHop
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.channels.dense import Dense
-from simonides.recall.channels.hopfield import Hopfield, complete
+from simonides.recall.channels.vectors import Dense, Hopfield, complete
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.channels.link_expansion import LinkExpansion
+from simonides.recall.channels.graph import LinkExpansion
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.index.token_codes import pack_tokens
-from simonides.recall.channels import max_sim
-from simonides.recall.channels.max_sim import MaxSim
+from simonides.index.vectors import pack_tokens
+from simonides.recall.channels import vectors as max_sim
+from simonides.recall.channels.vectors import MaxSim
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 ALONG = pack_tokens(np.array([[1, 1, 1, 1, 1, 1, 1, 1]], np.float32))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.index.push import Walk, spread
-from simonides.recall.channels.pagerank import PageRank
+from simonides.index.graph_walk import Walk, spread
+from simonides.recall.channels.graph import PageRank
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 CHANNEL = PageRank(

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.channels.retrying_lexical import RUNGS, RetryingLexical
-from simonides.recall.understanding.aliases import Aliases
-from simonides.recall.understanding.query_dsl import QueryLanguage
+from simonides.recall.channels.lexical import RUNGS, RetryingLexical
+from simonides.recall.understanding.query_dsl import Aliases, QueryLanguage
 from simonides.testing.fakes import FakePostings, FakeView, fake_memory, fake_query, fake_tools
 from simonides.text.analyser import TextAnalyser
 
 if TYPE_CHECKING:
-    from simonides.records.ranking import Ranking
+    from simonides.records.candidate import Ranking
 
 ENGLISH = TextAnalyser("english")
 STAGE = RetryingLexical(

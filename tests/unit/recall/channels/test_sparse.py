@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.channels.sparse import Sparse
+from simonides.recall.channels.lexical import Sparse
 from simonides.records.sparse import SparseTerms
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 from simonides.testing.sparse import StubSparseEncoder

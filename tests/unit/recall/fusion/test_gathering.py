@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simonides.recall.fusion.gathering import candidates, fused, gather
-from simonides.records.ranking import Ranking
+from simonides.recall.fusion import candidates, fused, gather
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory
 
 

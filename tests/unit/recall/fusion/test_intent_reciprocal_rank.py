@@ -5,9 +5,8 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.profiles.loader import load_profile
-from simonides.recall.fusion.intent_reciprocal_rank import INTENTS, IntentReciprocalRank
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
-from simonides.records.ranking import Ranking
+from simonides.recall.fusion import INTENTS, IntentReciprocalRank, ReciprocalRank
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
 ENGRAM = load_profile("engram").fuser.stage

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.recall.fusion.interleave import Interleave
-from simonides.records.ranking import Ranking
+from simonides.recall.fusion import Interleave
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
 QUERY = fake_query("anything")

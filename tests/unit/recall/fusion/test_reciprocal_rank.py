@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.fusion.reciprocal_rank import ReciprocalRank
-from simonides.records.ranking import Ranking
+from simonides.recall.fusion import ReciprocalRank
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
 FUSER = ReciprocalRank(k=60)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.fusion.score_sum import ScoreSum
-from simonides.records.ranking import Ranking
+from simonides.recall.fusion import ScoreSum
+from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query
 
 FUSER = ScoreSum(weights={"dense": 0.5})

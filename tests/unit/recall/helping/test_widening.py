@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simonides.profiles.loader import load_profile
-from simonides.recall.channels.dense import Dense
+from simonides.recall.channels.vectors import Dense
 from simonides.recall.helping.asking import HelperTexts
 from simonides.recall.helping.widening import EachVariant, Helpers, widened
 from simonides.testing.embedder import StubEmbedder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.recall.packing.outside_in import OutsideIn
-from simonides.recall.packing.token_budget import TokenBudget
+from simonides.recall.packing.packers import TokenBudget
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_source, fake_tools
 

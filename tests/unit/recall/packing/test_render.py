@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from simonides.recall.packing.render import render_date, render_item
+from simonides.recall.packing.packers import render_date, render_item
 from simonides.records.interval import Interval, Precision, parse_time, to_micros
 from simonides.records.kind import Kind
 from simonides.testing.fakes import fake_memory

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.packing.token_budget import TokenBudget
+from simonides.recall.packing.packers import TokenBudget
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.asked_speaker import SIGNAL, AskedSpeaker
+from simonides.recall.refining.boosts import ASKED_SPEAKER_SIGNAL, AskedSpeaker
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
@@ -41,7 +41,7 @@ def test_only_those_who_speak_in_the_pool_count() -> None:
 def test_the_raised_carry_the_weight_as_a_signal() -> None:
     pool = (Candidate(0, 1.0, "score_sum"), Candidate(1, 0.9, "score_sum"))
     refined = AskedSpeaker(0.5).refine(FakeView.of(MEMORIES), fake_query("Ines?"), pool, fake_tools()).pool
-    assert [dict(candidate.signals) for candidate in refined] == [{SIGNAL: 0.5}, {}]
+    assert [dict(candidate.signals) for candidate in refined] == [{ASKED_SPEAKER_SIGNAL: 0.5}, {}]
 
 
 def test_an_empty_pool_stays_empty() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.recall.refining.best_passage import best_passage
-from simonides.text.tokenise import tokenise
+from simonides.recall.refining.rerankers import best_passage
+from simonides.text.analyser import tokenise
 
 TEXTS = st.lists(st.sampled_from(["kettle", "stove", "rain", "lamp", "Norrhav"]), max_size=40).map(" ".join)
 

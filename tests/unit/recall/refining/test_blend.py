@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.blend import GRAPH, SIGNALS, Blend, recency
+from simonides.recall.refining.combining import GRAPH, SIGNALS, Blend, recency
 from simonides.records.candidate import FUSED, Candidate
 from simonides.records.kind import RECALLED, Kind
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

@@ -10,12 +10,8 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.access_frequency import AccessFrequency
-from simonides.recall.refining.boosting import age_days
-from simonides.recall.refining.date_match import DateMatch
-from simonides.recall.refining.order import UNRERANKED
-from simonides.recall.refining.repeat_boosts import RepeatBoosts
-from simonides.recall.refining.retention import Retention
+from simonides.recall.refining.boosts import AccessFrequency, DateMatch, RepeatBoosts, Retention
+from simonides.recall.refining.pool import UNRERANKED, age_days
 from simonides.records.candidate import Candidate
 from simonides.records.interval import Interval, Precision
 from simonides.records.kind import Layer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.bounded_priors import SIGNAL, BoundedPriors
+from simonides.recall.refining.boosts import BOUNDED_PRIORS_SIGNAL, BoundedPriors
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
@@ -79,7 +79,7 @@ def test_a_band_of_one_changes_no_score() -> None:
 def test_each_candidate_carries_its_prior() -> None:
     view = FakeView.of([memory("a")], as_of=NOW)
     (candidate,) = PRIORS.refine(view, fake_query("q"), (Candidate(0, 1.0, "x"),), fake_tools()).pool
-    assert (candidate.signals[SIGNAL], candidate.scored_by) == (1.0, "bounded_priors")
+    assert (candidate.signals[BOUNDED_PRIORS_SIGNAL], candidate.scored_by) == (1.0, "bounded_priors")
     assert PRIORS.refine(view, fake_query("q"), (), fake_tools()).pool == ()
 
 

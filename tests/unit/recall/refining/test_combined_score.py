@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.combined_score import CombinedScore
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.combining import CombinedScore
+from simonides.recall.refining.pool import UNRERANKED
 from simonides.records.candidate import Candidate
 from simonides.records.interval import BEGINNING, FOREVER, Interval, to_micros
 from simonides.records.kind import Kind

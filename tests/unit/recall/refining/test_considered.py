@@ -4,7 +4,7 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.protocols import Refined
-from simonides.recall.refining.considered import Considered
+from simonides.recall.refining.cutting import Considered
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 

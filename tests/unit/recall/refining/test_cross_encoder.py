@@ -9,8 +9,8 @@ import pytest
 
 from simonides.errors import InputError, ModelError
 from simonides.protocols import Refined
-from simonides.recall.refining.cross_encoder import CrossEncoder, relevances
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.pool import UNRERANKED
+from simonides.recall.refining.rerankers import CrossEncoder, relevances
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

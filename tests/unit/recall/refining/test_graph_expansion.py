@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.index.push import Walk, spread
-from simonides.recall.refining.graph_expansion import GraphExpansion
+from simonides.index.graph_walk import Walk, spread
+from simonides.recall.refining.graph import GraphExpansion
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

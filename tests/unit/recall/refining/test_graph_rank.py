@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.graph_rank import GraphRank
+from simonides.recall.refining.graph import GraphRank
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

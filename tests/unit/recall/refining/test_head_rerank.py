@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.head_rerank import HeadRerank
-from simonides.recall.refining.order import UNRERANKED
-from simonides.recall.refining.unanimity import agreements
+from simonides.recall.refining.pool import UNRERANKED
+from simonides.recall.refining.rerankers import HeadRerank, agreements
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

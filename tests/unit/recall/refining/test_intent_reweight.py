@@ -7,8 +7,8 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.profiles.loader import load_profile
-from simonides.recall.refining.intent_reweight import asks_concrete_fact, asks_preference
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.combining import asks_concrete_fact, asks_preference
+from simonides.recall.refining.pool import UNRERANKED
 from simonides.records.candidate import Candidate
 from simonides.records.interval import Interval
 from simonides.records.kind import Kind

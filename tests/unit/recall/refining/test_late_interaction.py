@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.index.token_codes import pack_tokens
-from simonides.recall.refining.late_interaction import LateInteraction
+from simonides.index.vectors import pack_tokens
+from simonides.recall.refining.rerankers import LateInteraction
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

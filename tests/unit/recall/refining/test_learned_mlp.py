@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError, ModelDamagedError
-from simonides.recall.refining.learned_mlp import LearnedMlp
-from simonides.recall.refining.mlp import FEATURES, Network, features_of, load_network, network_at
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.mlp import FEATURES, LearnedMlp, Network, features_of, load_network, network_at
+from simonides.recall.refining.pool import UNRERANKED
 from simonides.records.candidate import Candidate
 from simonides.records.kind import Layer
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

@@ -8,8 +8,8 @@ import pytest
 import simonides
 from simonides.errors import InputError
 from simonides.models.llm_judge import LlmJudge as ServerJudge
-from simonides.recall.refining.llm_judge import LlmJudge
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.pool import UNRERANKED
+from simonides.recall.refining.rerankers import LlmJudge
 from simonides.records.candidate import Candidate
 from simonides.testing.chat_server import ChatServer, failed
 from simonides.testing.conformance import check_refiner

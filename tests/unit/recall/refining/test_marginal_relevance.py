@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.marginal_relevance import SIGNAL, MarginalRelevance, choose, cosine_table
+from simonides.recall.refining.diversity import SIGNAL, MarginalRelevance, choose, cosine_table
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.near_duplicates import (
+from simonides.recall.refining.diversity import (
     NearDuplicates,
     _one_number_each,
     banded_pairs,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.recall.refining.neighbours import Neighbours
+from simonides.recall.refining.graph import Neighbours
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

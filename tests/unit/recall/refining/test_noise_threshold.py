@@ -8,8 +8,8 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.protocols import Refined
-from simonides.recall.refining.noise_threshold import NoiseThreshold
-from simonides.recall.refining.order import UNRERANKED
+from simonides.recall.refining.cutting import NoiseThreshold
+from simonides.recall.refining.pool import UNRERANKED
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from simonides.recall.refining.order import UNRERANKED, by_score, split
+from simonides.recall.refining.pool import UNRERANKED, by_score, split
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory
 

@@ -4,8 +4,8 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.protocols import Refined
-from simonides.recall.refining.order import UNRERANKED
-from simonides.recall.refining.rerank_prefilter import RerankPrefilter
+from simonides.recall.refining.pool import UNRERANKED
+from simonides.recall.refining.rerankers import RerankPrefilter
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

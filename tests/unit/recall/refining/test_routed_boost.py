@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.routed_boost import RoutedBoost
+from simonides.recall.refining.boosts import RoutedBoost
 from simonides.records.candidate import Candidate
 from simonides.records.kind import Kind
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simonides.recall.refining.scaling import min_max
+from simonides.recall.refining.pool import min_max
 
 
 @pytest.mark.spec("HX-07")

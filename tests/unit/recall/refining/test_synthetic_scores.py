@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.refining.order import UNRERANKED
-from simonides.recall.refining.synthetic_scores import SyntheticScores
+from simonides.recall.refining.pool import UNRERANKED
+from simonides.recall.refining.rerankers import SyntheticScores
 from simonides.records.candidate import Candidate
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 

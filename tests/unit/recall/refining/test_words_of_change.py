@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.recall.refining.words_of_change import read_change_words, says_changed
+from simonides.recall.refining.newer_first import read_change_words, says_changed
 from simonides.text.analyser import TextAnalyser
 
 pytestmark = pytest.mark.fault("N4")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.recall.understanding.budget import SearchBudget
+from simonides.recall.understanding.question import SearchBudget
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 
 BUDGET = SearchBudget(

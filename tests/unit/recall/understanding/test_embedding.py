@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import ModelMissingError
-from simonides.recall.understanding.embedding import QueryEmbedding
+from simonides.recall.understanding.question import QueryEmbedding
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simonides.recall.understanding.entities import QueryEntities
+from simonides.recall.understanding.question import QueryEntities
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError
-from simonides.recall.understanding.event_window import EventWindow, beside
+from simonides.recall.understanding.times import EventWindow, beside
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.testing.fakes import FakeView, WordAnalyser, fake_memory, fake_query, fake_tools
 

@@ -4,7 +4,7 @@ import pytest
 
 from simonides.errors import InputError
 from simonides.profiles.loader import load_profile
-from simonides.recall.understanding.intent import INTENTS, Intent
+from simonides.recall.understanding.question import INTENTS, Intent
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 
 INTENT = next(step.stage for step in load_profile("engram").understanders if step.name == "intent")

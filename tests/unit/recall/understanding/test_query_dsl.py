@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import QuerySyntaxError
-from simonides.recall.understanding.aliases import Aliases
-from simonides.recall.understanding.query_dsl import QueryLanguage
+from simonides.recall.understanding.query_dsl import Aliases, QueryLanguage
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
-from simonides.text.query_dsl.printer import compile_match
+from simonides.text.query_dsl import compile_match
 
 if TYPE_CHECKING:
     from simonides.records.query import Query

@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simonides.recall.channels.dense import Dense
 from simonides.recall.channels.lexical import Lexical
-from simonides.recall.understanding.embedding import QueryEmbedding
-from simonides.recall.understanding.retrieval_mode import RetrievalMode
+from simonides.recall.channels.vectors import Dense
+from simonides.recall.understanding.question import QueryEmbedding, RetrievalMode
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError
-from simonides.evaluation.locomo import load_locomo
-from simonides.evaluation.musique import load_musique
+from simonides.evaluation.datasets import load_locomo, load_musique
 from simonides.profiles.loader import load_profile
 from simonides.recall.understanding import router as module
 from simonides.recall.understanding.router import SKIPPED, Router, read_examples, read_past

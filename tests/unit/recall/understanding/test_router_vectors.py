@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.recall.understanding import router_vectors as module
-from simonides.recall.understanding.router import example_texts
-from simonides.recall.understanding.router_vectors import NAME, read_vectors, vector_file
+from simonides.recall.understanding import router as module
+from simonides.recall.understanding.router import NAME, example_texts, read_vectors, vector_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from simonides.recall.understanding.sparse_terms import QuerySparseTerms
+from simonides.recall.understanding.question import QuerySparseTerms
 from simonides.records.sparse import SparseTerms
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 from simonides.testing.sparse import StubSparseEncoder

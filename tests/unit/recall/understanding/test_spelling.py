@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError
+from simonides.recall.understanding.question import AnalysedTerms
 from simonides.recall.understanding.spelling import Spelling
-from simonides.recall.understanding.terms import AnalysedTerms
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 from simonides.text.analyser import TextAnalyser
 

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from simonides.recall.understanding.temporal_expansion import TemporalExpansion
+from simonides.recall.understanding.times import TemporalExpansion
 from simonides.records.interval import BEGINNING, to_micros
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from simonides.recall.understanding.terms import AnalysedTerms
+from simonides.recall.understanding.question import AnalysedTerms
 from simonides.testing.fakes import FakeView, WordAnalyser, fake_query, fake_tools
 
 

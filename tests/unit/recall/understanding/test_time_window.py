@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from simonides.recall.understanding.time_window import TimeWindow, narrowest
+from simonides.recall.understanding.times import TimeWindow, narrowest
 from simonides.records.interval import FOREVER, Interval, Precision, to_micros
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 

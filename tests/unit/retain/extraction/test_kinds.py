@@ -5,8 +5,7 @@ import pytest
 from simonides.records.kind import Kind
 from simonides.retain.extraction.kinds import find_kind
 from simonides.retain.extraction.names import find_names
-from simonides.retain.extraction.passage import Passage
-from simonides.retain.extraction.speaker import find_speaker
+from simonides.retain.extraction.passage import Passage, find_speaker
 
 
 def kind(text: str, *, dated: bool = False) -> Kind | None:

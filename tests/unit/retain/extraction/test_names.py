@@ -5,8 +5,7 @@ import pytest
 from simonides.records.extraction import EntityKind, Mention
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.extraction.names import find_names, resolve_overlaps
-from simonides.retain.extraction.passage import Passage
-from simonides.retain.extraction.speaker import find_speaker
+from simonides.retain.extraction.passage import Passage, find_speaker
 
 
 def names(text: str, **options: object) -> list[str]:

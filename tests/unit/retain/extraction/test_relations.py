@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from simonides.retain.extraction.names import find_names
-from simonides.retain.extraction.passage import Passage
+from simonides.retain.extraction.passage import Passage, find_speaker
 from simonides.retain.extraction.relations import find_relations
-from simonides.retain.extraction.speaker import find_speaker
 
 
 def found(text: str, *known: str) -> list[tuple[str, str, str, bool]]:

@@ -8,15 +8,12 @@ import pytest
 
 from simonides.retain.extraction.causes import CONNECTIVES, Connective, find_causes
 from simonides.retain.extraction.certainty import HEDGES, SALIENT, WeightedCue
-from simonides.retain.extraction.cue import Cue, by_trigger, compiled, triggered
 from simonides.retain.extraction.kinds import KIND_CUES, KindCue, find_kind
 from simonides.retain.extraction.name_kinds import HINTS, Hint, kind_of
-from simonides.retain.extraction.names import find_names
-from simonides.retain.extraction.passage import Passage
+from simonides.retain.extraction.names import FORMS, Form, find_names, find_structured
+from simonides.retain.extraction.passage import Cue, Passage, by_trigger, compiled, find_speaker, triggered
 from simonides.retain.extraction.relation_rules import RELATION_RULES, RelationRule
 from simonides.retain.extraction.relations import find_relations
-from simonides.retain.extraction.speaker import find_speaker
-from simonides.retain.extraction.structured_names import FORMS, Form, find_structured
 
 if TYPE_CHECKING:
     from simonides.records.extraction import EntityKind

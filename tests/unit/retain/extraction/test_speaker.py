@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.retain.extraction.speaker import find_speaker
+from simonides.retain.extraction.passage import find_speaker
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from simonides.records.extraction import EntityKind
-from simonides.retain.extraction.structured_names import FORMS, find_structured
+from simonides.retain.extraction.names import FORMS, find_structured
 
 
 def found(text: str) -> dict[str, EntityKind]:

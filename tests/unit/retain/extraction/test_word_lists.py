@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from simonides.retain.extraction.word_lists import given_names, has_common_shape, is_common, lines, section
+from simonides.retain.extraction.passage import given_names, has_common_shape, is_common, lines, section
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from simonides.retain.importing.files import named_file, read_file
-from simonides.retain.importing.item import ImportReport
+from simonides.retain.importing.formats import named_file, read_file
+from simonides.retain.importing.sources import ImportReport
 
 if TYPE_CHECKING:
     from simonides.errors import InputError
-    from simonides.retain.importing.item import ImportedItem
+    from simonides.retain.importing.sources import ImportedItem
 
 SAMPLES = Path(__file__).parents[3] / "data" / "importing"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.errors import InputError
-from simonides.retain.importing.batches import BATCH, batches
-from simonides.retain.importing.item import ImportedItem, NamedFile
+from simonides.retain.importing.formats import BATCH, batches
+from simonides.retain.importing.sources import ImportedItem, NamedFile
 
 FILE = NamedFile("x")
 

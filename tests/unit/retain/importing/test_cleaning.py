@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.records.interval import parse_time
-from simonides.retain.importing.cleaning import clean_characters, cut, readable_time
+from simonides.retain.importing.sources import clean_characters, cut, readable_time
 
 ANY = st.text(st.characters(), max_size=60) | st.text(alphabet="a\0\ud83d\ude00\udc80 \n", max_size=60)
 

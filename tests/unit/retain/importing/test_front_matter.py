@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simonides.retain.importing.front_matter import split_front_matter
+from simonides.retain.importing.markdown import split_front_matter
 
 
 @pytest.mark.parametrize(

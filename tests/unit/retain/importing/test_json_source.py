@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.errors import InputError
-from simonides.retain.importing.item import NamedFile, refuse
-from simonides.retain.importing.json_source import json_rows, kind_of, moment
+from simonides.retain.importing.sources import NamedFile, json_rows, kind_of, moment, refuse
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simonides.errors import InputError
-from simonides.retain.importing.item import NamedFile
-from simonides.retain.importing.jsonl import read_jsonl
+from simonides.retain.importing.sources import NamedFile, read_jsonl
 
 if TYPE_CHECKING:
     from pathlib import Path

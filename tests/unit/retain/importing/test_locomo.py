@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simonides.evaluation.locomo import load_locomo
+from simonides.evaluation.datasets import load_locomo
 from simonides.retain.importing.formats import detect
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simonides.retain.importing.files import named_file, read_file
-from simonides.retain.importing.formats import detect
+from simonides.retain.importing.formats import detect, named_file, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path

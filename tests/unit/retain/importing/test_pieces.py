@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.retain.importing.pieces import gather
+from simonides.retain.importing.syncing import gather
 from simonides.retain.items import read_items
 
 if TYPE_CHECKING:
-    from simonides.retain.importing.pieces import Piece
+    from simonides.retain.importing.syncing import Piece
 
 
 def pieces(*items: dict[str, Any], author: str = "") -> list[Piece]:

@@ -3,15 +3,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.query_printer import print_query
 
-from simonides.text.query_dsl.aliases import expand_aliases
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import print_query
+from simonides.text.query_dsl import expand_aliases, parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.text.query_dsl.parser import Syntax
+    from simonides.text.query_dsl import Syntax
 
 
 def expanded(query: str, aliases: Mapping[str, tuple[str, ...]], syntax: Syntax = "plain") -> str:

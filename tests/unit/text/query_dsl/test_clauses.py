@@ -8,8 +8,7 @@ import pytest
 from simonides.errors import QuerySyntaxError
 from simonides.records.interval import BEGINNING, FOREVER, to_micros
 from simonides.records.kind import Kind
-from simonides.text.query_dsl.clauses import Conditions, read_clauses
-from simonides.text.query_dsl.parser import parse_query
+from simonides.text.query_dsl import Conditions, parse_query, read_clauses
 
 
 def conditions(query: str) -> Conditions:

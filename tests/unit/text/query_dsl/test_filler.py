@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from simonides.text.query_dsl.filler import filler_words, read_filler
+from simonides.text.query_dsl import filler_words, read_filler
 
 
 def test_filler_is_spelled_as_the_parser_cleans_words() -> None:

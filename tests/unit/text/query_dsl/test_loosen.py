@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.text.query_dsl.loosen import _Spaced, bare_words, sanitise, strongest_term
+from simonides.text.query_dsl import _Spaced, bare_words, sanitise, strongest_term
 
 
 @pytest.mark.spec("JB-06")

@@ -7,7 +7,7 @@ import pytest
 
 from simonides.errors import InputError, QuerySyntaxError
 from simonides.records.expression import Clause, Expression, Group, Operator, Token, TokenKind
-from simonides.text.query_dsl.parser import MAX_DEPTH, parse_query
+from simonides.text.query_dsl import MAX_DEPTH, parse_query
 
 
 def term(text: str, operator: Operator | None = None) -> Token:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.query_printer import print_query
 
-from simonides.text.query_dsl.parser import parse_query
-from simonides.text.query_dsl.printer import compile_match, print_query
+from simonides.text.query_dsl import compile_match, parse_query
 
 
 @pytest.mark.spec("JB-01")

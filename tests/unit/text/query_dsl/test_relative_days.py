@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from simonides.text.query_dsl.relative_days import spell_days
+from simonides.text.dates import spell_days
 
 SATURDAY = date(2026, 4, 18)
 

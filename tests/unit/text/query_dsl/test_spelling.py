@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.text.query_dsl.spelling import _Plain, clean_phrase, clean_word, is_short, normalise_query
+from simonides.text.query_dsl import _Plain, clean_phrase, clean_word, is_short, normalise_query
 
 
 @pytest.mark.spec("JB-01")

@@ -13,7 +13,7 @@ import pytest
 from simonides.errors import InputError, MissingExtraError
 from simonides.records.interval import from_micros
 from simonides.text.times.expressions import find_times, parse_time_expression
-from simonides.text.times.fallback import find_dates
+from simonides.text.times.meaning import find_dates
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from simonides.text.times.clock import Clock
+from simonides.text.times.calendar import Clock
 from simonides.text.times.expressions import GRAMMAR
-from simonides.text.times.lexer import Token, lex
-from simonides.text.times.words import vocabulary
+from simonides.text.times.lexer import Token, lex, vocabulary
 
 VOCABULARY = vocabulary(GRAMMAR.words)
 

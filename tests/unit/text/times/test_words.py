@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 import simonides.text.times as package
-from simonides.text.times import english
-from simonides.text.times.calendar import Unit
-from simonides.text.times.english import spellings, word_list, word_set
-from simonides.text.times.words import vocabulary
+from simonides.text.times import calendar as english
+from simonides.text.times.calendar import Unit, spellings, word_list, word_set
+from simonides.text.times.lexer import vocabulary
 
 ROOM = Path(package.__path__[0])
 

@@ -1,1 +1,0 @@
-"""Fusers: many rankings in, one pool out."""

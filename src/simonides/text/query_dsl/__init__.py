@@ -1,1 +1,0 @@
-"""The query language: words, "phrases", prefix*, AND, OR, NOT; and, on request, clauses and parentheses."""
