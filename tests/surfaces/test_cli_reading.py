@@ -11,7 +11,7 @@ import pytest
 
 from simonides.bank import Bank
 from simonides.errors import DamagedError
-from simonides.recall import observing
+from simonides.recall import telemetry
 from simonides.recall.refining.relevance import Relevance
 from simonides.surfaces.cli import memories as forget_command
 
@@ -41,7 +41,7 @@ def ids(cli_json: CliJson, tmp_path: Path) -> list[str]:
 def test_a_slow_recall_is_said(cli: Cli, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ("recall", "who repaired the oven", "--profile", "lexical")
     assert "slow" not in cli(*asked).stderr
-    monkeypatch.setattr(observing, "SLOW_MS", 0.0)
+    monkeypatch.setattr(telemetry, "SLOW_MS", 0.0)
     assert re.search(r"^recall [0-9a-f]{32} in bank default: .* slow: ", cli(*asked).stderr, re.MULTILINE)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from simonides.backends.embedded.bank import EmbeddedBank
     from simonides.records.memory import Memory
+    from simonides.storage.bank import BankStorage
     from simonides.store import Store
     from simonides.testing.clock import FrozenClock
 
@@ -406,7 +407,7 @@ def test_get_and_forget_refuse_what_is_no_id(bank: Bank, memory: Any) -> None:
 class Versions:
     """Stands in for a backend that holds these versions of one memory, oldest first."""
 
-    recalls_audited = False
+    audit = SimpleNamespace(covers_recalls=False)
 
     def __init__(self, found: Sequence[Memory]) -> None:
         self.found = list(found)
@@ -428,7 +429,7 @@ def test_get_gives_the_newest_version(bank: Bank) -> None:
     third = replace(first, version=3, ordinal=2, expired_at_micros=FOREVER)
 
     def seen(versions: Sequence[Memory]) -> int:
-        rows = cast("EmbeddedBank", Versions(versions))
+        rows = cast("BankStorage", Versions(versions))
         return Bank("diary", rows, None, bank._context.parts).get_memory("m").version
 
     assert seen([first, second, third]) == 3

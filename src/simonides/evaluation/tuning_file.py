@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
 from simonides.files import SHARED, write_file
+from simonides.options import FILTERS
 from simonides.profiles import list_profiles
 from simonides.profiles.describing import as_toml, toml_key, toml_value
 from simonides.profiles.loader import describe_profile
@@ -42,9 +43,13 @@ if TYPE_CHECKING:
 
 
 ARGUMENTS = (
-    "kinds", "project", "tags", "tags_match", "as_of", "known_at", "window", "types", "entity_hints", "mode",
-    "question_date", "syntax", "aliases",
-)  # fmt: skip
+    *(each.name for each in FILTERS),
+    "entity_hints",
+    "mode",
+    "question_date",
+    "syntax",
+    "aliases",
+)
 """Arguments of ``Bank.recall`` that a line may hold: what is asked, not how much comes back."""
 
 _KEYS = ("query", "relevant", "recall_id", *ARGUMENTS)

@@ -11,7 +11,7 @@ from simonides.options import RECALL_DEFAULTS
 from simonides.recall.answering import Asking, reflect
 from simonides.recall.arguments import ASYNC_ELSEWHERE, clean_query
 from simonides.recall.helping.asking import read_helpers
-from simonides.recall.observing import operation
+from simonides.recall.telemetry import operation
 from simonides.records.hygiene import clean_count, clean_switch
 from simonides.records.query import Filters
 from simonides.services.recalling import Recalling

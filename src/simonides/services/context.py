@@ -275,3 +275,8 @@ class BankContext:
         self.answers.clear()
         self.parts.jobs.drop(str(self.rows.folder))
         self.names.clear()
+
+
+def arguments(values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a method, from its ``locals()``: each is named in its signature and nowhere else."""
+    return {name: value for name, value in values.items() if name != "self"}

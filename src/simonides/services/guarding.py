@@ -52,7 +52,9 @@ class Guard:
     finish: Callable[[Any, Any], Any] = lambda _, answer: answer
 
     def __call__(self, decorated: C) -> C:
-        for name, member in list(vars(decorated).items()):
+        # Also what the class inherits, so that nothing of it goes unguarded.
+        inherited = {name: each for cls in reversed(decorated.__mro__) for name, each in vars(cls).items()}
+        for name, member in inherited.items():
             if name.startswith("_"):
                 continue
             if inspect.isfunction(member):

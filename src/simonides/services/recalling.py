@@ -15,8 +15,8 @@ from simonides.recall.explaining import explain as explained
 from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
 from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.widening import widened
-from simonides.recall.observing import observe
 from simonides.recall.refining.mlp import impression_of
+from simonides.recall.telemetry import observe
 from simonides.records.hygiene import MAX_ID_BYTES, clean_switch, clean_text
 from simonides.records.interval import read_zone
 from simonides.records.memory import Evidence

@@ -38,7 +38,7 @@ class Versions(Protocol):
         """The version at an ordinal; ``None`` = it was erased. Unchecked."""
 
     def current(self, memory: str) -> StoredVersion | None:
-        """The version of a memory that the bank holds now; ``None`` = it holds none. Unchecked."""
+        """The version of a memory that the bank holds; ``None`` = none, or it is to be erased. Unchecked."""
 
     def terms(self, ordinal: int) -> dict[str, Any]:
         """The analysed terms of a version, by field."""

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from simonides.errors import SimonidesError
-from simonides.recall import observing
+from simonides.recall import telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -53,7 +53,7 @@ def test_a_recall_is_one_line_without_text(bank: Bank, caplog: pytest.LogCapture
 def test_a_slow_recall_is_a_warning_with_its_stages(
     bank: Bank, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observing, "SLOW_MS", 0.0)
+    monkeypatch.setattr(telemetry, "SLOW_MS", 0.0)
     _recall(bank)
     [line] = [record for record in caplog.records if record.name == "simonides.recall"]
     assert line.levelno == logging.WARNING

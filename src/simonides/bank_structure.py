@@ -1,0 +1,123 @@
+"""The verbs of a bank for what is beside its memories: entities, and values under keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simonides.services.context import arguments
+from simonides.services.entities import Entities
+from simonides.services.keyed_records import KeyedStorage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simonides.records.entity import EntityCount
+    from simonides.records.keyed_record import KeyedRecord
+    from simonides.services.context import BankContext
+
+
+class BankStructure:
+    """Entities, and values under keys. Part of ``Bank``."""
+
+    _context: BankContext
+
+    def entities(self, limit: int | None = 100) -> list[EntityCount]:
+        """Names in the memories that the caller may read, most mentioned first.
+
+        Args:
+            limit: maximum number, from 0; ``None`` = all.
+
+        Raises:
+            InputError: *limit* is no such number.
+        """
+        return Entities(self._context).entities(limit)
+
+    def add_alias(self, entity: int, name: str) -> None:
+        """Add another name to an entity."""
+        Entities(self._context).add_alias(entity, name)
+
+    def merge_entities(self, entity: int, into: int) -> int:
+        """Merge an entity into another; returns the number of the merge, for ``undo_merge``."""
+        return Entities(self._context).merge(entity, into)
+
+    def undo_merge(self, merge: int) -> None:
+        """Undo an entity merge.
+
+        Raises:
+            NotFoundError: there is no such merge, or it was undone.
+        """
+        Entities(self._context).undo_merge(merge)
+
+    def list_records(
+        self,
+        space: str,
+        path: Sequence[str] = (),
+        *,
+        exact: bool = False,
+        newest: int | None = None,
+        refresh: bool = False,
+    ) -> list[KeyedRecord]:
+        """Read values by their key, as they are at one moment, in the order of storing.
+
+        Args:
+            space: name of the program or framework that owns the records.
+            path: start of the keys.
+            exact: only the records at *path* itself, not those below it.
+            newest: only the newest so many.
+            refresh: start the ``ttl`` of those that have one again, which writes.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        return KeyedStorage(self._context).read(**arguments(locals()))
+
+    def put_records(
+        self, space: str, records: Iterable[Mapping[str, Any]], *, append: bool = False
+    ) -> list[str]:
+        """Store values under keys in one transaction; the value that was under a key is erased.
+
+        Args:
+            space: name of the program or framework that owns the records.
+            records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON), ``text`` (what
+                recall finds it by; by default the value as JSON; blank = only its key finds it, and recall
+                with ``include_archived``), ``replaces`` (ids of all that must be at or below the path; an
+                empty list = nothing may be; by default anything), and keys of an item of ``retain`` such as
+                ``session``, ``role`` and ``source``. A record with a ``ttl`` is erased when that ends; one
+                without never ends.
+            append: add each record below its path, numbered after the last one there.
+
+        Returns:
+            one id per record, in order.
+
+        Raises:
+            InputError: a record is wrong; nothing was stored.
+            ConflictError: what is at a path is not what the record replaces; nothing was stored.
+            the same as ``retain``.
+        """
+        return KeyedStorage(self._context).put(space, records, append=append)
+
+    def move_records(self, space: str, path: Sequence[str], to: Sequence[str]) -> int:
+        """Replace the start of the keys of the records at or below a path, in one transaction.
+
+        Returns:
+            how many there were.
+
+        Raises:
+            InputError: one path lies below the other.
+            ConflictError: a record is at or below *to*; nothing was changed.
+        """
+        return KeyedStorage(self._context).move(space, path, to)
+
+    def pop_record(self, space: str, path: Sequence[str] = ()) -> KeyedRecord | None:
+        """Erase the newest record at or below a path and return it; each is returned once."""
+        return KeyedStorage(self._context).pop(space, path)
+
+    def forget_records(self, space: str, path: Sequence[str] = (), *, exact: bool = False) -> int:
+        """Erase the records at or below a path, in one transaction; returns how many there were.
+
+        Args:
+            space: name of the program or framework that owns the records.
+            path: start of the keys; empty = all records of the space.
+            exact: only the records at *path* itself, not those below it.
+        """
+        return KeyedStorage(self._context).forget(space, path, exact=exact)
