@@ -15,9 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simonides.profiles.describing import stages
+from simonides.profiles.describing import MODEL_OF, stages
 from simonides.profiles.loader import describe_profile
-from simonides.profiles.needs import MODEL_OF
 from tables.results import all_pages, measured_on
 
 if TYPE_CHECKING:

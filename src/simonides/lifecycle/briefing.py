@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.lifecycle.decay import DAY
+from simonides.lifecycle.moving import DAY
 from simonides.recall.refining.pool import first_recorded
 from simonides.records.interval import FOREVER
 from simonides.records.kind import Kind

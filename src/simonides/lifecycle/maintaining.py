@@ -15,9 +15,16 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from simonides.lifecycle.moving import Moves, archivings, promotions, returns
-from simonides.lifecycle.observing import MOST_SOURCES, Planned, clearest, plan_observations, write_planned
+from simonides.lifecycle.observing import (
+    MOST_SOURCES,
+    MOST_TOLD,
+    Planned,
+    clearest,
+    plan_observations,
+    word,
+    write_planned,
+)
 from simonides.lifecycle.step import MOST_STEPS, MaintenanceReport, Step
-from simonides.lifecycle.wording import MOST_TOLD, word
 from simonides.records.interval import latest_recorded
 from simonides.records.kind import ALL_STATES, ARCHIVED
 from simonides.records.time_to_live import EXPIRY_ERASE
@@ -25,8 +32,8 @@ from simonides.records.time_to_live import EXPIRY_ERASE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from simonides.lifecycle.observing import Wording, Writer
     from simonides.lifecycle.thresholds import Thresholds
-    from simonides.lifecycle.wording import Wording, Writer
     from simonides.records.time_to_live import Due
     from simonides.storage.bank import BankStorage
     from simonides.storage.reader import Reader

@@ -1,6 +1,10 @@
-"""A profile in full, as TOML that stands alone, and the differences between two.
+"""A profile as TOML, its differences from another, and the models that it lacks here.
+
+A profile in full, as TOML that stands alone, and the differences between two.
 
 A stage's options are those of the stage that runs: what the files say, then the technique's own defaults.
+
+Which models a profile asks for that are not on this machine; it runs without them, and does less.
 """
 
 from __future__ import annotations
@@ -12,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from simonides.models.catalogue import DEFAULT_EMBEDDER, DEFAULT_RERANKER, DEFAULT_SPARSE
+from simonides.models.resolve import embedder_status
 from simonides.profiles.loader import leaves
 
 if TYPE_CHECKING:
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
 
     from simonides.profiles.loader import Described
     from simonides.recall.pipeline import Plan, Step
+
 
 DEFAULT = "default of the technique"
 """The origin of an option that no file names."""
@@ -238,3 +245,41 @@ def toml_value(value: object) -> str:
 
 def _shown(value: object) -> str:
     return "-" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+MODEL_OF = {
+    "embedding": "embedder",
+    "sparse_terms": "sparse encoder",
+    "cross_encoder": "cross-encoder",
+    "head_rerank": "cross-encoder",
+}
+"""Technique → sort of the model that it asks for."""
+
+
+def missing_models(plan: Plan, embedder: str | None = "auto") -> tuple[str, ...]:
+    """One line for each stage that would find no model here: the stage, the model, and the remedy.
+
+    Args:
+        plan: of a profile.
+        embedder: the store's: ``"auto"``, a catalogued name, or ``None`` for none.
+    """
+    lines: list[str] = []
+    steps: tuple[Step[Any], ...] = (*plan.understanders, *plan.refiners)
+    for step in steps:
+        kind = MODEL_OF.get(step.technique)
+        if kind == "embedder" and embedder is None:
+            lines.append(f"{step.name}: no embedder is configured, so recall uses keyword search only")
+        elif kind == "embedder":
+            lines += _missing(step.name, DEFAULT_EMBEDDER if embedder in {None, "auto"} else str(embedder))
+        elif kind == "sparse encoder":
+            lines += _missing(step.name, DEFAULT_SPARSE)
+        elif kind == "cross-encoder":
+            lines += _missing(step.name, DEFAULT_RERANKER)
+    return tuple(lines)
+
+
+def _missing(stage: str, model: str) -> list[str]:
+    status = embedder_status(model)
+    if status.state == "ready":
+        return []
+    return [f"{stage}: {status.problem}"]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simonides.profiles.describing import missing_models
 from simonides.profiles.loader import load_profile
-from simonides.profiles.needs import missing_models
 
 if TYPE_CHECKING:
     from pathlib import Path

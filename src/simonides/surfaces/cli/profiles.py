@@ -106,8 +106,8 @@ def check(profile: ProfileArgument, *, as_json: JsonOption = False) -> None:
 
     Models that are missing here are named, and count as no fault: a profile runs without them and does less.
     """
+    from simonides.profiles.describing import missing_models
     from simonides.profiles.loader import describe_profile
-    from simonides.profiles.needs import missing_models
 
     problem, warnings = "", list[str]()
     places: tuple[str, ...] = ()
