@@ -182,9 +182,7 @@ FILTERS = (KINDS, PROJECT, TAGS, TAGS_MATCH, AS_OF, KNOWN_AT, WINDOW, TYPES)
 # How to recall.
 QUERY = Option("query", text(longest=MAX_QUERY_BYTES), "The question, or keywords.", REQUIRED)
 LIMIT = Option("limit", whole(1, MAX_LIMIT), "Maximum number of hits.", otherwise="the profile's")
-CONTEXT_TOKENS = Option(
-    "max_tokens", _TOKENS, "Token budget of the context; null = no budget.", 4096, null=True
-)
+CONTEXT_TOKENS = Option("max_tokens", _TOKENS, "Token budget of the context.", 4096, null=True)
 PROFILE = Option("profile", choice(list_profiles()), "Profile that ranks.", "default", metavar="NAME")
 INCLUDE_ARCHIVED = _switch("include_archived", "Also find archived memories.")
 PREFER_OBSERVATIONS = _switch(

@@ -49,18 +49,18 @@ class Sink(io.BytesIO):
 
 
 def merge(bank: Bank) -> None:
-    cast("Any", bank._rows)._files = Dying()
+    cast("Any", bank._rows).cache.files = Dying()
     bank._rows.merge_if_due(force=True)
 
 
 def load(bank: Bank) -> None:
-    cast("Any", bank._rows)._files = Dying()
+    cast("Any", bank._rows).cache.files = Dying()
     texts = [f"Loaded text number {n} about bread." for n in range(300)]
     bank.load(texts, StubEmbedder().encode(texts))
 
 
 def reembed(bank: Bank) -> None:
-    cast("Any", bank._rows)._files = Dying()
+    cast("Any", bank._rows).cache.files = Dying()
     bank.reembed(StubEmbedder(16, name="other"))
 
 

@@ -117,7 +117,7 @@ def test_a_bank_with_a_key_publishes_nothing(
     stores: tuple[Bank, Bank], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loading, _ = stores
-    monkeypatch.setattr(loading._rows, "_key", object())
+    monkeypatch.setattr(embedded(loading._rows).cache, "_in_memory", True)
     load(loading, 0, BATCH)
     assert folders(loading) == []
     assert loading.stats()["memories"] == BATCH
@@ -145,10 +145,10 @@ import os
 import signal
 import sys
 import simonides
-from simonides.backends.embedded import bank
+from simonides.backends.embedded import feeding, index_cache
 from simonides.testing.embedder import StubEmbedder
 
-publish = bank.publish
+publish = feeding.publish
 
 
 def killing(*arguments):
@@ -163,8 +163,8 @@ def killed(self, number):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-bank.publish = killing
-bank.EmbeddedBank._remove_unused = killed
+feeding.publish = killing
+index_cache.IndexCache.remove_unused = killed
 texts = [f"{number} fig trees near Norrhav" for number in range(3 * 1_024)]
 with simonides.open(sys.argv[1], embedder=StubEmbedder()) as store:
     store.bank().load(texts, StubEmbedder().encode(texts), batch=1_024)

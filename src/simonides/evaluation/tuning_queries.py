@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.options import FILTERS
 from simonides.recall.options import nearest
 from simonides.records.hygiene import shown
 
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 ARGUMENTS = (
-    "kinds", "project", "tags", "tags_match", "as_of", "known_at", "window", "types", "entity_hints", "mode",
-    "question_date", "syntax", "aliases",
-)  # fmt: skip
+    *(each.name for each in FILTERS),
+    "entity_hints",
+    "mode",
+    "question_date",
+    "syntax",
+    "aliases",
+)
 """Arguments of ``Bank.recall`` that a line may hold: what is asked, not how much comes back."""
 
 _KEYS = ("query", "relevant", "recall_id", *ARGUMENTS)

@@ -34,10 +34,10 @@ ALL = f"{PENDING}, '{EXPIRED}'"
 """The same, of all that a memory may have."""
 
 IS_KEPT = (
-    f"NOT EXISTS (SELECT 1 FROM jobs j WHERE j.ordinal = memories.root AND j.task='{ERASE}'"
+    f"NOT EXISTS (SELECT 1 FROM jobs j WHERE j.ordinal = m.root AND j.task='{ERASE}'"
     f" AND j.not_before<=? AND {sound('jobs', 'j')})"
 )
-"""Of SQL: a row of ``memories`` is not to be erased by a moment; what is, no call finds any more."""
+"""Of SQL: a row m of ``memories`` is not to be erased by a moment; what is, no call finds any more."""
 
 
 def read_due(connection: apsw.Connection, now: int, most: int | None = None) -> list[Due]:

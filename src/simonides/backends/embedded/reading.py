@@ -188,14 +188,15 @@ _SIGNATURE = _STORED_FIELDS.index("signature")
 
 
 def read_stored(connection: apsw.Connection, condition: str, *bindings: Any) -> StoredVersion | None:
-    """The first version that an SQL condition is true of; unchecked."""
+    """The first version *m* that an SQL condition is true of; unchecked."""
     return next(iter(read_all_stored(connection, f"{condition} LIMIT 1", *bindings)), None)
 
 
 def read_all_stored(connection: apsw.Connection, condition: str, *bindings: Any) -> list[StoredVersion]:
-    """The versions that an SQL condition is true of; unchecked."""
+    """The versions *m* that an SQL condition is true of; unchecked."""
     rows = connection.execute(
-        f"SELECT {', '.join(_STORED_FIELDS)} FROM memories WHERE {condition}", bindings
+        f"SELECT {', '.join(f'm.{name}' for name in _STORED_FIELDS)} FROM memories m WHERE {condition}",
+        bindings,
     ).fetchall()
     return [_stored(row) for row in rows]
 

@@ -101,7 +101,7 @@ class Versions:
         return read_stored(self._session.connection, "ordinal=?", ordinal)
 
     def current(self, memory: str) -> StoredVersion | None:
-        condition = f"id=? AND expired_at=? AND {IS_KEPT}"
+        condition = f"m.id=? AND m.expired_at=? AND {IS_KEPT}"
         return read_stored(self._session.connection, condition, memory, FOREVER, self._session.now)
 
     def terms(self, ordinal: int) -> dict[str, Any]:

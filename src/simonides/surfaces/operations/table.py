@@ -139,7 +139,7 @@ OPERATIONS: Mapping[str, Operation] = {
     for each in (
         Operation(
             "retain",
-            "Store memories durably, all of them or none; gives one id per item.",
+            "Store memories in one transaction; returns one id per item.",
             o.RETAIN,
             results.RETAINED,
             _WRITE,
@@ -148,7 +148,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "retain_document",
-            "Store a document by paragraphs, in place of what the bank holds of it.",
+            "Store a document by paragraphs; replaces what the bank holds of it.",
             o.RETAIN_DOCUMENT,
             results.IDS,
             _WRITE,
@@ -156,7 +156,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "retain_conversation",
-            "Store a conversation by turns; turns that are there already are not stored again.",
+            "Store a conversation by turns; turns that are stored already stay as they are.",
             o.RETAIN_CONVERSATION,
             results.RETAINED,
             _WRITE,
@@ -180,14 +180,14 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "get_job",
-            "Give the better answer of a recall of the async tier, once it is there.",
+            "Return the better answer of a recall of the async tier, when it is ready.",
             (o.JOB, o.TRACE, o.FORM),
             results.JOB,
             _READ,
         ),
         Operation(
             "reflect",
-            "Answer a question from what is recalled, by a language model, with citations that were checked.",
+            "Answer a question from memory with a language model; its citations are checked.",
             (*o.without(_ASKED, "standing"), o.TIER, o.STANDING.but(default=True), o.ANSWER_TOKENS),
             results.REFLECTION,
             _READ,
@@ -195,29 +195,29 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "explain",
-            "Say of each hit of a recall why it stands where it does, stage by stage.",
+            "Explain the score and rank of each hit of a recall, stage by stage.",
             (*_ASKED, o.TIER, o.INCLUDE_SOURCES),
             results.EXPLANATIONS,
             _READ,
         ),
         Operation(
             "why_not",
-            "Say which stage of a recall lost a memory, by how much, and what would keep it.",
+            "Explain why a recall does not return a memory: which stage dropped it, and what would keep it.",
             (o.MEMORY, *_ASKED, o.TIER),
             results.WHY_NOT,
             _READ,
         ),
-        Operation("get_memory", "Show the newest version of one memory.", _ONE, results.MEMORY, _READ),
+        Operation("get_memory", "Return the newest version of one memory.", _ONE, results.MEMORY, _READ),
         Operation(
             "list_memories",
-            "List what the bank holds at a viewpoint, page by page, in the order of ids.",
+            "List the memories of a bank page by page, in the order of ids.",
             (*o.FILTERS, o.PAGE, o.CURSOR, o.TEXT_TOKENS),
             results.PAGE,
             _READ,
         ),
         Operation(
             "update_memory",
-            "Change what a memory says, or what is noted about it, as a new version of it.",
+            "Change the text or the labels of a memory, as a new version.",
             o.UPDATE,
             results.MEMORY,
             _WRITE,
@@ -227,7 +227,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "invalidate",
-            "End what a memory states; it is kept, and recall at an earlier moment still finds it.",
+            "End a memory: it is found only for earlier moments; its history stays.",
             (o.MEMORY, o.AT, o.TEXT_TOKENS),
             results.MEMORY,
             _WRITE,
@@ -236,7 +236,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "forget",
-            "Erase memories with every version and all that was derived from them, for good.",
+            "Delete memories with every version and everything derived from them.",
             (o.IDS,),
             results.FORGOTTEN,
             Verb.FORGET,
@@ -245,14 +245,14 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "list_records",
-            "Read the values that a framework stored under keys, in the order of storing, page by page.",
+            "List the values that a program stored under keys, in the order of storing, page by page.",
             (o.SPACE, o.KEY_PREFIX, o.EXACT, o.NEWEST, o.RECORD_PAGE, o.CURSOR, o.REFRESH),
             results.RECORDS,
             _READ,
         ),
         Operation(
             "put_records",
-            "Store values under keys in one transaction; a value that stood under a key is erased.",
+            "Store values under keys in one transaction; a value that a key had before is deleted.",
             (o.SPACE, o.RECORDS, o.APPEND),
             results.IDS,
             _WRITE,
@@ -262,7 +262,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "move_records",
-            "Give the values at or below one key keys that begin with another.",
+            "Move the values at or below one key to another key.",
             (o.SPACE, o.KEY_PREFIX.but(default=o.REQUIRED), o.TO),
             results.MOVED,
             _WRITE,
@@ -271,7 +271,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "pop_record",
-            "Erase the value at or below a key that was stored last, and give it; each is given once.",
+            "Delete the newest value at or below a key and return it; each is returned once.",
             (o.SPACE, o.KEY_PREFIX),
             results.POPPED,
             Verb.FORGET,
@@ -282,7 +282,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "forget_records",
-            "Erase the values at or below a key, for good.",
+            "Delete the values at or below a key.",
             (o.SPACE, o.KEY_PREFIX, o.EXACT),
             results.RECORDS_FORGOTTEN,
             Verb.FORGET,
@@ -291,38 +291,40 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "used",
-            "Say that memories were of use: they count as accessed, now.",
+            "Record that memories were useful: they count as accessed now.",
             (o.IDS, o.RECALL_ID),
             results.USED,
             _WRITE,
             changes=True,
             idempotent=False,
         ),
-        Operation("history", "Show every version of one memory, oldest first.", _ONE, results.HISTORY, _READ),
+        Operation(
+            "history", "Return every version of one memory, oldest first.", _ONE, results.HISTORY, _READ
+        ),
         Operation(
             "source",
-            "Show the raw text that a memory comes from, and the part of it that the memory tells.",
+            "Return the raw text that a memory comes from, and where in it the memory stands.",
             _ONE,
             results.SOURCE,
             _READ,
         ),
         Operation(
             "diff",
-            "Show what the bank believed at one moment and at another.",
+            "Compare what a bank believed at two moments.",
             (o.EARLIER, o.LATER, o.TEXT_TOKENS),
             results.DIFF,
             _READ,
         ),
         Operation(
             "entities",
-            "List who and what is spoken of, most mentioned first.",
+            "List people, places and things, most mentioned first.",
             (o.ENTITY_LIMIT,),
             results.ENTITIES,
             _READ,
         ),
         Operation(
             "add_alias",
-            "Let another name stand for an entity from now on.",
+            "Add another name of an entity, used from now on.",
             (o.ENTITY, o.ALIAS),
             results.ALIAS,
             _WRITE,
@@ -330,7 +332,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "merge_entities",
-            "Let one entity count as another from now on.",
+            "Merge one entity into another.",
             (o.ENTITY, o.INTO),
             results.MERGE,
             _WRITE,
@@ -339,7 +341,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "undo_merge",
-            "Tell the two entities of a merge apart again.",
+            "Undo a merge of two entities.",
             (o.MERGE,),
             results.UNDONE,
             _WRITE,
@@ -348,7 +350,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "settle",
-            "Compare what large batches stored without comparing it; recall works meanwhile.",
+            "Link memories that were stored in large batches to their neighbours; recall works meanwhile.",
             (o.SETTLE_MOST,),
             results.SETTLED,
             _WRITE,
@@ -356,14 +358,14 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "brief",
-            "Sum up for the next session what is pinned, relevant, decided, open and changed, with ids.",
+            "Summarise for the next session what is pinned, relevant, decided, open and changed, with ids.",
             (o.TASK, o.BRIEF_TOKENS, o.PROFILE, o.PROJECT, o.BRIEF_STANDING),
             results.BRIEF,
             _READ,
         ),
         Operation(
             "pin",
-            "Keep a memory from decay and first in a brief; with always, in every context that asks.",
+            "Keep a memory from decay, and first in a brief; with always, in every context that asks.",
             (o.MEMORY, o.ALWAYS),
             results.PINNED,
             _WRITE,
@@ -381,7 +383,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "set_ttl",
-            "Give memories of the bank, or of a kind, that state no time to live one from now on.",
+            "Set the time to live of memories that are stored without one, in the bank or of a kind.",
             o.SET_TTL,
             results.TTL_DEFAULTS,
             Verb.ADMIN,
@@ -390,7 +392,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "maintain",
-            "Move memories up, put old ones away, sum up what is said again, end what has lived its time.",
+            "Promote memories, archive old ones, summarise repeated statements, end expired ones.",
             (o.PROFILE, o.STEPS, o.DRY_RUN),
             results.MAINTAINED,
             Verb.ADMIN,
@@ -399,7 +401,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "moves",
-            "Show what maintenance and newer memories did to memories, and why.",
+            "List what maintenance and newer memories did to memories, and why.",
             (o.MOVED_MEMORY,),
             results.MOVES,
             _READ,
@@ -407,7 +409,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "undo_move",
-            "Take back a promotion, an archiving, or that a newer memory ended one.",
+            "Undo a promotion, an archiving or the end of a memory.",
             (o.MOVE,),
             results.UNDONE,
             Verb.ADMIN,
@@ -417,7 +419,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "quarantine",
-            "Set memories aside, so that only who asks for the kind quarantine finds or lists them.",
+            "Quarantine memories: only a request for the kind quarantine finds or lists them.",
             (o.IDS,),
             results.QUARANTINED,
             Verb.ADMIN,
@@ -435,7 +437,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "audit_entries",
-            "Show the newest rows of the audit log, or of that of recalls: when, who and what; no text.",
+            "List the newest rows of the audit log, or of the log of reads: when, who and what; no text.",
             (o.ROWS, o.READS),
             results.AUDIT_ENTRIES,
             Verb.ADMIN,
@@ -443,7 +445,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "audit_verify",
-            "Check every seal of the audit log and of that of recalls.",
+            "Verify every checksum of the audit log and of the log of reads.",
             (o.ANCHOR, o.RECALLS_ANCHOR),
             results.AUDITED,
             Verb.ADMIN,
@@ -451,21 +453,21 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "stats",
-            "Count what the bank holds; sizes and all else for its owner only.",
+            "Count what a bank holds; only the owner sees sizes and settings.",
             (),
             results.STATS,
             _READ,
         ),
         Operation(
             "verify",
-            "Check rows and everything derived from them; changes nothing.",
+            "Check a bank for damage; changes nothing.",
             (),
             results.VERIFIED,
             _READ,
         ),
         Operation(
             "export",
-            "Write everything in the bank without loss, as it is at one moment, as lines of JSON.",
+            "Export everything in a bank, as of one moment, as lines of JSON.",
             (),
             results.COUNTS,
             Verb.ADMIN,
@@ -474,7 +476,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "backup",
-            "Copy the rows as one file, as they are at one moment; restore puts it back at the machine.",
+            "Copy a bank, as of one moment, to one file, which `simonides restore` reads.",
             (),
             results.SAVED,
             Verb.ADMIN,
@@ -484,7 +486,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "import_bank",
-            "Read an export: exactly into an empty bank, what is missing into any other.",
+            "Import an export: exactly into an empty bank, only what is missing into another.",
             (),
             results.RESTORED,
             Verb.ADMIN,
@@ -511,7 +513,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "delete_bank",
-            "Delete a bank with everything in it, for good; whoever has it open is told.",
+            "Delete a bank with everything in it; whoever has it open gets an error.",
             (o.BANK, o.CONFIRM),
             results.DELETED,
             Verb.ADMIN,
