@@ -88,7 +88,7 @@ def test_a_job_at_once_and_the_better_answer_later(opened: Callable[..., Bank]) 
     assert plain.hits == bank.recall(QUERY, profile="lexical", precision="wide").hits == ()
     assert len(plain.job) == 32
     assert bank.get_job(plain.job).to_dict() == {
-        "id": plain.job, "status": "pending", "helpers": {}, "recall": None,
+        "id": plain.job, "status": "pending", "helpers": {}, "max_tokens": None, "recall": None,
     }  # fmt: skip
     model.may.set()
 
