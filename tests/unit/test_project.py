@@ -246,3 +246,14 @@ def test_the_wheel_holds_the_data_that_the_engine_reads() -> None:
     data = [path for path in (root / "src").rglob("*") if path.suffix in {".f32", ".toml", ".typed"}]
     assert any(path.suffix == ".f32" for path in data)
     assert {path.relative_to(root / "src").as_posix() for path in data} <= packed
+
+
+def test_every_path_on_the_page_of_the_architecture_exists() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/.-]+/[\w.-]*|[\w-]+\.(?:py|md|toml))`", page))
+    places = (ROOT / "src" / "simonides", ROOT, ROOT / "docs")
+    assert len(named) > 40
+    assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
+    packages = {path.name for path in places[0].iterdir() if (path / "__init__.py").exists()}
+    untold = {package for package in packages - {"testing", "evaluation"} if f"{package}/" not in page}
+    assert untold == set()
