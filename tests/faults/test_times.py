@@ -351,7 +351,7 @@ def test_a_store_that_was_poisoned_opens_recalls_and_goes_by_the_clock(
         bank = store.bank("b")
         bank.retain("Ada works at Acme.")
         with monkeypatch.context() as patch:
-            patch.setattr("simonides.bank.check_recorded", lambda *_: None)
+            patch.setattr("simonides.services.write_path.check_recorded", lambda *_: None)
             patch.setattr(
                 WriteSession, "next_instant", lambda each: max(each.now, each.meta.last_ingested + 1)
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -153,6 +154,13 @@ def test_closed_streams_are_no_fault(store_path: Path) -> None:
     assert subprocess.run([*command, "retain", "bread"], env=environment, check=False).returncode == 0
     assert subprocess.run([*command, "recall", "bread"], env=environment, check=False).returncode == 0
     assert subprocess.run([*command, "recall", "zeppelin"], env=environment, check=False).returncode == 1
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _all_commands() -> None:
+    """Import the modules of all commands: one imported while a test replaces a function would keep it."""
+    for file in sorted(Path(opening.__file__).parent.glob("[!_]*.py")):
+        importlib.import_module(f"simonides.surfaces.cli.{file.stem}")
 
 
 def _raising(error: BaseException) -> Callable[..., None]:

@@ -24,7 +24,9 @@ def start_of_millisecond(micros: int) -> int:
 
 def end_of_millisecond(micros: int) -> int:
     """The last microsecond of the millisecond of *micros*; an open end stays open."""
-    return micros if micros in {HEAD, FOREVER} else micros - micros % _MILLISECOND + _MILLISECOND - 1
+    if micros in {BEGINNING, HEAD, FOREVER}:
+        return micros
+    return micros - micros % _MILLISECOND + _MILLISECOND - 1
 
 
 def coarsened(answer: Any) -> Any:

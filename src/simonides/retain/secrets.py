@@ -66,7 +66,10 @@ SHAPES = (
         _PEM_BEGIN + r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END " + _PEM_NAME + r"|" + _PEM_CUT_OFF + r")",
     ),
     # The header is bounded, because the next one may begin inside it.
-    _shape("jwt", _START + r"eyJ[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+"),
+    # A header ends where another token may begin; else each beginning would read 2,000 characters again.
+    _shape(
+        "jwt", _START + r"eyJ(?:(?!-eyJ)[A-Za-z0-9_-]){10,2000}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+"
+    ),
     _shape("aws_key", _START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}" + _NO_MORE),
     _shape("google_key", _START + r"AIza[A-Za-z0-9_-]{35}" + _NO_MORE),
     _shape("google_oauth", _START + r"(?:ya29\.[A-Za-z0-9_-]{30,}|GOCSPX-[A-Za-z0-9_-]{28})"),

@@ -17,6 +17,7 @@ from simonides.index.view import build_view
 from simonides.records.interval import BEGINNING, FOREVER, HEAD, Interval
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.query import Filters
+from simonides.records.stamps import end_of_millisecond
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,6 +152,9 @@ def test_the_masks_equal_the_definition_row_by_row(
     known_at = filters.known_at
     if known_at is None:
         known_at = HEAD if filters.as_of is None else as_of
+    if filters.principal is not None:
+        as_of = as_of if as_of == now else end_of_millisecond(as_of)
+        known_at = end_of_millisecond(known_at)
     kinds = filters.kinds or ()
     visible = [
         readable(row, filters.principal)

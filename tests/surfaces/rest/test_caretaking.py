@@ -68,7 +68,7 @@ def test_a_bank_that_is_maintained_elsewhere_or_is_damaged_keeps_no_other_from_i
         caretaker.go_round()
     assert log.runs == [("busy", 0, 0), ("done", 5, 0)]
 
-    monkeypatch.setattr(store, "banks", lambda: ["gone", "garden"])
+    monkeypatch.setattr(store, "list_banks", lambda: ["gone", "garden"])
     caretaker.go_round()
     assert log.runs[2:] == [("failed", 0, 0), ("done", 5, 0)]
 
