@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +21,6 @@ from simonides.surfaces.cli.opening import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from typer.testing import Result
 
