@@ -213,15 +213,21 @@ class Connections:
 
     def _open_writable(self) -> apsw.Connection:
         connection = open_file(self.path, self.key)
-        connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        _keep_pages(connection, self.path)
-        add_functions(connection)
-        for name, value in (*_PRAGMAS, ("synchronous", SYNCHRONOUS)):
-            connection.pragma(name, value)
-        # A look at the file, so that one that cannot be opened or is no database fails here.
-        connection.pragma("user_version")
-        if connection.readonly("main"):
+        try:
+            connection.set_busy_timeout(_BUSY_MILLISECONDS)
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            _keep_pages(connection, self.path)
+            add_functions(connection)
+            for name, value in (*_PRAGMAS, ("synchronous", SYNCHRONOUS)):
+                connection.pragma(name, value)
+            # A look at the file, so that one that cannot be opened or is no database fails here.
+            connection.pragma("user_version")
+            read_only = connection.readonly("main")
+        except BaseException:
+            # Close now: it may hold a lock, and the traceback keeps it until garbage collection.
+            connection.close()
+            raise
+        if read_only:
             self.obstacle, self._stamp = _READ_ONLY, _stamp(self.path)
         return connection
 

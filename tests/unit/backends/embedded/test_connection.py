@@ -130,6 +130,20 @@ def test_the_connection_of_a_thread_that_ended_is_let_go(connections: Connection
     assert len(connections._all) == 1
 
 
+@pytest.mark.fault("N82")
+def test_a_connection_that_cannot_be_set_up_is_closed_though_its_error_is_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise apsw.IOError("the disk is gone")
+
+    monkeypatch.setattr("simonides.backends.embedded.connection._keep_pages", fail)
+    with pytest.raises((UnavailableError, DamagedError, StoreError)) as kept:
+        Connections(path).get()
+    assert kept.value.__traceback__ is not None
+    assert not [each for each in apsw.connections() if each.filename == str(path)]
+
+
 def test_a_closed_bank_says_so(connections: Connections, path: Path) -> None:
     held = connections.get()
     connections.close()
