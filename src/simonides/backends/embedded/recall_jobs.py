@@ -59,7 +59,9 @@ class RecallJobs:
         with translated(self._path):
             if not self._path.exists():
                 make_empty(self._path)
-            with self._open() as connection, connection:
+            with self._open() as connection:
+                # At once: a reader that becomes a writer is refused while another waits to write.
+                connection.execute("BEGIN IMMEDIATE")
                 connection.execute(_SCHEMA)
                 connection.execute(
                     "INSERT OR IGNORE INTO recall_jobs(id, principal, request) VALUES (?, ?, ?)",
@@ -70,6 +72,7 @@ class RecallJobs:
                     " FROM recall_jobs WHERE principal = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
                     (principal, MOST_JOBS),
                 )
+                connection.execute("COMMIT")
 
     def find(self, job: str, principal: str) -> KeptJob | None:
         """A job of this principal; ``None`` where there is none."""

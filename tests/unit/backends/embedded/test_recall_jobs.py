@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,3 +50,10 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / FILE).mkdir()
     with pytest.raises(UnavailableError, match=FILE):
         RecallJobs(tmp_path).add("a", "", "{}")
+
+
+def test_many_threads_keep_jobs_at_once(tmp_path: Path) -> None:
+    jobs = RecallJobs(tmp_path)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda n: jobs.add(f"{n:016x}", "ada", "{}"), range(200)))
+    assert all(jobs.find(f"{n:016x}", "ada") for n in range(200))
