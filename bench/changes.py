@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from bench.command import bench_parser, finish, recall_embedder, run, say
+from bench.command import bench_parser, finish, recall_embedder, rounded_mean, run, say
 
 from simonides.errors import InputError
 from simonides.evaluation.datasets import wrong_form
@@ -234,11 +234,11 @@ def _chain_rates(chains: Sequence[Outcome]) -> dict[str, float]:
         "cases": len(chains),
         "queries": len(first),
         "outdated": len(outdated),
-        "first": _share(first),
-        "handled": _share([chain.handled(place) for chain, place in outdated]),
-        "unmarked": _share([chain.unmarked(place) for chain, place in outdated]),
-        "lost": _share([bool(chain.case.current & chain.closed) for chain in chains]),
-        "refused": _share([each.refused for chain in chains for each in chain.seen]),
+        "first": rounded_mean(first),
+        "handled": rounded_mean([chain.handled(place) for chain, place in outdated]),
+        "unmarked": rounded_mean([chain.unmarked(place) for chain, place in outdated]),
+        "lost": rounded_mean([bool(chain.case.current & chain.closed) for chain in chains]),
+        "refused": rounded_mean([each.refused for chain in chains for each in chain.seen]),
     }
 
 
@@ -246,14 +246,10 @@ def _pair_rates(pairs: Sequence[Outcome]) -> dict[str, float]:
     return {
         "cases": len(pairs),
         "queries": sum(len(pair.seen) for pair in pairs),
-        "wrong": _share([pair.wrong() for pair in pairs]),
-        "both told": _share([pair.case.current <= each.told for pair in pairs for each in pair.seen]),
-        "refused": _share([each.refused for pair in pairs for each in pair.seen]),
+        "wrong": rounded_mean([pair.wrong() for pair in pairs]),
+        "both told": rounded_mean([pair.case.current <= each.told for pair in pairs for each in pair.seen]),
+        "refused": rounded_mean([each.refused for pair in pairs for each in pair.seen]),
     }
-
-
-def _share(right: Sequence[bool]) -> float:
-    return round(sum(right) / len(right), 4) if right else 0.0
 
 
 def main() -> int:

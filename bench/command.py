@@ -108,10 +108,13 @@ def describe_run(command: list[str], date: str) -> dict[str, Any]:
     }
 
 
-def commit() -> str:
+def commit(benches: str = "bench/*.py") -> str:
     """The commit that is measured, with ``+changes`` when the working tree differs from it.
 
     In a copy without a repository it is what ``SIMONIDES_COMMIT`` says.
+
+    Args:
+        benches: the path of the files that measure.
     """
 
     def git(*arguments: str) -> str:
@@ -120,5 +123,10 @@ def commit() -> str:
 
     head = git("rev-parse", "HEAD") or os.environ.get("SIMONIDES_COMMIT", "unknown")
     # Results of this very run are written beside the code and do not change what is measured.
-    changed = git("status", "--porcelain", "--", "src", "bench/*.py", "pyproject.toml")
+    changed = git("status", "--porcelain", "--", "src", benches, "pyproject.toml")
     return f"{head}+changes" if changed else head
+
+
+def rounded_mean(values: Sequence[float]) -> float:
+    """To 4 places; 0 of none."""
+    return round(sum(values) / len(values), 4) if values else 0.0

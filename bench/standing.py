@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from bench.command import bench_parser, finish, recall_embedder, run, say
+from bench.command import bench_parser, finish, recall_embedder, rounded_mean, run, say
 
 from simonides.evaluation.datasets import EVERYDAY_ORIGIN, read_json, wrong_form
 from simonides.store import open_store
@@ -136,17 +136,13 @@ def _rates(answers: Sequence[Shown]) -> dict[str, float]:
     return {
         "queries": len(answers),
         "needed": len(needed),
-        "present": _mean(needed),
-        "all present": _mean([each.needed <= each.told for each in answers]),
+        "present": rounded_mean(needed),
+        "all present": rounded_mean([each.needed <= each.told for each in answers]),
         "answered": len(answered),
-        "told": _mean([each.gold <= each.told for each in answered]),
-        "refused": _mean([each.refused for each in answers]),
-        "memories": _mean([len(each.told) for each in answers]),
+        "told": rounded_mean([each.gold <= each.told for each in answered]),
+        "refused": rounded_mean([each.refused for each in answers]),
+        "memories": rounded_mean([len(each.told) for each in answers]),
     }
-
-
-def _mean(values: Sequence[float]) -> float:
-    return round(sum(values) / len(values), 4) if values else 0.0
 
 
 def main() -> int:

@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench.command import commit
 from bench.peers.catalogue import SYSTEMS, Ours, OwnProcess
 from bench.peers.compare import RUNS, write_comparison
 from bench.peers.environments import PeerUnavailableError, pinned_version
@@ -34,7 +34,14 @@ from bench.peers.opening import SharedEncoder, open_peer, own_cpu_seconds
 from simonides.errors import SimonidesError
 from simonides.evaluation.datasets import DATASETS, load_dataset
 from simonides.evaluation.quality import run_quality
-from simonides.evaluation.results import QuestionResult, mean_measures, measure_each, write_qrels, write_run
+from simonides.evaluation.results import (
+    QuestionResult,
+    mean_measures,
+    measure_each,
+    rounded,
+    write_qrels,
+    write_run,
+)
 from simonides.models.resolve import load_embedder
 from simonides.retain.conversations import WINDOW
 
@@ -123,7 +130,7 @@ def measure(name: str, dataset: Dataset, encoder: SharedEncoder) -> dict[str, An
     return {
         **result,
         "questions": len(gold),
-        "metrics": _rounded(mean_measures(scores.values())),
+        "metrics": rounded(mean_measures(scores.values())),
         "by_category": _by_category(dataset.questions, scores),
         # Starting, keeping and ranking; simonides encodes by itself, for the others it is done outside.
         "cpu_seconds": round(cost, 1),
@@ -211,12 +218,8 @@ def _by_category(
     found: dict[str, dict[str, float]] = {}
     for category in sorted({question.category for question in questions}):
         each = [scores[question.qid] for question in questions if question.category == category]
-        found[category] = {"questions": len(each), **_rounded(mean_measures(each))}
+        found[category] = {"questions": len(each), **rounded(mean_measures(each))}
     return found
-
-
-def _rounded(metrics: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, 6) for name, value in metrics.items()}
 
 
 def results_of(dataset: Dataset, rankings: Rankings) -> list[QuestionResult]:
@@ -249,22 +252,10 @@ def describe_run(given: argparse.Namespace) -> dict[str, Any]:
     return {
         "command": " ".join(["python -m bench.peers.run --data DATA", "--date", given.date, *limit]),
         "date": given.date,
-        "commit": _commit(),
+        "commit": commit("bench/peers"),
         "machine": {"cpus": os.cpu_count(), "platform": platform.platform(), "arch": platform.machine()},
         "python": platform.python_version(),
     }
-
-
-def _commit() -> str:
-    """The commit that is measured, with ``+changes`` when the working tree differs from it."""
-
-    def git(*arguments: str) -> str:
-        answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-        return answer.stdout.strip()
-
-    head = git("rev-parse", "HEAD") or "unknown"
-    changed = git("status", "--porcelain", "--", "src", "bench/peers", "pyproject.toml")
-    return f"{head}+changes" if changed else head
 
 
 if __name__ == "__main__":

@@ -306,7 +306,7 @@ class QualityReport:
         by_category = {
             category: {
                 "questions": sum(result.category == category for result in answerable),
-                **_rounded(self.metrics(category)),
+                **rounded(self.metrics(category)),
             }
             for category in sorted({result.category for result in answerable})
         }
@@ -318,7 +318,7 @@ class QualityReport:
             "sparse": self.sparse,
             "version": self.version,
             "questions": len(answerable),
-            "metrics": _rounded(self.metrics()),
+            "metrics": rounded(self.metrics()),
             "by_category": by_category,
             "unanswerable": self._unanswerable(),
             "recall_cpu_ms": self._recall_cpu(),
@@ -352,7 +352,8 @@ class QualityReport:
         }
 
 
-def _rounded(metrics: Mapping[str, float]) -> dict[str, float]:
+def rounded(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Measures to 6 places."""
     return {name: round(value, 6) for name, value in metrics.items()}
 
 

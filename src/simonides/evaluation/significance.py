@@ -60,7 +60,7 @@ MOST_EXACT = 16
 
 # Sums of the same numbers in another order differ in the last bits; they count as equal.
 _TOLERANCE = 1e-9
-_RANDOMISATION_DRAWS_AT_ONCE = 500
+_DRAWS_AT_ONCE = 500
 
 
 def sign_flip_p(differences: NDArray[np.float64], generator: np.random.Generator, draws: int) -> float:
@@ -85,8 +85,8 @@ def sign_flip_p(differences: NDArray[np.float64], generator: np.random.Generator
             sums = np.concatenate((sums - size, sums + size))
         return float(np.count_nonzero(np.abs(sums) >= seen)) / len(sums)
     reached = 0
-    for start in range(0, draws, _RANDOMISATION_DRAWS_AT_ONCE):
-        rows = min(_RANDOMISATION_DRAWS_AT_ONCE, draws - start)
+    for start in range(0, draws, _DRAWS_AT_ONCE):
+        rows = min(_DRAWS_AT_ONCE, draws - start)
         signs = generator.integers(2, size=(rows, len(sizes)), dtype=np.int8) * 2 - 1
         reached += int(np.count_nonzero(np.abs(signs @ sizes) >= seen))
     return (1 + reached) / (draws + 1)
@@ -94,8 +94,6 @@ def sign_flip_p(differences: NDArray[np.float64], generator: np.random.Generator
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
-
-_SIGNIFICANCE_DRAWS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +167,8 @@ def _bootstrap_means(
     """Means of draws with replacement, float64, shape (resamples,)."""
     means = np.empty(resamples, np.float64)
     # In blocks, so that memory stays small whatever the number of draws.
-    for start in range(0, resamples, _SIGNIFICANCE_DRAWS_AT_ONCE):
-        block = means[start : start + _SIGNIFICANCE_DRAWS_AT_ONCE]
+    for start in range(0, resamples, _DRAWS_AT_ONCE):
+        block = means[start : start + _DRAWS_AT_ONCE]
         drawn = generator.integers(len(values), size=(len(block), len(values)))
         block[:] = values[drawn].mean(axis=1)
     return means

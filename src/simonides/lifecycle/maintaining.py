@@ -27,7 +27,7 @@ from simonides.lifecycle.observing import (
 from simonides.lifecycle.step import MOST_STEPS, MaintenanceReport, Step
 from simonides.records.interval import latest_recorded
 from simonides.records.kind import ALL_STATES, ARCHIVED
-from simonides.records.time_to_live import EXPIRY_ERASE
+from simonides.records.time_to_live import ERASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -148,7 +148,7 @@ def _plan(rows: BankStorage, thresholds: Thresholds, now: int) -> list[_Due]:
 
 
 def _step_of(expiry: Due) -> Step:
-    if expiry.task == EXPIRY_ERASE:
+    if expiry.task == ERASE:
         return Step("erase", expiry.memory, "", "erased", expiry.reason)
     return Step("archive", expiry.memory, "", "archived", expiry.reason)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-ARCHIVE, TIME_TO_LIVE_ERASE = "archive", "erase"
-ON_EXPIRY = (ARCHIVE, TIME_TO_LIVE_ERASE)
+ARCHIVE, ERASE = "archive", "erase"
+ON_EXPIRY = (ARCHIVE, ERASE)
 """What becomes of a memory at its due moment: found on request only, or forgotten."""
 
 NEVER = "never"
@@ -139,9 +139,10 @@ def _time_to_live(told: Mapping[str, Any], place: str) -> TimeToLive:
     return TimeToLive(read_ttl(told["ttl"], place), clean_choice(told["on_expiry"], place, ON_EXPIRY))
 
 
-EXPIRE, EXPIRY_ERASE, EXPIRED = "expire", "erase", "expired"
+EXPIRE, EXPIRED = "expire", "expired"
+"""Tasks of the queue, beside ``ERASE``: to archive a memory, and that it was archived."""
 
-ON_EXPIRY_OF = {EXPIRE: ARCHIVE, EXPIRY_ERASE: TIME_TO_LIVE_ERASE}
+ON_EXPIRY_OF = {EXPIRE: ARCHIVE, ERASE: ERASE}
 """What a task does, in the words of callers."""
 
 TASK_OF = {on_expiry: task for task, on_expiry in ON_EXPIRY_OF.items()}

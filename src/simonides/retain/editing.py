@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import ConflictError, InputError
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
-from simonides.records.time_to_live import EXPIRE, EXPIRY_ERASE, TimeToLive
+from simonides.records.time_to_live import ERASE, EXPIRE, TimeToLive
 from simonides.retain.items import read_items
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def live(transaction: WriteTransaction, memory: str, ttl: int | None) -> None:
         raise InputError("ttl", f"is of a value under a key of {space!r}; put the value there with it")
     task, end = transaction.expiries.read(held.root) or (EXPIRE, FOREVER)
     due = TimeToLive(ttl).due(transaction.now)
-    if task == EXPIRY_ERASE and due < end:
+    if task == ERASE and due < end:
         raise InputError("ttl", "would erase it sooner than it says; give a longer one, or forget it")
     transaction.expiries.set(held.root, None if due == FOREVER else (task, due))
 

@@ -32,8 +32,7 @@ from simonides.records.keyed_record import (
 from simonides.records.kind import ARCHIVED
 from simonides.records.source import Origin
 from simonides.records.stamps import start_of_millisecond
-from simonides.records.time_to_live import EXPIRY_ERASE, NEVER, TimeToLive, read_ttl
-from simonides.records.time_to_live import TIME_TO_LIVE_ERASE as FORGET
+from simonides.records.time_to_live import ERASE, NEVER, TimeToLive, read_ttl
 from simonides.retain.items import ITEM_KEYS, MAX_METADATA_BYTES, MAX_TEXT_BYTES, ORIGIN, canonical_json
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ class KeyedRecords:
             if held is None or record.ttl is None:
                 continue
             due = TimeToLive(read_ttl(record.ttl)).due(self.now)
-            transaction.expiries.set(held.root, (EXPIRY_ERASE, due))
+            transaction.expiries.set(held.root, (ERASE, due))
 
     def _rename(
         self, transaction: WriteTransaction, record: KeyedRecord, old: tuple[str, ...], new: tuple[str, ...]
@@ -250,7 +249,7 @@ class KeyedRecords:
         quarantined: bool = False,
     ) -> Iterator[KeyedRecord]:
         """Records in the order of storing; with *last* backwards, for a caller that wants about so many."""
-        ended, tag = reading.roots_due(self.now, EXPIRY_ERASE), tag_of(self.space, path)
+        ended, tag = reading.roots_due(self.now, ERASE), tag_of(self.space, path)
         held = tagged(reading.snapshot, tag, self.principal, ended, quarantined=quarantined)
         ordinals = held.tolist()
         if last:
@@ -361,7 +360,7 @@ class KeyedRecords:
 
 def _ttl(entry: Mapping[str, Any], place: str, kept: dict[str, Any]) -> dict[str, Any]:
     """The time to live of a record, noted in its metadata *kept*: it is erased then, never archived."""
-    if entry.get("on_expiry") not in (None, FORGET):
+    if entry.get("on_expiry") not in (None, ERASE):
         raise InputError(f"{place}.on_expiry", "a record is erased when its time ends; leave it out")
     if entry.get("ttl") is None:
         # The bank's own is for what people and models retain.
@@ -369,7 +368,7 @@ def _ttl(entry: Mapping[str, Any], place: str, kept: dict[str, Any]) -> dict[str
     micros = read_ttl(entry["ttl"], f"{place}.ttl")
     if micros != FOREVER:
         kept["ttl"] = micros / 1_000_000
-    return {"on_expiry": FORGET}
+    return {"on_expiry": ERASE}
 
 
 def inside(transaction: WriteTransaction) -> Reader:
@@ -388,7 +387,7 @@ def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
         ConflictError: there is one.
     """
     reading = inside(transaction)
-    due = reading.roots_due(transaction.now, EXPIRY_ERASE)
+    due = reading.roots_due(transaction.now, ERASE)
     back = reading.memories(list(ordinals))
     for at, memory in enumerate(back):
         for space in spaces_of(memory.metadata, memory.tags):

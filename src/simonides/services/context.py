@@ -14,7 +14,7 @@ from simonides.records.audit import Told
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import parse_time, read_zone
 from simonides.records.stamps import coarsened
-from simonides.records.time_to_live import TIME_TO_LIVE_ERASE
+from simonides.records.time_to_live import ERASE
 from simonides.retain.echo import RecentAnswers
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.screening import Screen
@@ -219,7 +219,7 @@ class BankContext:
 
     def may_read(self, memory: Memory) -> bool:
         """Whether who acts may read a version; false also once its time to live says that it is erased."""
-        if memory.on_expiry == TIME_TO_LIVE_ERASE and memory.expires_micros <= self.now():
+        if memory.on_expiry == ERASE and memory.expires_micros <= self.now():
             return False
         return self.is_reader(memory)
 

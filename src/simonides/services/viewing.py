@@ -11,7 +11,7 @@ from simonides.index.view import Ended, build_view
 from simonides.lifecycle.briefing import newest_first
 from simonides.lifecycle.preferring import prefer_observations, with_stand_ins
 from simonides.records.query import Filters
-from simonides.records.time_to_live import EXPIRE, EXPIRY_ERASE
+from simonides.records.time_to_live import ERASE, EXPIRE
 from simonides.services.view_rows import NameLookup, ViewRows
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Viewing:
         def ended(moment: int) -> Ended:
             return Ended(
                 reading.roots_due(moment, EXPIRE),
-                reading.roots_due(clock, EXPIRY_ERASE),
+                reading.roots_due(clock, ERASE),
                 reading.moments_ended(moment) if past else (),
             )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import EmbedderMismatchError, InputError
 from simonides.records.interval import check_recorded
-from simonides.records.time_to_live import EXPIRY_ERASE
+from simonides.records.time_to_live import ERASE
 from simonides.retain.conversations import with_messages
 from simonides.retain.items import read_items
 from simonides.retain.messages import LOST
@@ -121,11 +121,11 @@ class WritePath:
         now = self.context.now()
         due = self.context.rows.due(now, most)
         # Archiving the revived one would make another version than the one that its editor has seen.
-        due = [each for each in due if each.task == EXPIRY_ERASE or each.memory != revived]
+        due = [each for each in due if each.task == ERASE or each.memory != revived]
         if due:
             # In the owner's name, who set the time to live, whoever happens to write.
             with self.context.rows.writing(now) as transaction:
-                if any(each.task == EXPIRY_ERASE for each in transaction.maintenance.end_due(due)):
+                if any(each.task == ERASE for each in transaction.maintenance.end_due(due)):
                     self.context.rows.drop_reranker()
 
     def _has_migrated(self, items: Iterable[Prepared]) -> bool:

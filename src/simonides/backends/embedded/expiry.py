@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.seals import sound
-from simonides.records.time_to_live import EXPIRE, EXPIRED, EXPIRY_ERASE, Due
+from simonides.records.time_to_live import ERASE, EXPIRE, EXPIRED, Due
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.session import WriteSession
 
-PENDING = f"'{EXPIRE}', '{EXPIRY_ERASE}'"
+PENDING = f"'{EXPIRE}', '{ERASE}'"
 """Of SQL: the tasks of memories whose time has not ended."""
 
 # As the index states it word by word; else it is not used.
@@ -34,7 +34,7 @@ ALL = f"{PENDING}, '{EXPIRED}'"
 """The same, of all that a memory may have."""
 
 IS_KEPT = (
-    f"NOT EXISTS (SELECT 1 FROM jobs j WHERE j.ordinal = m.root AND j.task='{EXPIRY_ERASE}'"
+    f"NOT EXISTS (SELECT 1 FROM jobs j WHERE j.ordinal = m.root AND j.task='{ERASE}'"
     f" AND j.not_before<=? AND {sound('jobs', 'j')})"
 )
 """Of SQL: a row m of ``memories`` is not to be erased by a moment; what is, no call finds any more."""

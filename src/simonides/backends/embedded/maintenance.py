@@ -13,7 +13,7 @@ from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
 from simonides.records.kind import ARCHIVED
 from simonides.records.memory import Move
-from simonides.records.time_to_live import EXPIRED, EXPIRY_ERASE
+from simonides.records.time_to_live import ERASE, EXPIRED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,7 +144,7 @@ class Maintenance:
         # It may have got another end, or been forgotten, since it was read.
         if read_expiry(connection, due.root) != (due.task, due.moment):
             return False
-        if due.task == EXPIRY_ERASE:
+        if due.task == ERASE:
             return bool(self._versions.erase([due.memory]))
         held = self._versions.current(due.memory)
         if held is None:

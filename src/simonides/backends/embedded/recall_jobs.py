@@ -60,7 +60,8 @@ class RecallJobs:
             if not self._path.exists():
                 make_empty(self._path)
             with self._open() as connection:
-                # At once: a reader that becomes a writer is refused while another waits to write.
+                # At once: a reader that becomes a writer is refused while another waits to write. Not by
+                # `with connection`, which waits for its lock without letting other threads run.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(_SCHEMA)
                 connection.execute(

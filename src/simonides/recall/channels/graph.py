@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simonides.records.query import Query
 
 
-PAGERANK_NO_ENTITY = "no entity"
+NO_ENTITY = "no entity"
 
 _RESCORE = 1024
 _FIELDS = {"text": 1.0, "context": 1.0, "relation": 1.0, "expansion": 1.0}
@@ -81,7 +81,7 @@ class PageRank:
         if entities and rows:
             entities, rows = _shared(entities, 1 - self.memory_share), _shared(rows, self.memory_share)
         if not entities and not rows:
-            return Ranking.empty(PAGERANK_NO_ENTITY)
+            return Ranking.empty(NO_ENTITY)
         found = spread(view, rows, entities, self._walk())
         mass = found.row_mass.round(9)
         kept = view.eligible[found.rows] & (mass > 0)
@@ -128,9 +128,6 @@ def _shared(weights: Mapping[int, float], share: float) -> dict[int, float]:
     return {node: weight / total * share for node, weight in weights.items()}
 
 
-ENTITY_HOP_NO_ENTITY = "no entity"
-
-
 @dataclass(frozen=True, slots=True)
 class EntityHop:
     """Ranks what mentions the query's entities, then what mentions their neighbours (EN-12).
@@ -172,7 +169,7 @@ class EntityHop:
     def search(self, view: View, query: Query, tools: Tools) -> Ranking:  # noqa: ARG002 - the protocol's shape
         """Eligible memories within one hop; empty, with the reason, when the query names nothing."""
         if not query.entities:
-            return Ranking.empty("" if self.silent else ENTITY_HOP_NO_ENTITY)
+            return Ranking.empty("" if self.silent else NO_ENTITY)
         asked = np.array(query.entities, np.int64)
         wide = view.mention_counts(asked) > self.hub_cap
         strengths = _strengths(view, asked[~wide], frozenset(query.entities))
