@@ -21,6 +21,8 @@ from simonides.text.statements.reading import read_statements, says_one_thing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from simonides.protocols import Analyser, Tools, View
     from simonides.records.candidate import Candidate
     from simonides.records.query import Query
@@ -191,9 +193,9 @@ class NewerFirst:
               something changed or other numbers stand in the two
         a row says that something changed, about what an older row tells   (``words_of_change``)
             ⇒ the same, but nothing is marked: what changed is not sure
-        a row shares a third of the words of the shorter one with an older row, says that something changed or
-        shares as many words with the query, is valid from a minute later or more, and has a score that is not
-        far below
+        a row tells of the same as an older row (a third of the words of the shorter one, or one word and a
+        high cosine), says that something changed or is about as near to the query, is valid from a minute
+        later or more, and has a score that is not far below
             ⇒ the same: both answer alike, and the newer one is the better guess
 
     The last rule, and hints that a value changed, are for statements that are kept one by one. Turns of a
@@ -212,11 +214,19 @@ class NewerFirst:
         most: so many of the first rows are compared, from 2.
         alike: share of the words of the shorter of two texts from which they tell of the same, above 0 to 1.
         score_share: share of the older one's score that the newer one must have for that, 0 to 1.
+        cosines: by embedder, the cosine of two texts from which they tell of the same, -1 to 1; with others,
+            or none, words decide.
+        cosine_said: so much less suffices where the newer one says that something changed, 0 to 2.
+        query_cosine: so much lower may the newer one's cosine with the query be where it holds fewer of its
+            words, 0 to 2.
     """
 
     most: int
     alike: float
     score_share: float
+    cosines: Mapping[str, float]
+    cosine_said: float
+    query_cosine: float
 
     def __post_init__(self) -> None:
         if self.most < 2:
@@ -225,11 +235,18 @@ class NewerFirst:
             raise InputError("alike", f"{self.alike} is not above 0 and at most 1; 0.34 is usual")
         if not 0 <= self.score_share <= 1:
             raise InputError("score_share", f"{self.score_share} is not from 0 to 1; 0.3 is usual")
+        for name, cosine in self.cosines.items():
+            if not -1 <= cosine <= 1:
+                raise InputError(f"cosines.{name}", f"{cosine} is not from -1 to 1; 0.55 is usual")
+        for name in ("cosine_said", "query_cosine"):
+            if not 0 <= getattr(self, name) <= 2:
+                raise InputError(name, f"{getattr(self, name)} is not from 0 to 2")
 
     def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
         """The same pool; what was moved has the signal ``newer_first``, what it changes ``earlier``."""
         read = _read(view, pool[: self.most], tools.analyser)
-        changes = self._changes(read, frozenset(term for term, _ in query.terms))
+        near = self._near(view, query, read, tools)
+        changes = self._changes(read, near, frozenset(term for term, _ in query.terms))
         if not changes:
             return Refined(pool)
         place = {candidate.ordinal: n for n, candidate in enumerate(pool)}
@@ -254,28 +271,68 @@ class NewerFirst:
             )
         return Refined(tuple(ordered), notes=notes)
 
-    def _changes(self, read: Sequence[_Row], asked: frozenset[str]) -> dict[tuple[int, int], Change]:
+    def _near(self, view: View, query: Query, read: Sequence[_Row], tools: Tools) -> _Cosines | None:
+        """The cosines of the rows; ``None`` where the embedder has no bound."""
+        bound = self.cosines.get(tools.embedder.name) if tools.embedder else None
+        if bound is None or query.vector is None or len(read) < 2:
+            return None
+        ordinals = np.array([row.ordinal for row in read], np.int64)
+        vectors = view.vectors(ordinals).astype(np.float64)
+        place = {row.ordinal: n for n, row in enumerate(read)}
+        return _Cosines(bound, place, (vectors @ vectors.T).round(6), view.cosines(query.vector, ordinals))
+
+    def _changes(
+        self, read: Sequence[_Row], near: _Cosines | None, asked: frozenset[str]
+    ) -> dict[tuple[int, int], Change]:
         """By pair (older, newer), what the newer one changes; a pair that changes nothing is left out."""
         found: dict[tuple[int, int], Change] = {}
         for old in read:
             for new in read:
                 if new.moment > old.moment and new.trust >= old.trust:
                     change = _change(old, new, asked) or (
-                        ALIKE if self._tell_alike(old, new, asked) else None
+                        ALIKE if self._tell_alike(old, new, near, asked) else None
                     )
                     if change is not None:
                         found[old.ordinal, new.ordinal] = change
         return found
 
-    def _tell_alike(self, old: _Row, new: _Row, asked: frozenset[str]) -> bool:
-        return (
-            not (old.turn or new.turn)
-            and new.moment[0] - old.moment[0] >= _MINUTE
-            and 0 < old.score * self.score_share <= new.score
-            and (new.words.says_so or len(old.words.words & asked) <= len(new.words.words & asked))
-            and not (new.words.unreal or new.words.assistant)
-            and shares_of_shorter(old.words, new.words) >= self.alike
-        )
+    def _tell_alike(self, old: _Row, new: _Row, near: _Cosines | None, asked: frozenset[str]) -> bool:
+        if old.turn or new.turn or new.moment[0] - old.moment[0] < _MINUTE:
+            return False
+        if not 0 < old.score * self.score_share <= new.score or new.words.unreal or new.words.assistant:
+            return False
+        shared = shares_of_shorter(old.words, new.words)
+        if new.words.says_so or len(old.words.words & asked) <= len(new.words.words & asked):
+            answers = True
+        else:
+            answers = near is not None and near.to_query(new) >= near.to_query(old) - self.query_cosine
+        if not answers or not shared:
+            return False
+        less = self.cosine_said if new.words.says_so else 0.0
+        return shared >= self.alike or (near is not None and near.between(old, new) >= near.bound - less)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cosines:
+    """Of the rows that are compared, by place.
+
+    Attributes:
+        bound: from which on two rows tell of the same.
+        place: of each row's ordinal in the arrays.
+        rows: float64, shape (rows, rows): of each with each.
+        query: float64, shape (rows,): of each with the query.
+    """
+
+    bound: float
+    place: Mapping[int, int]
+    rows: NDArray[np.float64]
+    query: NDArray[np.float64]
+
+    def between(self, old: _Row, new: _Row) -> float:
+        return float(self.rows[self.place[old.ordinal], self.place[new.ordinal]])
+
+    def to_query(self, row: _Row) -> float:
+        return float(self.query[self.place[row.ordinal]])
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from simonides.errors import InputError
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.fault("N4")
 
-STAGE = NewerFirst(most=20, alike=0.34, score_share=0.3)
+STAGE = NewerFirst(
+    most=20, alike=0.34, score_share=0.3, cosines={"near": 0.55}, cosine_said=0.1, query_cosine=0.2
+)
 DAY = 86_400_000_000
 
 
@@ -124,6 +127,50 @@ def test_of_two_that_tell_alike_the_newer_leads_and_nothing_is_marked() -> None:
     assert refine().pool == ()
 
 
+class Near:
+    """An embedder of which only the name is asked."""
+
+    name = "near"
+
+
+def unit(cosine: float, other: float = 0.0) -> tuple[float, float, float]:
+    """A unit vector with these cosines to the first and the second axis."""
+    return (cosine, other, (1 - cosine**2 - other**2) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("later", "cosine", "to_query", "embedder", "leads"),
+    [
+        ("Kiln reeks badly from fresh paint.", 0.6, 0.7, "near", True),
+        ("Kiln reeks badly from fresh paint.", 0.6, 0.7, "another", False),
+        ("Kiln reeks badly from fresh paint.", 0.5, 0.7, "near", False),
+        ("Kiln reeks badly from fresh paint now.", 0.5, 0.7, "near", True),
+        ("Kiln reeks badly from fresh paint now.", 0.4, 0.7, "near", False),
+        ("Barns reek badly from fresh paint.", 0.6, 0.7, "near", False),
+        ("Kiln reeks badly from fresh paint.", 0.6, 0.5, "near", False),
+    ],
+)
+def test_of_two_with_a_high_cosine_the_newer_leads(
+    later: str, cosine: float, to_query: float, embedder: str, leads: bool
+) -> None:
+    memories = [
+        fake_memory("Kiln room has smell like tar.", valid_from_micros=DAY),
+        fake_memory(later, valid_from_micros=2 * DAY),
+    ]
+    asked = (0.8, 0.6, 0.0)
+    # The cosine of the later one with the query is 0.8 times the first coordinate and 0.6 times the second.
+    vectors = [(1.0, 0.0, 0.0), unit(cosine, (to_query - 0.8 * cosine) / 0.6)]
+    maker: Any = Near()
+    maker.name = embedder
+    refined = STAGE.refine(
+        FakeView.of(memories, vectors=vectors),
+        fake_query("smell room", terms=(("smell", 1.0), ("room", 1.0)), vector=np.array(asked, np.float32)),
+        (Candidate(0, 2.0, "x"), Candidate(1, 1.0, "x")),
+        fake_tools(embedder=maker),
+    )
+    assert [candidate.ordinal for candidate in refined.pool] == ([1, 0] if leads else [0, 1])
+
+
 @pytest.mark.fault("N4")
 @pytest.mark.parametrize(
     ("earlier", "later"),
@@ -140,7 +187,15 @@ def test_what_may_be_a_change_leads_but_marks_nothing(earlier: str, later: str) 
 
 
 def test_wrong_options_are_refused() -> None:
-    for field, wrong in (("most", 1), ("alike", 0.0), ("score_share", 1.5)):
+    for field, wrong in (
+        ("most", 1),
+        ("alike", 0.0),
+        ("score_share", 1.5),
+        ("cosine_said", -1.0),
+        ("query_cosine", 3.0),
+    ):
         with pytest.raises(InputError) as caught:
             replace(STAGE, **{field: wrong})  # type: ignore[arg-type]
         assert caught.value.field == field
+    with pytest.raises(InputError, match="from -1 to 1"):
+        replace(STAGE, cosines={"near": 1.5})
