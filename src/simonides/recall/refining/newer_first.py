@@ -14,7 +14,13 @@ from simonides.recall.refining.pool import first_recorded
 from simonides.records.kind import Utterance, role_by_trust
 from simonides.records.recall import EARLIER
 from simonides.text.speech import unlabelled
-from simonides.text.statements.comparing import ONE_SLOT, TOLD_CHANGE, compare_statements, compare_texts
+from simonides.text.statements.comparing import (
+    ONE_SLOT,
+    TOLD_CHANGE,
+    by_one_name,
+    compare_statements,
+    compare_texts,
+)
 from simonides.text.statements.objects import Change
 from simonides.text.statements.reading import read_statements, says_one_thing
 
@@ -388,8 +394,10 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
 
 def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:
     if old.turn or new.turn:
-        before, after = (read_statements(row.text, row.speaker) for row in (old, new))
-        found = compare_texts(before, after, alone=says_one_thing(old.text))
+        found = _compare_turns(old, new, old.text, new.text)
+        if found is None and (pair := by_one_name(old.text, new.text)):
+            found = _compare_turns(old, new, *pair)
+            found = found and Change(found.rule, sure=False)
         about_one = share_words(old.words, new.words)
     else:
         found = compare_statements(old.text, new.text, earlier_speaker=old.speaker, later_speaker=new.speaker)
@@ -398,6 +406,11 @@ def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:
         # Two of many things that long texts tell.
         found = None
     return SAYS_SO if found is None and says_changed(old.words, new.words, asked) else found
+
+
+def _compare_turns(old: _Row, new: _Row, earlier: str, later: str) -> Change | None:
+    before, after = read_statements(earlier, old.speaker), read_statements(later, new.speaker)
+    return compare_texts(before, after, alone=says_one_thing(earlier))
 
 
 def _newer_before_older(

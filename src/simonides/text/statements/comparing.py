@@ -19,6 +19,7 @@ different things.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -122,7 +123,7 @@ def one_slot(earlier: str, later: str) -> Change | None:
     mine, theirs = before[start : len(before) - end], after[start : len(after) - end]
     if not (0 < len(mine) <= _LONGEST_SLOT and 0 < len(theirs) <= _LONGEST_SLOT) or start < _SHORTEST_FRAME:
         return None
-    if leading(tuple(read_words(earlier))) != leading(tuple(read_words(later))) or not _holds_one(
+    if leading(read_words(earlier)) != leading(read_words(later)) or not _holds_one(
         after[:start], mine, theirs, after[len(after) - end :]
     ):
         return None
@@ -205,6 +206,8 @@ def _holds_one(
     return True
 
 
+_APPOSED = re.compile(r"\b(?:[Mm]y|[Oo]ur) (\w+),? (?=[A-Z]\w)")
+_RELATED = words("people") | {"dog", "cat", "pet"}
 _SCHEDULED = frozenset(
     {"when", "deadline", "place", "leave", "land", "arrive", "open", "close", "end", "start"}
 )
@@ -241,8 +244,27 @@ def compare_statements(
         )
         if negated:
             return None
-        return one_slot(earlier, later) or told_change(before, later, subjects_of(later, later_speaker))
+        found = one_slot(earlier, later) or told_change(before, later, subjects_of(later, later_speaker))
+        pair = by_one_name(earlier, later) if found is None else None
+        if pair is not None:
+            found = compare_statements(*pair, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
+        return Change(found.rule, sure=False) if found is not None and found.sure else found
     return change
+
+
+def by_one_name(earlier: str, later: str) -> tuple[str, str] | None:
+    """Two texts, "my sister Ada" as "Ada", where one of them names somebody so and the other does not.
+
+    That both mean the same Ada is likely, not sure.
+    """
+    pair = (_by_name(earlier), _by_name(later))
+    if (pair[0] == earlier) == (pair[1] == later):
+        return None
+    return pair
+
+
+def _by_name(text: str) -> str:
+    return _APPOSED.sub(lambda found: "" if found[1].lower() in _RELATED else found[0], text)
 
 
 def _one_speaker(earlier: str | None, later: str | None) -> bool:

@@ -143,7 +143,7 @@ def says_one_thing(text: str) -> bool:
     return len(text) <= _LONGEST_ALONE and len(clauses) <= 1 and len(stated) <= 1
 
 
-def _said_by(text: str, found: list[Word], speaker: str) -> tuple[str, list[Word]]:
+def _said_by(text: str, found: Clause, speaker: str) -> tuple[str, Clause]:
     """Who says a text, and its words without the label that tells it (``user: …``, ``Odalys: …``)."""
     place = next((at for at, word in enumerate(found[:_LONGEST_NAME]) if word.low == ":"), 0)
     if not place:

@@ -10,10 +10,9 @@ Folded subjects and values, so that two ways to say one thing are equal.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simonides.text.normalise import fold_case, fold_characters
 
@@ -150,8 +149,7 @@ _SUBJECTS = frozenset({"i", "we", "he", "she", "it", "they", "you"})
 _JOINS = frozenset({"and", "but", "so", "yet", "then"})
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word of a text: in lower case, and as written."""
 
     low: str
@@ -162,7 +160,8 @@ class Word:
 Clause = tuple[Word, ...]
 
 
-def read_words(text: str) -> list[Word]:
+@lru_cache(maxsize=1024)
+def read_words(text: str) -> tuple[Word, ...]:
     """The words and marks of a text, in order; a point that ends a sentence is a word of its own."""
     text = fold_characters(text.translate(_QUOTES))
     found: list[Word] = []
@@ -193,7 +192,7 @@ def read_words(text: str) -> list[Word]:
             found.append(Word(".", "."))
         if colon:
             found.append(Word(":", ":"))
-    return found
+    return tuple(found)
 
 
 def _abbreviated(word: str) -> bool:
@@ -201,7 +200,7 @@ def _abbreviated(word: str) -> bool:
     return stem in words("abbreviations") or (len(stem) == 1 and stem.isalpha())
 
 
-def cut(found: list[Word]) -> list[Clause]:
+def cut(found: Sequence[Word]) -> list[Clause]:
     """The clauses of a text, at most ``MOST_CLAUSES``."""
     verbs = verb_bases()
     auxiliaries = words("auxiliaries")
@@ -230,7 +229,7 @@ def cut(found: list[Word]) -> list[Clause]:
     return [clause for clause in clauses if clause][:MOST_CLAUSES]
 
 
-def _begins(found: list[Word], place: int, *, plural: bool = False) -> bool:
+def _begins(found: Sequence[Word], place: int, *, plural: bool = False) -> bool:
     """Whether a clause of its own begins at *place*: a pronoun, a verb, or a subject and its verb."""
     verbs, auxiliaries = verb_bases(), words("auxiliaries")
     while place < len(found) and (found[place].low in _JOINS or found[place].low in words("adverbs")):

@@ -58,6 +58,9 @@ def choice(name: str, *names: str) -> tuple[Rule, ...]:
     return tuple(Rule(name, f"{{{other}}}", same) for other in names)
 
 
+_MOST_DEAD_PAIRS = 50_000
+
+
 class Match(NamedTuple):
     """A value, and the position after the tokens it came from."""
 
@@ -95,6 +98,8 @@ class Grammar:
         for name in self._rules:
             self._starts(name, ())
         self._by_tags: dict[tuple[str, tuple[str, ...]], tuple[_Compiled, ...]] = {}
+        # By name, the tags of two neighbouring tokens at which no rule goes on; the same for every text.
+        self.dead_pairs: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
 
     @property
     def words(self) -> frozenset[str]:
@@ -153,7 +158,6 @@ class Parser:
         # What search() needs to know of the last attempt.
         self._furthest = 0
         self._certain = True
-        self._dead_pairs: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
 
     def search(self, name: str, at: int) -> Match | None:
         """The longest match of *name* from token *at*; forgets what it knew of other places.
@@ -163,13 +167,14 @@ class Parser:
         if not self._kinds[at]:
             return None
         pair = (name, self._kinds[at], self._kinds[min(at + 1, len(self._kinds) - 1)])
-        if pair in self._dead_pairs:
+        dead = self._grammar.dead_pairs
+        if pair in dead:
             return None
         self._memo.clear()
         self._furthest, self._certain = at, True
         found = self.match(name, at)
-        if found is None and self._certain and self._furthest <= at + 1:
-            self._dead_pairs.add(pair)
+        if found is None and self._certain and self._furthest <= at + 1 and len(dead) < _MOST_DEAD_PAIRS:
+            dead.add(pair)
         return found
 
     def match(self, name: str, at: int) -> Match | None:

@@ -81,6 +81,12 @@ SURE = {
 }
 
 UNSURE = {
+    "somebody by name": [
+        ("My sister Orla lives in Brno.", "Orla moved to Lodz."),
+        ("My sister, Orla, lives in Brno.", "Orla has moved to Lodz."),
+        ("Orla lives in Brno.", "My sister Orla lives in Lodz."),
+        ("My dog Pip eats kibble.", "Pip eats turkey now."),
+    ],
     "one slot": [
         ("Warm Soup serves forty people a day.", "Warm Soup serves sixty people a day."),
         ("The shuttle runs every 40 minutes.", "The shuttle runs every hour."),
@@ -106,6 +112,10 @@ UNSURE = {
 }
 
 NONE = {
+    "two of one name": [
+        ("My sister Orla lives in Brno.", "My friend Orla lives in Lodz."),
+        ("My sister lives in Brno.", "My flat is in Lodz."),
+    ],
     "likes": [
         ("Orla likes tea.", "Orla likes rye."),
         ("I speak Danish.", "I speak Breton."),
