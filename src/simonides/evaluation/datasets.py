@@ -47,7 +47,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.relevance import UNANSWERABLE
 from simonides.retain.importing.memories import parse_session_date, turn_text
 
 if TYPE_CHECKING:
@@ -210,6 +209,9 @@ def wrong_form(path: Path, expected: str, error: Exception) -> InputError:
 
 FILE_NAME = "locomo10.json"
 LOCOMO_ORIGIN = "https://github.com/snap-research/locomo"
+UNANSWERABLE = "unanswerable"
+"""Category of the invented questions that no memory answers."""
+
 UNANSWERABLE_CATEGORY = "5"
 
 _SESSION = re.compile(r"session_([1-9][0-9]{0,8})")

@@ -39,6 +39,7 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import NOW, SteadyClock, retain_as_lived
+from simonides.evaluation.datasets import UNANSWERABLE
 from simonides.profiles.loader import load_profile
 from simonides.recall.pipeline import judges_relevance
 from simonides.recall.refining import chance
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
 ADVERSARIAL = "adversarial"
 ELSEWHERE = "elsewhere"
 KEY_WORDS = "key-words"
-UNANSWERABLE = "unanswerable"
 KINDS = ("near-miss", "off-topic", UNANSWERABLE)
 """Categories of questions without an answer, in data sets that have them."""
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.profiles.loader import Described
-    from simonides.recall.pipeline import Step
+    from simonides.recall.plan import Step
 
     Scorer = Callable[[tuple[float, ...]], NDArray[np.float64] | None]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.profiles.loader import Described
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
 
 
 def removable(plan: Plan) -> tuple[str, ...]:

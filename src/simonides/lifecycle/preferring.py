@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.protocols import Refined
-from simonides.recall.pipeline import Step
+from simonides.recall.plan import Step
 from simonides.recall.why_not import STAND_INS
 from simonides.records.kind import CONSOLIDATED, Kind
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from simonides.index.view import BankView
     from simonides.protocols import Refiner, Tools, View
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.candidate import Candidate
     from simonides.records.query import Filters, Query
 

@@ -172,6 +172,9 @@ def novelty(neighbours: Sequence[Neighbour]) -> float:
 
 
 SEMANTIC_FROM = 0.7
+NEAR_FROM = 0.5
+"""Cosine from which a neighbour may state another value of the same thing."""
+
 MOST_SEMANTIC = 5
 DAY_MICROS = 24 * 3_600 * 1_000_000
 MOST_TEMPORAL = 10

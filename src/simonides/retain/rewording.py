@@ -31,6 +31,7 @@ from simonides.retain.neighbours import (
     DAY_MICROS,
     MOST_SEMANTIC,
     MOST_TEMPORAL,
+    NEAR_FROM,
     RESCORE,
     SEMANTIC_FROM,
     Neighbour,
@@ -38,8 +39,8 @@ from simonides.retain.neighbours import (
     temporal_weight,
 )
 from simonides.retain.placing import all_may_read, layer_of, occurred, place_item, same_readers
-from simonides.retain.storing import NEAR_FROM, TO_THE_DAY, link_causes, link_in_time, write_stated
 from simonides.retain.supersession import divide, reopen, write_division
+from simonides.retain.writing import TO_THE_DAY, link_causes, link_in_time, write_stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,7 +12,7 @@ from simonides.records.kind import PINNED, STANDING, Kind
 from simonides.retain.editing import check_rewordable, check_version, edit, live, read_changes
 from simonides.retain.keyed_records import check_keys
 from simonides.retain.rewording import Rewording, reworded
-from simonides.retain.storing import close
+from simonides.retain.writing import close
 from simonides.services.reading import MemoryReading
 from simonides.services.write_path import WritePath, log_masked
 

@@ -20,7 +20,7 @@ from simonides.records.query import Filters
 from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.items import read_items
 from simonides.retain.screening import Screen
-from simonides.retain.storing import settle
+from simonides.retain.settling import settle
 from simonides.services.viewing import Viewing, visible_memories
 from simonides.services.write_path import WritePath
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.recall import Recall
     from simonides.services.context import BankContext
     from simonides.storage.reader import Reader

@@ -16,7 +16,7 @@ from simonides.services.view_rows import NameLookup, ViewRows
 
 if TYPE_CHECKING:
     from simonides.index.view import BankView
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.memory import Memory
     from simonides.services.context import BankContext
     from simonides.storage.reader import Reader

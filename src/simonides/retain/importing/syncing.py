@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from simonides.records.draft import content_key
 from simonides.records.kind import TRUST
 from simonides.records.receipt import Synced
-from simonides.retain.storing import close
+from simonides.retain.writing import close
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
