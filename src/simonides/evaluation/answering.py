@@ -124,7 +124,6 @@ class AnswerLog:
         """Read the file; it is made with the first answer.
 
         Args:
-            path: of the file, in a folder that is there.
             settings: JSON-ready; all that decides what the answers are.
 
         Raises:
@@ -296,7 +295,6 @@ def load_answers(name: str, path: Path, limit: int | None = None) -> tuple[Talk,
 
     Args:
         name: one of ``ANSWER_SETS``.
-        path: the file.
         limit: only the first so many questions, from 1; ``None`` = all.
 
     Raises:
@@ -425,8 +423,6 @@ class AnswerRun:
         """Ask what *log* has no judged answer to.
 
         Args:
-            talks: histories with their questions.
-            log: is read and added to.
             progress: told after each question.
 
         Returns:

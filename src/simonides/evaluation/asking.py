@@ -97,7 +97,6 @@ def ask_all(
     else.
 
     Args:
-        dataset: what to retain and ask.
         store: a store without banks of the corpora's names.
         profile: name or path of the profile to recall with.
         window: how many turns before and after a turn of a conversation are its context, from 0.
@@ -317,10 +316,7 @@ def keep_banks(
 
     Args:
         dataset: its corpora are retained without deduplication.
-        folder: made when missing.
         window: how many turns before and after a turn of a conversation are its context, from 0.
-        embedder: as for opening a store.
-        sparse: as for opening a store.
         progress: told after each batch.
 
     Raises:

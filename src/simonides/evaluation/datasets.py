@@ -182,7 +182,6 @@ def read_json(path: Path, origin: str) -> Any:
 
     Args:
         path: a JSON file in UTF-8.
-        origin: where the original can be had, for the error.
 
     Raises:
         InputError: the file is missing, cannot be read or is not JSON.

@@ -152,9 +152,7 @@ def train_reranker(bank: Bank, *, seed: int = 0, dry_run: bool = False) -> Train
     """Train on the bank's impressions; keep the network in the bank's folder if it does better.
 
     Args:
-        bank: opened for its owner.
         seed: of the first weights, from 0.
-        dry_run: train and compare, and write nothing.
 
     Raises:
         InputError: fewer than 20 samples, or all used or none.

@@ -99,12 +99,7 @@ def off_topic_questions() -> Mapping[str, Sequence[str]]:
 
 
 def all_questions(datasets: Sequence[Dataset], analyser: Analyser) -> tuple[Asked, ...]:
-    """Every question with what it is asked of, in the order of the data sets.
-
-    Args:
-        datasets: whose corpora have different names.
-        analyser: knows the stop-words.
-    """
+    """Every question with what it is asked of, in the order of the data sets."""
     corpora = [(dataset, corpus, asked) for dataset in datasets for corpus, asked in dataset.corpora]
     words = {corpus.name: _words(corpus) for _, corpus, _ in corpora}
     found: list[Asked] = []
@@ -275,7 +270,6 @@ def run_relevance(
         datasets: what to retain and ask; their corpora have different names.
         store_path: an empty folder; what is retained stays there.
         profile: name or path of a profile that judges relevance.
-        embedder: as for opening a store.
         progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
 
     Raises:

@@ -129,7 +129,6 @@ def tune(
     The bank is asked as a caller would ask it; nothing is written.
 
     Args:
-        bank: opened for its owner.
         profile: name of a built-in profile, or the path of a file.
         queries: as ``tuning_queries.read_judged_queries`` gives them.
         settings: how; the defaults when left out.

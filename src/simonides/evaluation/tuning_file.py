@@ -80,7 +80,6 @@ def read_judged_queries(
     """Read judged queries.
 
     Args:
-        lines: of a file.
         used: by recall id, what was of use; as ``Bank.used_by_recall`` gives it.
         place: what the lines are called in messages.
 
@@ -235,10 +234,8 @@ def write_tuned(
 
     Args:
         target: the file; its name ends in ``.toml``.
-        base: what was tuned.
         changes: at least one.
         evidence: as ``tuning.Tuned`` has it.
-        force: write over files that are there.
 
     Returns:
         The path of the evidence.

@@ -155,8 +155,6 @@ def proposals(number: Number, now: float, turn: int) -> tuple[float, ...]:
     """Other values of *number* to try, the widest step first, below *now* before above.
 
     Args:
-        number: of the profile.
-        now: its value at this point of the search.
         turn: how often the search has come round, from 0; later steps are smaller.
     """
     span, step = number.range, min(turn, LAST_ROUND)
@@ -258,7 +256,6 @@ def descend(
 
     Args:
         numbers: what may change, at their values of now.
-        score: measures a profile with these values.
         first: the scores of the values of now, shape (queries,).
         folds: of each query, from 0, shape (queries,).
         generator: draws the order of the numbers.

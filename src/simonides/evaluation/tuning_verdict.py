@@ -66,7 +66,6 @@ class Asker:
         """Every measure of every query, by line; ``None`` for values that the profile may not have.
 
         Args:
-            queries: to ask.
             values: one per number.
 
         Raises:
@@ -131,9 +130,7 @@ def judge_held_out(
     Args:
         before: every measure of every held-out query, with the profile as it was.
         after: the same with the profile as it became.
-        measure: that counts.
         alpha: p must be below it.
-        generator: seeded by the caller.
     """
     found = compare_runs(before, after, measure, generator)
     differing = sum(before[qid][measure] != after[qid][measure] for qid in before)

@@ -189,11 +189,8 @@ def make_groups(
     """Groups of two and more, those of statements first, each in the order of its first member.
 
     Args:
-        standing: memories by root.
         statements: (root, relation, subject, folded object, single-valued).
-        whole: the entity that one counts as.
         text_of: the text of a row, by ordinal.
-        similar: share of words in common.
     """
     bands = _Bands(text_of, similar)
     stated = {root for root, *_ in statements}

@@ -68,8 +68,6 @@ def maintain(
     """Make what is due, at most *most* steps.
 
     Args:
-        rows: of the bank.
-        thresholds: of the profile.
         now: the clock, microseconds UTC.
         most: steps at most.
         dry_run: write nothing; the report says what a run would do.

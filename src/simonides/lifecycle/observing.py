@@ -199,10 +199,7 @@ def write_planned(
     """Make one planned step; returns the observation's id, or nothing where the bank has moved on since.
 
     Args:
-        transaction: open.
-        planned: the step.
         item: for a new observation, other words than its clearest source's; see ``wording``.
-        model: that wrote them.
     """
     belief = planned.belief
     if not _still_there(transaction, planned):
@@ -327,7 +324,6 @@ def word(writer: Writer, texts: Sequence[str]) -> Wording:
     """Ask the model.
 
     Args:
-        writer: with the model.
         texts: of the sources, the clearest first, at most ``MOST_TOLD``.
     """
     notes = [{"number": n, "text": text[:MOST_CHARACTERS]} for n, text in enumerate(texts, start=1)]

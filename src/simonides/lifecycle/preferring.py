@@ -59,7 +59,6 @@ def prefer_observations(
     Args:
         view: looked at with *filters*, which ask for observations.
         evidence: by observation, source → stance, as recorded by the view's ``known_at``; roots.
-        filters: of the caller.
     """
     rows = np.flatnonzero(view.visible)
     place = dict(zip(view.snapshot.gather("root", rows).tolist(), rows.tolist(), strict=True))

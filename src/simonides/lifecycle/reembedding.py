@@ -99,8 +99,6 @@ def reembed(
     """Let the bank go over to *embedder*, or go on with that.
 
     Args:
-        rows: of the bank.
-        embedder: the new one.
         now: the clock, microseconds UTC.
         token_codes: whether codes of tokens are made, too.
         dry_run: write nothing; the report says what a run would do.
@@ -302,7 +300,6 @@ def semantic_links(snapshot: IndexSnapshot, start: int, stop: int) -> Iterator[t
     Each is compared with what was held when it was recorded, as retaining did; the exact scan of a recall.
 
     Args:
-        snapshot: by the vectors that decide.
         start: first ordinal.
         stop: ordinal after the last one.
     """

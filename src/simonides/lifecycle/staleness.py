@@ -66,9 +66,6 @@ class DeadReference:
 class ProjectFolder:
     """What a folder has, read once.
 
-    Args:
-        root: the folder.
-
     Raises:
         InputError: it is no folder, or cannot be read.
     """

@@ -91,7 +91,6 @@ def read_thresholds(tables: Mapping[str, object], place: str) -> Thresholds:
 
     Args:
         tables: its ``[lifecycle]`` tables.
-        place: of the profile, for messages.
 
     Raises:
         UnknownNameError: a table or key that does not exist.

@@ -72,7 +72,6 @@ def models_folder(environment: Mapping[str, str] = os.environ, platform: str = s
     """The folder of all models: ``$SIMONIDES_CACHE/models``, else ``simonides/models`` in the user's cache.
 
     Args:
-        environment: variables to read.
         platform: as in ``sys.platform``.
 
     Raises:
@@ -99,8 +98,6 @@ def fingerprint(record: ModelRecord, manifest: Manifest, dimension: int | None =
     """``NAME:`` and 32 hexadecimal digits that change whenever the vectors would.
 
     Args:
-        record: the model.
-        manifest: of its files.
         dimension: to which vectors are cut; ``None`` = they are not.
     """
     material: dict[str, object] = {

@@ -74,7 +74,6 @@ def fetch_sources(
     """Put a model's checked source files below *folder*, from the first source that has them.
 
     Args:
-        record: the model.
         folder: an empty folder; also takes the download itself, so its file system needs room for both.
         known: file name → sha256 recorded by an earlier pull, for files whose sum the record leaves open.
         progress: told how far it has come.

@@ -154,7 +154,6 @@ class LanguageModel:
 
         Args:
             messages: each with ``role`` and ``content``; the first one instructs.
-            max_output_tokens: of the answer.
 
         Raises:
             MissingExtraError: the package ``openai`` is not installed.

@@ -79,8 +79,6 @@ class OnnxEmbedder:
         """Load the model.
 
         Args:
-            record: what the model is.
-            built: its checked files.
             threads_per_text: threads of one run; more than 1 helps only long texts on an idle machine.
             workers: how many texts run at once; None means one per available core.
             dimension: vectors are cut to so many numbers and scaled to length 1 again (Kusupati et al.,

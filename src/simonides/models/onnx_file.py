@@ -61,13 +61,7 @@ class Graph:
         return name
 
     def add(self, operator: str, *inputs: str, **attributes: Attribute) -> str:
-        """Append a node with one output and return the output's name.
-
-        Args:
-            operator: name in the standard operator set.
-            inputs: names of values made earlier.
-            attributes: as the operator defines them.
-        """
+        """Append a node with one output and return the output's name."""
         return self.add_many(operator, inputs, 1, **attributes)[0]
 
     def add_many(

@@ -169,8 +169,6 @@ class OnnxReranker:
         """Load the model.
 
         Args:
-            record: what the model is.
-            built: its checked files.
             workers: how many batches run at once; None means one per available core.
 
         Raises:

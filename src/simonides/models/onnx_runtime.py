@@ -24,11 +24,6 @@ def open_model(
 ) -> tuple[Any, Any]:
     """Session and tokenizer of a built model; the tokenizer cuts at the model's length and never pads.
 
-    Args:
-        record: what the model is.
-        built: its checked files.
-        threads: for one run.
-
     Raises:
         ModelDamagedError: the files have the right sums, but cannot be loaded.
         ModelError: onnxruntime or tokenizers cannot be imported.

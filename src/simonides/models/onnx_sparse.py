@@ -72,8 +72,6 @@ class OnnxSparseEncoder:
         """Load the model.
 
         Args:
-            record: what the model is.
-            built: its checked files.
             terms: entries kept of a text, from 1 to ``MOST_TERMS``.
             workers: how many texts run at once; None means one per available core.
 

@@ -40,8 +40,6 @@ def in_batches(
         texts: at least one.
         most: texts of a request, from 1.
         concurrency: requests under way at once, from 1.
-        threads: how the names of their threads begin.
-        ask: gives the scores of one request.
     """
     batches = [list(texts[start : start + most]) for start in range(0, len(texts), most)]
     if len(batches) == 1:
@@ -78,11 +76,8 @@ def read_body(
     """The whole of an answer.
 
     Args:
-        pieces: of the body, as they come.
         end: when it must be there, on the clock of *timer*.
-        seconds: that the caller allowed, for the message.
         timer: seconds that never run backwards.
-        unavailable: makes the error from what went wrong.
 
     Raises:
         ModelUnavailableError: it is longer than ``LARGEST_BODY``, or did not end in time.

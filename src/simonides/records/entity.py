@@ -58,7 +58,6 @@ def counts_as(entity: int, into: Callable[[int], int | None]) -> tuple[int, list
     """What an entity counts as, and the entities on the way there, which count as the same.
 
     Args:
-        entity: to begin with.
         into: the entity that one was merged into; ``None`` where it was not merged.
     """
     places: dict[int, int] = {}

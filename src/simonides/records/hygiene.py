@@ -68,9 +68,7 @@ def read_at_most(stream: IO[bytes], most: int, place: str) -> bytes:
     """What a file or pipe holds, which may be a device that never ends.
 
     Args:
-        stream: open for reading.
         most: bytes.
-        place: what it is, for the error.
 
     Raises:
         InputError: it holds more.
@@ -86,10 +84,7 @@ def clean_text(value: object, field: str, max_bytes: int, *, remedy: str = "shor
     """Check a text; it comes back unchanged.
 
     Args:
-        value: what the caller gave.
-        field: the argument's name, for the error.
         max_bytes: largest length in UTF-8.
-        remedy: what to do about a text that is too long.
 
     Raises:
         InputError: not a string, a NUL or lone surrogate in it, or longer than *max_bytes*.
@@ -119,9 +114,6 @@ def clean_count(value: object, field: str, lowest: int, highest: int = 2**63 - 1
     """Check a whole number.
 
     Args:
-        value: what the caller gave.
-        field: the argument's name, for the error.
-        lowest: smallest value.
         highest: largest value; by default the largest that SQLite can take.
 
     Raises:

@@ -113,7 +113,6 @@ def check_recorded(micros: int, now: int, field: str) -> None:
     Args:
         micros: the recorded time, microseconds UTC.
         now: the clock, microseconds UTC.
-        field: where the time was stated, for the error.
 
     Raises:
         InputError: it lies after the clock.
@@ -145,8 +144,6 @@ def parse_time(value: object, field: str, *, zone: tzinfo = UTC) -> Interval:
     Args:
         value: an aware or naive ``datetime`` (naive means *zone*), a ``date``, or an ISO 8601 string:
             ``2026``, ``2026-03``, ``2026-03-10``, ``2026-03-10T10:00``; a time may state its offset.
-        field: the argument's name, for the error.
-        zone: the zone of values that state none.
 
     Returns:
         An instant, or the whole day, month or year. What ends with the year 9999 ends at ``FOREVER``.
@@ -243,7 +240,6 @@ def read_zone(value: object, place: str = "zone") -> tzinfo:
 
     Args:
         value: a ``tzinfo``, or the name of a zone.
-        place: where it was given, for the error.
 
     Raises:
         InputError: there is no such zone.

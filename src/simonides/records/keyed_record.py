@@ -118,10 +118,8 @@ def record_of(
     Whoever may retain can write metadata that look like a record's, and must not hide those of others by it.
 
     Args:
-        memory: the version that is current.
         space: see ``Bank.put_records``.
         source: its raw source, where ``value_is_in_source``.
-        score: of a search.
     """
     kept, put_at = memory.metadata.get(space), memory.ingested_at
     if not isinstance(kept, dict) or put_at is None:

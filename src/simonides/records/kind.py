@@ -86,7 +86,6 @@ def role_by_trust(trust: float, *, filed: bool) -> Literal["assistant", "tool", 
     """The role that a row was retained in, as far as order depends on it; empty = any other.
 
     Args:
-        trust: as the store stamped it.
         filed: whether the row belongs to a document or a path.
     """
     if trust == TRUST["assistant"]:

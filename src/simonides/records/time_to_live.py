@@ -40,7 +40,6 @@ def read_ttl(value: object, name: str = "ttl") -> int:
 
     Args:
         value: seconds, a ``timedelta``, a number with a unit (s, m, h, d, w), or ``"never"``.
-        name: of the argument, for the error.
 
     Raises:
         InputError: it is none of these, 0 or less, or longer than a hundred years.

@@ -57,10 +57,9 @@ _MOST_WORKERS = 256
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Neighbouring items of a load.
+    """Neighbouring items of a load, from number *first* on.
 
     Attributes:
-        first: number of the first item.
         items: as for ``retain``.
         vectors: float, shape (len(items), dimension).
         tokens: per item its token vectors less the embedder's mean, shape (tokens, dimension), or ``None``.
@@ -77,9 +76,8 @@ class Preparing:
     """Turns parts into rows; goes to other processes.
 
     Attributes:
-        analyser: cuts the fields into terms.
         zone: of times that state none.
-        redact: what becomes of secrets.
+        redact: policy for secrets.
         model: the embedder that made the vectors.
     """
 
@@ -89,11 +87,7 @@ class Preparing:
     model: ModelIdentity
 
     def __call__(self, part: Part) -> PreparedPart:
-        """The rows of a part.
-
-        Raises:
-            InputError: an item or a vector is wrong; its number is named.
-        """
+        """The rows of a part; an ``InputError`` names the number of the item or vector that is wrong."""
         with gc_paused(), quiet_errors(self.redact, part.items):
             return self._prepared(part)
 
@@ -135,7 +129,6 @@ class PreparedPart:
         drafts: per row, the values of its ``Draft`` by field.
         content_keys, terms, scales, tokens: per row, as stored.
         signatures: uint32, shape (rows, SIGNATURE_LENGTH).
-        model: the embedder that made the vectors.
         index: what the index keeps of the rows; holds the codes of the vectors.
         masked: how many secrets of each kind were masked.
     """
@@ -183,7 +176,6 @@ class Batch:
     """What one transaction of a load stores.
 
     Attributes:
-        rows: in order.
         parts: what the index keeps of exactly these rows; empty = they end inside a part.
         masked: secrets masked since the batch before, by kind.
     """
@@ -203,11 +195,7 @@ def parts_of(
     tokens: Sequence[NDArray[Any]] | None,
     dimension: int,
 ) -> Iterator[Part]:
-    """Cut a load into parts.
-
-    Raises:
-        InputError: the vectors are not of the embedder's shape, or not as many as the items.
-    """
+    """Cut a load into parts; ``InputError`` when shape or number of the vectors does not fit."""
     if vectors.ndim != 2 or vectors.shape[1] != dimension or vectors.dtype.kind != "f":
         raise InputError(
             "vectors",
@@ -230,13 +218,9 @@ def parts_of(
 
 
 def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers: int) -> Iterator[Batch]:
-    """The rows of all parts in order, *batch* at a time.
+    """The rows of all parts in order, *batch* (from 1) at a time.
 
-    Args:
-        parts: in order.
-        prepare: what makes rows of them.
-        batch: rows in a batch, from 1.
-        workers: processes that prepare parts beside this one; 1 = this one does.
+    *workers* processes prepare parts beside this one; 1 = this one does.
 
     Raises:
         InputError: a number is out of range, or an item or a vector is wrong: rows of full batches before it

@@ -70,10 +70,8 @@ def reworded(
     """What a memory states in other words.
 
     Args:
-        worded: the memory.
         text: the new words; of a turn with or without its speaker.
         changes: what else is to be changed, as ``editing.read_changes`` gives it.
-        read: what a draft's text says.
         questions: those that a text answers, by the store's expander; empty = it has none.
     """
     now, then = worded.now, worded.then
@@ -186,13 +184,7 @@ def _as_told(worded: Worded, read: Read, questions: Callable[[str, Extraction], 
 class Rewording:
     """Writes the new words of a memory in an open transaction.
 
-    Args:
-        transaction: open.
-        worded: the memory as it is in this transaction.
-        item: the new words, prepared.
-        analyser: for the words of causes.
-        author: principal who changes it; empty = the owner.
-        read: what a draft's text says.
+    *worded* is the memory as it is in this transaction; *author* the principal, empty = the owner.
     """
 
     transaction: WriteTransaction

@@ -44,13 +44,9 @@ def settle(
     extract: Callable[[str, int], Extraction],
     tasks: Sequence[str] = TASKS,
 ) -> int:
-    """Work off up to *most* tasks that large batches and loads left for later; returns how many were done.
+    """Work off up to *most* tasks that large batches and loads queued, in order.
 
-    Args:
-        transaction: open.
-        most: tasks at most.
-        extract: reads a text that was said at a moment, microseconds UTC.
-        tasks: those to work off, in this order.
+    Returns how many were done.
     """
     done = 0
     earlier = _Earlier(transaction)

@@ -55,13 +55,9 @@ class Storing:
     """Stores one batch in an open transaction.
 
     Args:
-        transaction: open.
-        items: checked and prepared.
-        analyser: for the words of causes.
         author: principal who retains; empty = the owner.
         returned: the memory that a text was just returned from, or ``None`` (the feedback-loop guard).
         unread: the items come without extraction; it and all comparisons are queued.
-        ttl_defaults: the times to live of items that state none.
     """
 
     def __init__(
@@ -226,7 +222,7 @@ class Storing:
     def _prolong(self, draft: Draft, memory: str) -> None:
         """Let a memory that is said again live as long as the longer of the two would.
 
-        It is erased then if both are to be: who may only write takes nothing away that is to be kept.
+        It is erased only if both are to be: who may only write deletes nothing that is to be kept.
         """
         version = self._transaction.versions.current(memory)
         held = None if version is None else self._transaction.expiries.read(version.root)

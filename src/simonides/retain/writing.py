@@ -37,14 +37,9 @@ def write_stated(
     """Write a row with the names and relations in its text, and end what it says is true no more.
 
     Args:
-        transaction: open.
-        item: the new words.
-        place: of the row, as stated.
         near: ordinals of its neighbours, nearest first.
         beside: memories that it stands beside, and never ends.
         told_from: ordinal of the first row that is told together with this one.
-        insert: writes the row.
-        weighed: what counts of the memories of other values.
     """
     draft, found = item.draft, item.extraction
     stated = (*found.relations, *((draft.statement,) if draft.statement else ()))
@@ -83,15 +78,7 @@ def write_stated(
 def link_causes(
     transaction: WriteTransaction, analyser: Analyser, item: Prepared, node: int, near: Sequence[int]
 ) -> None:
-    """Link a memory to those that tell the causes it states.
-
-    Args:
-        transaction: open.
-        analyser: for the words of causes.
-        item: what it says.
-        node: of the memory.
-        near: nodes that may tell a cause, the best first.
-    """
+    """Link the memory at *node* to those of *near*, best first, that tell the causes it states."""
     related = [
         Related(other, transaction.versions.terms(other).get("text", {})) for other in dict.fromkeys(near)
     ]

@@ -88,7 +88,6 @@ class Recalling:
             explain: the same.
             count_returned: the same.
             include_sources: the same.
-            plan: in place of that of *profile*.
             job: of the async tier that asks; empty = none.
             options: the rest of ``RECALL_DEFAULTS``.
         """

@@ -50,7 +50,6 @@ class NameLookup:
     """Finds names by reading those alone that may stand in the text: a bank has a hundred thousand.
 
     Args:
-        reading: an open read transaction.
         readers: whoever is to know of a name; ``None`` = the owner, who knows all.
     """
 
@@ -81,7 +80,6 @@ class ViewRows:
     """The rows behind one snapshot.
 
     Args:
-        reading: an open read transaction.
         names: of the bank's entities, for finding them in a query.
     """
 

@@ -32,7 +32,6 @@ class Viewing:
         """What *filters* let see.
 
         Args:
-            reading: an open read transaction.
             filters: by default, all that who acts may read now.
             now: by default the clock.
         """

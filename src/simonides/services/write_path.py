@@ -98,8 +98,6 @@ class WritePath:
         that made an encoding unnecessary was erased.
 
         Args:
-            drafts: to be stored.
-            store: writes them.
             revived: a memory that *store* changes; it is not archived before.
         """
         self.expire_due(revived)
@@ -146,7 +144,6 @@ class WritePath:
         """Extract, expand and encode.
 
         Args:
-            drafts: to be stored.
             said_now: false = words such as "yesterday" give no times.
             known: which of some content keys the bank holds; such items are not encoded.
         """
@@ -203,8 +200,6 @@ class WritePath:
         """Store prepared items; returns one id per item.
 
         Args:
-            transaction: in which to write.
-            items: prepared.
             unread: leave extraction to ``settle``.
         """
         current = transaction.models.embedder().fingerprint

@@ -45,7 +45,7 @@ class Connective(Cue):
     Attributes:
         finds: cause and effect in the example.
         shape: where they stand.
-        weight: how surely the words speak of a cause, in (0, 1].
+        weight: how surely the words state a cause, in (0, 1].
         nouns: a part may be a single word.
     """
 
@@ -244,14 +244,9 @@ _BREAK = re.compile(r"[;:]|\s[–—-]\s|,\s+(?:but|and\s+(?:i|we|he|she|it|they
 
 
 def find_causes(passage: Passage, body: int = 0) -> tuple[Cause, ...]:
-    """The causes that connectives state, by the place of the connective.
+    """The causes that connectives state, by the place of the connective; their spans never overlap.
 
-    Args:
-        passage: the text.
-        body: where to start; a speaker's label in front is part of nothing.
-
-    Returns:
-        causes whose two spans lie in the text, are not empty and do not overlap.
+    *body* is where to start: a speaker's label in front is part of nothing.
     """
     if not passage.english:
         return ()

@@ -302,10 +302,7 @@ _SALIENT_INDEX, _HEDGE_INDEX = by_trigger(SALIENT), by_trigger(HEDGES)
 def salience(passage: Passage, body: int = 0, *, names: int = 0) -> float:
     """How much the cues say that the text matters, in [0, 1]; 0.5 without a cue.
 
-    Args:
-        passage: the text.
-        body: where what is said starts, behind a speaker's label.
-        names: how many names the body holds; a text with names is no small talk.
+    *body* is where speech starts behind a speaker's label; a text with *names* is no small talk.
     """
     text = passage.text
     remaining = 1.0

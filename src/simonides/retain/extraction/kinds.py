@@ -317,16 +317,9 @@ _PAST_FORMS = section("grammar", "past_forms")
 def find_kind(
     passage: Passage, mentions: Sequence[Mention], *, dated: bool = False, body: int = 0
 ) -> Kind | None:
-    """What the cues say the text is.
+    """What the cues say the text is; ``None`` where none is sure.
 
-    Args:
-        passage: the text.
-        mentions: its names.
-        dated: a time expression was found in it.
-        body: where what is said starts, behind a speaker's label.
-
-    Returns:
-        a kind, or ``None`` where no cue is sure.
+    *dated*: a time expression was found in it. *body*: where speech starts, behind a speaker's label.
     """
     text = passage.text[body:]
     if passage.english:

@@ -128,11 +128,7 @@ def is_place(name: str) -> bool:
 def kind_of(words: Sequence[str], text: str, start: int, stop: int) -> EntityKind:
     """What the name at ``text[start:stop]`` stands for.
 
-    Args:
-        words: of the name, in lower case, without a possessive ending.
-        text: around it.
-        start: where the name starts.
-        stop: where it ends.
+    *words* are lower-case, without a possessive ending.
     """
     name = text[start:stop]
     if is_place(name):

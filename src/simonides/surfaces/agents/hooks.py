@@ -102,9 +102,6 @@ def turns_of(
     """What an event says was said, as items of an import; empty where it says nothing.
 
     Args:
-        client: that sent it.
-        hook: of the event.
-        event: as it was sent.
         place: what messages call the event.
         report: told of what is cleaned.
 

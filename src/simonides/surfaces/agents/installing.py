@@ -78,9 +78,6 @@ def plan_install(name: str, place: Place, server: Sequence[str], hook: str) -> l
     """What installing changes, by file.
 
     Args:
-        name: of the client.
-        place: where its files are.
-        server: program and arguments of the MCP server.
         hook: command line of the hooks; empty for none.
 
     Raises:

@@ -132,9 +132,6 @@ def within(
     """Both copies of *answer*, with as many of its memories, from the first on, as both have room for.
 
     Args:
-        how: the answer is shown.
-        answer: of the operation.
-        count: tokens of a text.
         budget: of either copy; ``None`` = none. What is no memory, and ``Shown.least``, is sent in any case.
     """
     whole = finite(how.structured(answer))

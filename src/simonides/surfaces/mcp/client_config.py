@@ -24,8 +24,6 @@ def client_config(client: str, command: str, arguments: Sequence[str]) -> tuple[
 
     Args:
         client: claude, cursor or vscode.
-        command: program that starts the server.
-        arguments: of the program.
 
     Raises:
         UnknownNameError: no such client.

@@ -32,8 +32,6 @@ class ProjectBank:
     """Finds the bank of a client's project, and makes it where it is missing.
 
     Args:
-        store: that holds the banks.
-        folder: that the server was started in.
         home: of the user: a server that was started there knows no project by its folder.
     """
 

@@ -98,9 +98,7 @@ def make_server(
     """A server of one store.
 
     Args:
-        dispatcher: does the operations.
         grant_of: what the caller of a request may do.
-        settings: see there.
         held_of: a request's place in the server's limits, in which its answer counts; ``None`` = in none.
     """
     one = _Door(dispatcher, grant_of, settings or Settings(), held_of)

@@ -54,7 +54,6 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     """The app of one store.
 
     Args:
-        store: whose banks are served.
         settings: hosts, origins and limits; by default for loopback.
 
     Returns:

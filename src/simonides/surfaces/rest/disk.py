@@ -23,7 +23,6 @@ def check_room(folder: Path, size: int = 0) -> None:
     """Refuse what would leave less than ``LEAST_FREE`` bytes, which writes of others need.
 
     Args:
-        folder: on the disk.
         size: bytes that are about to come.
 
     Raises:
@@ -39,12 +38,7 @@ def check_room(folder: Path, size: int = 0) -> None:
 
 
 class Spool:
-    """A file that is written while the disk has room.
-
-    Args:
-        file: open for writing.
-        folder: on its disk.
-    """
+    """A file that is written while the disk has room."""
 
     def __init__(self, file: IO[bytes], folder: Path) -> None:
         self._file = file

@@ -46,8 +46,6 @@ class Guard:
     """ASGI middleware; sets ``scope["state"][GRANT]`` for the app behind it, mounted ones included.
 
     Args:
-        app: behind it.
-        settings: allow-lists.
         find: the grant of a token, or ``None``.
         refused: told the status of each refusal.
     """

@@ -38,7 +38,6 @@ async def read_body(request: Request, limits: Limits, held: Body) -> bytearray:
     """The whole body, as it was gathered: a copy would hold it twice.
 
     Args:
-        request: whose it is.
         limits: of its bytes, and of the seconds for all of it.
         held: told of what is in memory.
 
@@ -96,7 +95,6 @@ async def read_json(body: bytes | bytearray, held: Body) -> Any:
     """The value of a JSON body. A large one is read beside the event loop.
 
     Args:
-        body: as it came.
         held: told of the memory that its values take.
 
     Raises:

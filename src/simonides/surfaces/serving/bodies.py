@@ -25,9 +25,6 @@ class Bodies:
 
     Attributes:
         turn: to read a very large body, one at a time.
-
-    Args:
-        limits: of work.
     """
 
     def __init__(self, limits: Limits) -> None:

@@ -120,12 +120,7 @@ class Connection(H11Protocol):
 
 
 def server_of(app: Any, limits: Limits) -> uvicorn.Server:
-    """Uvicorn for *app*, with the limits above; to be run with a socket of ``listening.listen``.
-
-    Args:
-        app: an ASGI app.
-        limits: of connections and their times.
-    """
+    """Uvicorn for *app*, with the limits above; to be run with a socket of ``listening.listen``."""
     most = most_connections(limits)
     own = {"limits": limits, "most": most, "open": {}}
     config = uvicorn.Config(

@@ -58,7 +58,6 @@ class Dispatcher:
 
     Args:
         store: stays the caller's to close, after ``close``.
-        limits: of work.
     """
 
     def __init__(self, store: Store, limits: Limits) -> None:
@@ -96,10 +95,7 @@ class Dispatcher:
         """One operation, from what the caller wrote to its answer.
 
         Args:
-            grant: of the caller.
-            operation: to be done.
             bank: that the caller named where the door takes it from; ``None`` for operations on the store.
-            values: of its parameters.
             extra: handed to the operation's ``call`` after the request, for streams.
 
         Raises:

@@ -56,7 +56,6 @@ class Grant:
         """Nothing, where the operation is allowed.
 
         Args:
-            operation: that is asked for.
             bank: that it is about; ``None`` where it is about the store.
 
         Raises:
@@ -72,10 +71,6 @@ class Grant:
 
     def check_request(self, operation: Operation, request: Mapping[str, Any]) -> None:
         """Nothing, where what the parameters ask for beyond the operation's own verb is allowed, too.
-
-        Args:
-            operation: that is asked for.
-            request: bound parameters.
 
         Raises:
             ForbiddenError: it is not.

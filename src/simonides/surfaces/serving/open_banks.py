@@ -25,7 +25,6 @@ class OpenBanks:
     """Hands out banks of a store, and closes those that nobody has used for longest.
 
     Args:
-        store: of the banks.
         most: that stay open, from 1.
     """
 

@@ -63,9 +63,6 @@ class TokenRecord:
 class TokenStore:
     """The tokens of one store; a context manager. For one thread at a time.
 
-    Args:
-        folder: of the store.
-
     Raises:
         UnavailableError: the file cannot be opened or made.
     """
@@ -88,7 +85,6 @@ class TokenStore:
         Args:
             banks: names of banks, or ``*`` for every bank, at least one.
             now: the clock, microseconds UTC.
-            verbs: what it allows.
             principal: who acts with it; ``None`` = the owner.
             expires_at: from when it is worth nothing, microseconds UTC; ``None`` = never.
 
