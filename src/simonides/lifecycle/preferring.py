@@ -2,9 +2,8 @@
 
 The memories are searched and ranked as if there were no observations; then each that has one gives it its
 place, and what would come twice comes once, at the best place. So an observation is found wherever one of its
-sources is, and never loses to them. One whose sources can be seen but not be returned (put away, say) is
-searched by itself; one whose sources cannot be seen does not count.
-Cost: one read of the evidence, linear in its rows.
+sources is. One whose sources can be seen but not be returned (archived, say) is searched by itself; one whose
+sources cannot be seen does not count. Cost: one read of the evidence, linear in its rows.
 """
 
 from __future__ import annotations
@@ -31,11 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StandIns:
-    """Refiner.
-
-    Attributes:
-        by: row of a memory → row of the observation that stands for it.
-    """
+    """Refiner. *by*: row of a memory → row of the observation that stands for it."""
 
     by: Mapping[int, int]
 
@@ -56,9 +51,7 @@ def prefer_observations(
 ) -> tuple[BankView, StandIns]:
     """The view to search by, and what stands for what in the end.
 
-    Args:
-        view: looked at with *filters*, which ask for observations.
-        evidence: by observation, source → stance, as recorded by the view's ``known_at``; roots.
+    *evidence*: by observation, source → stance, as recorded by the view's ``known_at``; roots.
     """
     rows = np.flatnonzero(view.visible)
     place = dict(zip(view.snapshot.gather("root", rows).tolist(), rows.tolist(), strict=True))

@@ -46,13 +46,7 @@ _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".
 
 @dataclass(frozen=True, slots=True)
 class DeadReference:
-    """A name in a memory that leads nowhere in the folder.
-
-    Attributes:
-        memory: id.
-        sort: path, command or package.
-        name: as the memory says it.
-    """
+    """A name in a memory that leads nowhere in the folder; *sort* is path, command or package."""
 
     memory: str
     sort: str
@@ -64,11 +58,7 @@ class DeadReference:
 
 
 class ProjectFolder:
-    """What a folder has, read once.
-
-    Raises:
-        InputError: it is no folder, or cannot be read.
-    """
+    """What a folder has, read once; ``InputError`` when it is no folder or cannot be read."""
 
     def __init__(self, root: Path) -> None:
         if not root.is_dir():

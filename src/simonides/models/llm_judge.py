@@ -149,12 +149,7 @@ def messages(query: str, texts: Sequence[str], most_characters: int) -> list[dic
 
 
 def read_scores(answer: Mapping[str, Any], count: int) -> tuple[str, list[float]]:
-    """What is wrong with an answer (empty = nothing), and its scores in the order of the texts.
-
-    Args:
-        answer: as the model gave it, unchecked.
-        count: how many texts it was asked about.
-    """
+    """What is wrong with an answer about *count* texts (empty = nothing), and its scores in order."""
     entries = answer.get("scores")
     if not isinstance(entries, list):
         return "gave an answer without a list of scores", []

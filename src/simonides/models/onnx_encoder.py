@@ -1,14 +1,12 @@
 """Run an encoder on the CPU: texts to unit vectors and token vectors.
 
-The mean token vector of a model: a constant that is shipped with it, never learned from a bank.
-
-Token vectors of one model all lean the same way; less their mean, the signs of a token tell more. A mean
-learned from a bank would let every row change the scores of all others, so it was computed once: over the
-uncentred tokens of the router's example queries, which are package data and no evaluation data.
+The token vectors of one model all lean the same way; less their mean, the signs of a token tell more. A mean
+learned from a bank would let every row change the scores of all others, so it is a constant shipped with the
+model, computed over the uncentred tokens of the router's example queries.
 
 One text per run, never padded: int8 activations are scaled per tensor, so a padded batch would let neighbours
 change a text's vector, and it is slower besides (measured: 220 texts a second alone, 178 in batches of 32,
-one thread). Several texts run on several threads instead; onnxruntime gives up the interpreter lock.
+one thread). Several texts run on several threads instead; onnxruntime releases the interpreter lock.
 
 Cost: 1 to 3 ms for a question, about 6 ms for a chat turn (all-MiniLM-L6-v2, one thread).
 """
@@ -269,10 +267,9 @@ class OnnxEmbedder:
 
 
 def checked_dimension(record: ModelRecord, dimension: int | None) -> int | None:
-    """To how many numbers vectors are cut; ``None`` = they are not.
+    """To how many numbers vectors are cut.
 
-    Raises:
-        InputError: *dimension* is neither the model's own nor one that it was trained for.
+    ``None`` = they are not. ``InputError`` when the record allows no cut.
     """
     if dimension is None or dimension == record.dimension:
         return None

@@ -1,17 +1,12 @@
-"""A BERT cross-encoder: its ONNX graph, and how it runs on the CPU.
+"""A BERT cross-encoder: its ONNX graph, and how it runs on the CPU (``protocols.Reranker``).
 
-Build the ONNX graph of a BERT cross-encoder: one score for each pair of a query and a text.
-
-The encoder is that of ``bert_graph`` with a batch axis; on top of it
+The graph is the encoder of ``bert_graph`` with a batch axis; on top of it
 
     score = Wc · tanh(Wp · h₀ + bp) + bc        h₀ = the vector of the first token
 
 Padding is masked out of attention, and activations are scaled per token (uint8 around 128, one scale per
 token: max |x| / 127), not per tensor: a pair's score so depends on no other pair of its batch.
-Source: Nogueira and Cho, Passage Re-ranking with BERT (2019); the form is that of a sequence classifier with
-one label.
-
-Run a built cross-encoder on the CPU: a query and texts to one score each (``protocols.Reranker``).
+Source: Nogueira and Cho, Passage Re-ranking with BERT (2019); a sequence classifier with one label.
 
 Pairs are cut to the model's length, the longer of the two first. They are sorted by length into buckets of a
 multiple of 16 tokens, and each bucket runs in batches of 32 (HI-05), so little is spent on padding, and a
@@ -55,16 +50,10 @@ _FAR_BELOW = 1e9
 def build_pair_encoder(tensors: Tensors, config: Mapping[str, object], *, quantise: bool = True) -> bytes:
     """The ONNX file of a BERT cross-encoder.
 
-    Args:
-        tensors: weights by their usual names, with or without the prefix ``bert.``.
-        config: the model's ``config.json``.
-        quantise: False keeps float32 throughout (the exact twin that tests compare with).
+    Inputs :data:`IDS`, :data:`MASK`, :data:`TYPES`, and :data:`OUTPUT`.
 
-    Returns:
-        an ONNX model with the inputs :data:`IDS`, :data:`MASK` and :data:`TYPES`, and :data:`OUTPUT`.
-
-    Raises:
-        ModelError: the weights or the configuration are not those of a BERT cross-encoder with one label.
+    As :func:`~simonides.models.bert_graph.build_bert`; ``ModelError`` when the weights or the configuration
+    are not those of a BERT cross-encoder with one label.
     """
     return _PairBuilder(strip_prefix(tensors), BertShape.of(config), quantise, Graph()).build()
 
@@ -168,12 +157,7 @@ class OnnxReranker:
     def __init__(self, record: RerankerRecord, built: BuiltModel, *, workers: int | None = None) -> None:
         """Load the model.
 
-        Args:
-            workers: how many batches run at once; None means one per available core.
-
-        Raises:
-            ModelDamagedError: the files have the right sums, but cannot be loaded.
-            ModelError: onnxruntime or tokenizers cannot be imported.
+        *workers* batches run at once, None = one per available core. Errors as ``open_model``.
         """
         if workers is not None and workers < 1:
             raise InputError("workers", f"{workers} is below 1")

@@ -211,11 +211,7 @@ def pull_model(
 
 @contextlib.contextmanager
 def _writing(name: str, home: Path) -> Iterator[Path]:
-    """The folder of models, which is there; what the disk refuses inside is told.
-
-    Raises:
-        ModelMissingError: it cannot be written.
-    """
+    """The folder of models, made when missing; ``ModelMissingError`` when it cannot be written."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         yield home

@@ -34,13 +34,7 @@ PASSING = frozenset({408, 409, 425, 429})
 def in_batches(
     texts: Sequence[str], most: int, concurrency: int, threads: str, ask: Callable[[list[str]], list[float]]
 ) -> list[float]:
-    """One score per text, in order, asked for some at a time and several times at once.
-
-    Args:
-        texts: at least one.
-        most: texts of a request, from 1.
-        concurrency: requests under way at once, from 1.
-    """
+    """One score per text, in order: up to *most* texts a request, *concurrency* requests at once."""
     batches = [list(texts[start : start + most]) for start in range(0, len(texts), most)]
     if len(batches) == 1:
         return ask(batches[0])
@@ -73,11 +67,7 @@ def read_body(
     timer: Callable[[], float],
     unavailable: Callable[[str], ModelUnavailableError],
 ) -> bytes:
-    """The whole of an answer.
-
-    Args:
-        end: when it must be there, on the clock of *timer*.
-        timer: seconds that never run backwards.
+    """The whole of an answer, on the clock of *timer* (seconds that never run backwards) until *end*.
 
     Raises:
         ModelUnavailableError: it is longer than ``LARGEST_BODY``, or did not end in time.
@@ -134,11 +124,7 @@ class Health:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """A call of the server; a model's error in it is remembered.
-
-        Raises:
-            ModelUnavailableError: it failed less than ``pause_seconds`` ago; nothing was asked.
-        """
+        """Remember a model's error; ``ModelUnavailableError`` within ``pause_seconds`` of the last one."""
         with self._state.lock:
             left = self._state.down_until - self.timer()
             if left > 0:
@@ -156,11 +142,7 @@ class Health:
 
     @contextmanager
     def slot(self, end: float) -> Iterator[None]:
-        """One of the requests that may be under way.
-
-        Raises:
-            ModelUnavailableError: none was free by *end*.
-        """
+        """One of the requests that may be under way; ``ModelUnavailableError`` when none is free by *end*."""
         turn = object()
         try:
             while not self._takes(turn):

@@ -93,11 +93,7 @@ class AuditReport:
 
 
 def read_head(text: str) -> Head:
-    """A head from ``number:seal``.
-
-    Raises:
-        InputError: it is no such text.
-    """
+    """A head from ``number:seal``; ``InputError`` for any other text."""
     number, _, seal = text.strip().partition(":")
     if not number.isdecimal() or len(seal) != 64 or set(seal) - set("0123456789abcdef"):
         raise InputError("anchor", "expected NUMBER:SEAL, as `audit show --head` prints it")

@@ -133,9 +133,9 @@ class Prepared:
         return days_of(self.draft, self.extraction)
 
     def gone_over(self, current: str) -> Prepared:
-        """The item as a bank stores it whose embedder has the fingerprint *current*.
+        """The item by the bank's embedder *current*.
 
-        The bank may have gone over to the following embedder after the item was encoded.
+        The bank may have migrated after the item was encoded.
         """
         other = self.following
         if other is None or other.model.fingerprint != current:
@@ -166,12 +166,9 @@ def content_key(draft: Draft, days: Sequence[Days] = ()) -> bytes:
     """Equal for two items that say the same in every respect, so that retaining one again changes nothing.
 
     The context of a turn is left out: it is made of the turns around it, and the last turn of a conversation
-    gets a neighbour when the conversation goes on.
-
-    Args:
-        draft: what is said.
-        days: those that words such as "yesterday" mean, which make the same words another event on another
-            day; without any the key is as it was before they counted.
+    gets a neighbour when the conversation goes on. *days* are those that words such as "yesterday" mean,
+    which make the same words another event on another day; without any the key is as it was before they
+    counted.
     """
     said_of = [[day and day.isoformat() for day in ends] for ends in days]
     body = _plain(

@@ -108,15 +108,7 @@ def latest_recorded(now: int, last: int) -> int:
 
 
 def check_recorded(micros: int, now: int, field: str) -> None:
-    """Refuse a recorded time that lies more than ``CLOCK_SKEW`` after the clock.
-
-    Args:
-        micros: the recorded time, microseconds UTC.
-        now: the clock, microseconds UTC.
-
-    Raises:
-        InputError: it lies after the clock.
-    """
+    """Refuse a recorded time that lies more than ``CLOCK_SKEW`` after the clock *now*; microseconds UTC."""
     if micros > now + CLOCK_SKEW:
         raise InputError(field, later_than_clock(micros, now))
 
@@ -219,11 +211,7 @@ def _first_of_month_after(day: date) -> date | None:
 
 
 def in_range(micros: int) -> int:
-    """The same, if ``datetime`` can state it in UTC.
-
-    Raises:
-        ValueError: it lies outside years 1 to 9999, where the offset of a valid local time may carry it.
-    """
+    """The same, if ``datetime`` can state it in UTC (years 1 to 9999), else ``ValueError``."""
     if not FIRST_INSTANT <= micros <= LAST_INSTANT:
         raise ValueError("outside years 1 to 9999 in UTC")
     return micros
@@ -236,14 +224,7 @@ _LONGEST_NAME: Final = 60
 
 
 def read_zone(value: object, place: str = "zone") -> tzinfo:
-    """A zone as it was given.
-
-    Args:
-        value: a ``tzinfo``, or the name of a zone.
-
-    Raises:
-        InputError: there is no such zone.
-    """
+    """A zone as a ``tzinfo`` or a name gives it; ``InputError`` when there is no such zone."""
     if isinstance(value, tzinfo):
         return value
     if not isinstance(value, str):
@@ -262,11 +243,7 @@ def read_zone(value: object, place: str = "zone") -> tzinfo:
 
 
 def default_zone(environ: Mapping[str, str]) -> tzinfo:
-    """The zone where the call and the bank state none: ``SIMONIDES_ZONE``, else the system's.
-
-    Raises:
-        InputError: the variable names no zone.
-    """
+    """The zone where the call and the bank state none: ``SIMONIDES_ZONE``, else the system's."""
     written = environ.get(VARIABLE, "").strip()
     return read_zone(written, VARIABLE) if written else _system_zone()
 

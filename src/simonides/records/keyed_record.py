@@ -116,10 +116,7 @@ def record_of(
     """The record of *space* that a memory holds; ``None`` where its metadata hold none.
 
     Whoever may retain can write metadata that look like a record's, and must not hide those of others by it.
-
-    Args:
-        space: see ``Bank.put_records``.
-        source: its raw source, where ``value_is_in_source``.
+    *source* is needed where ``value_is_in_source``.
     """
     kept, put_at = memory.metadata.get(space), memory.ingested_at
     if not isinstance(kept, dict) or put_at is None:

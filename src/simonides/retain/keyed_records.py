@@ -365,7 +365,7 @@ def inside(transaction: WriteTransaction) -> Reader:
 
 
 def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
-    """Raise ``ConflictError`` when one of *ordinals*, to leave quarantine, has a key that another one uses."""
+    """Raise ``ConflictError`` when one of *ordinals*, to leave quarantine, has a key that another uses."""
     reading = inside(transaction)
     due = reading.roots_due(transaction.now, ERASE)
     back = reading.memories(list(ordinals))

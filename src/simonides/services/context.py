@@ -207,11 +207,7 @@ class BankContext:
         return self.rows.writing(self.now(), self.author)
 
     def require_owner(self, operation: str) -> None:
-        """Refuse a principal.
-
-        Raises:
-            InputError: a principal acts.
-        """
+        """Raise ``InputError`` when a principal acts."""
         if self.principal is not None:
             raise InputError(
                 "principal", f"only the owner may {operation}; open the bank without a principal"
@@ -228,10 +224,9 @@ class BankContext:
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def versions(self, memory: str) -> list[Memory]:
-        """Every version of a memory that who acts may read, oldest first, audited as a read.
+        """Every version of a memory that who acts may read, oldest first.
 
-        Raises:
-            NotFoundError: there is none.
+        Audited. ``NotFoundError`` if none.
         """
         clean_text(memory, "memory", MAX_ID_BYTES)
         with self.reading() as reading:
@@ -250,11 +245,7 @@ class BankContext:
         return answer if self.principal is None else coarsened(answer)
 
     def current(self, transaction: WriteTransaction, memory: str) -> StoredVersion:
-        """The current version.
-
-        Raises:
-            NotFoundError: the bank no longer holds the memory.
-        """
+        """The current version; ``NotFoundError`` when the bank no longer holds the memory."""
         held = transaction.versions.current(memory)
         if held is None:
             raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")

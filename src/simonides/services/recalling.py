@@ -82,14 +82,7 @@ class Recalling:
     ) -> Recall:
         """Answer at once.
 
-        Args:
-            query: as for ``Bank.recall``, like all that is not named below.
-            profile: the same.
-            explain: the same.
-            count_returned: the same.
-            include_sources: the same.
-            job: of the async tier that asks; empty = none.
-            options: the rest of ``RECALL_DEFAULTS``.
+        Options as ``Bank.recall``. *job* is that of the async tier that asks; empty = none.
         """
         for name, switch in (
             ("explain", explain),

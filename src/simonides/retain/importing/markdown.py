@@ -64,7 +64,7 @@ _NOT_PLAIN = re.compile(r"[&*!|>%@`{}\[\]'\"?]")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str | list[str]], int]:
-    """What the head of a note says, by lower-case key, and the position in characters where the note starts."""
+    """What the head of a note says, by lower-case key, and at which character the note starts."""
     start = _FENCE.match(text)
     end = _END.search(text, start.end()) if start else None
     lines = text[start.end() : end.start()].splitlines() if start and end else []
