@@ -1,16 +1,13 @@
 """Retains a dataset's corpora and asks its questions, on fresh banks or on banks that are kept.
 
-Anything with the same few methods can be asked, so other engines are compared on equal terms. A hit
-that stands for no item (something the engine wrote by itself) keeps its place in the ranking and counts
-as not found.
+Anything with the same few methods can be asked, so other engines are compared on equal terms. A hit that
+stands for no item (something the engine wrote by itself) keeps its place in the ranking and counts as not
+found.
 
-Banks of a data set's corpora that outlive one measurement, so that retaining is done once.
-
-``FOLDER/<data set>-<digest>/`` holds a store and ``keys.json``, which says the dataset's key of each memory.
-The digest is of what was retained:
-texts, dates, sessions, order, window, embedder and version. Other corpora,
-distractors or scrubbed names thus get banks of their own. ``keys.json`` is written last: banks without it
-are of a run that was cut off, and refused. After a change to how memories are retained, delete the folder.
+Kept banks: ``FOLDER/<data set>-<digest>/`` holds a store and ``keys.json``, which maps memories to the
+dataset's keys. The digest is of what was retained: texts, dates, sessions, order, window, embedder and
+version. ``keys.json`` is written last: banks without it are of a run that was cut off, and refused. After a
+change to how memories are retained, delete the folder.
 """
 
 from __future__ import annotations
@@ -91,20 +88,16 @@ def ask_all(
     cpu: Callable[[], float] | None = None,
     progress: Progress | None = None,
 ) -> tuple[QuestionResult, ...]:
-    """Retain each corpus in a bank of its own, then ask its questions.
+    """Retain each corpus in a bank of its own, then ask its questions; one result each, ranked to depth 20.
 
-    Items are not deduplicated and answers are not cut to a token budget: the ranking is measured, nothing
-    else.
+    Items are not deduplicated and answers are not cut to a token budget: only the ranking is measured.
 
     Args:
         store: a store without banks of the corpora's names.
         profile: name or path of the profile to recall with.
         window: how many turns before and after a turn of a conversation are its context, from 0.
         cpu: seconds of CPU of this process, to measure each recall with; ``None`` = not measured.
-        progress: told after each batch and each question.
-
-    Returns:
-        one result per question, in order, ranked to depth 20.
+        progress: called after each batch and each question.
     """
     report = progress or _silent
     items = sum(len(corpus.items) for corpus, _ in dataset.corpora)
@@ -136,11 +129,7 @@ def retain_corpus(bank: AskedBank, corpus: Corpus, window: int) -> Iterator[dict
 
 @dataclass
 class SteadyClock:
-    """Stands where it is put, and goes on by a millisecond with each look.
-
-    Attributes:
-        now: the last moment that it told.
-    """
+    """A clock that stands where *now* is put, and goes on by a millisecond with each look."""
 
     now: datetime = NOW
 
@@ -154,10 +143,7 @@ def retain_as_lived(bank: Bank, corpus: Corpus, clock: SteadyClock) -> Iterator[
     """Retain a corpus as its user would, and put *clock*, the bank's own, where its questions are asked.
 
     A corpus that says when it is asked is a chat: retained session by session, each when it ends, turns with
-    their speakers. Any other is retained at ``NOW``.
-
-    Returns:
-        part by part, the key of each memory's item by the memory's id.
+    their speakers. Any other is retained at ``NOW``. Yields, part by part, the key of each memory by its id.
     """
     clock.now = NOW
     if corpus.asked_at is None:
@@ -275,14 +261,11 @@ class KeptBanks:
         cpu: Callable[[], float] | None = None,
         progress: Progress | None = None,
     ) -> tuple[QuestionResult, ...]:
-        """Ask every question.
+        """Ask every question of *dataset*.
 
-        Args:
-            profile: name or path.
-            dataset: the same corpora with other questions or gold; ``None`` = those retained.
-            depth: hits per question, from 1.
-            cpu: seconds of CPU of this process, to measure each recall with.
-            progress: told after each question.
+        The same corpora, by default with the questions retained with them.
+
+        *depth* is hits per question, from 1; *cpu* seconds of CPU of this process, to measure each recall.
         """
         asked = dataset or self.dataset
         total = len(asked.questions)
@@ -312,12 +295,9 @@ def keep_banks(
     sparse: str | SparseEncoder | None = None,
     progress: Progress | None = None,
 ) -> KeptBanks:
-    """The banks of *dataset* in *folder*, retained now unless they are there.
+    """The banks of *dataset* in *folder*, retained without deduplication unless they are there.
 
-    Args:
-        dataset: its corpora are retained without deduplication.
-        window: how many turns before and after a turn of a conversation are its context, from 0.
-        progress: told after each batch.
+    *window* is how many turns before and after a turn of a conversation are its context, from 0.
 
     Raises:
         InputError: the banks are incomplete, or were made with another embedder than is there now.

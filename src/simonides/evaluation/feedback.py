@@ -1,11 +1,11 @@
-"""Trains the network of ``learned_mlp`` on impressions: what was returned, and whether it was used (EN-08).
+"""Trains a bank's network of ``learned_mlp`` on impressions.
+
+What recalls returned, and what was used (EN-08).
 
 Loss: mean binary cross-entropy, each class weighing one half however many samples it has, so that "never
 used" is no answer. Optimiser: Adam over the whole set, *EPOCHS* steps, weights from a seeded generator: same
 samples, same network. Cost: about 0.2 s for 1,000 samples.
 Source: Kingma and Ba, Adam (2015); Glorot and Bengio for the first weights (2010).
-
-Trains a bank's learned reranker on what its recalls showed and what of it was used (EN-08).
 
 The last fifth of the recalls is held out: a network trained on the others is compared there with the order
 by cosine, by the share of pairs (used, not used) of one recall that stand in the right order, ties half. Only

@@ -95,12 +95,7 @@ def run_kept(
 
 
 def checked(dataset: Dataset, limit: int | None, window: int) -> Dataset:
-    """The first *limit* questions of *dataset*, known to be measurable.
-
-    Raises:
-        InputError: the limit is below 1, the window below 0, or no question can be scored.
-        MissingExtraError: the extra ``eval`` is not installed.
-    """
+    """The first *limit* questions of *dataset*, known to be measurable; errors as for ``run_quality``."""
     if window < 0:
         raise InputError("window", f"{window} is negative; give a number of turns from 0")
     load_ir_measures()  # A missing extra is told before the work, not after it.

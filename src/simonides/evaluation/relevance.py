@@ -1,6 +1,4 @@
-"""How well a profile's probabilities hold, and the questions they are measured on (DF-04).
-
-What relevance is measured on: questions that a corpus answers, and questions that it does not (DF-04).
+"""How well a profile's probabilities hold, on questions that a corpus answers and others (DF-04).
 
     answerable    <dataset>             the data set's own questions
                   <dataset>-key-words   the same without their stop-words, as one types into a search box
@@ -214,13 +212,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class RelevanceReport:
-    """A whole run.
-
-    Attributes:
-        profile, version: what was measured.
-        embedder: its name; ``None`` = there was none.
-        judged: every question, in order.
-    """
+    """A whole run: every question, in order; *embedder* is ``None`` when there was none."""
 
     profile: str
     embedder: str | None
@@ -264,16 +256,12 @@ def run_relevance(
     embedder: Embedder | Literal["auto"] | None = "auto",
     progress: Progress | None = None,
 ) -> RelevanceReport:
-    """Retain the data sets, and ask every question of ``unanswerable``.
+    """Retain the data sets (corpora of different names), and ask every question of ``unanswerable``.
 
     Args:
-        datasets: what to retain and ask; their corpora have different names.
         store_path: an empty folder; what is retained stays there.
-        profile: name or path of a profile that judges relevance.
+        profile: name or path of a profile that judges relevance, else ``InputError``.
         progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
-
-    Raises:
-        InputError: the profile judges none.
     """
     if not judges_relevance(load_profile(profile)):
         raise InputError(
@@ -344,10 +332,7 @@ def bins_of(
 ) -> list[tuple[int, float, float]]:
     """Bins of equal mass by growing chance: how many, their mean chance, and the share of right ones.
 
-    Args:
-        chances: float64, shape (n,), 0 to 1.
-        right: as many, each 0 or 1.
-        count: how many bins, fewer where there are fewer samples.
+    *chances* (0 to 1) and *right* (0 or 1) have shape (n,); there are fewer bins than *count* for small n.
     """
     if not len(chances):
         return []

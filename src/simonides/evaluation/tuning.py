@@ -2,13 +2,12 @@
 
 The queries are split once, by a seed: one part is held out; on the rest ``tuning_search`` looks for better
 numbers, choosing by cross-validation. Only then is the held-out part asked, with the profile as it was and as
-it became. The change is adopted if the held-out mean rose and a paired test (``randomisation``) says that
-luck makes as large a difference with p < alpha; otherwise it is refused. One profile is tested, once, so p
-needs no correction.
-All queries are asked from one viewpoint, the bank's last write unless said otherwise, so the clock changes
-nothing: same bank, queries and seed, same result.
-Cost: trials x tuning part + 2 x held-out part recalls. Weakness: paraphrases of one question may fall on both
-sides of the split and make the held-out part too kind.
+it became. The change is adopted if the held-out mean rose and a paired test (``significance``) gives p <
+alpha. One profile is tested, once, so p needs no correction.
+
+All queries are asked from one viewpoint, the bank's last write unless said otherwise: same bank, queries and
+seed, same result. Cost: trials x tuning part + 2 x held-out part recalls. Weakness: paraphrases of one
+question may fall on both sides of the split and make the held-out part too kind.
 """
 
 from __future__ import annotations

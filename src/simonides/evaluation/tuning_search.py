@@ -152,11 +152,7 @@ def tunable(described: Described) -> tuple[Number, ...]:
 
 
 def proposals(number: Number, now: float, turn: int) -> tuple[float, ...]:
-    """Other values of *number* to try, the widest step first, below *now* before above.
-
-    Args:
-        turn: how often the search has come round, from 0; later steps are smaller.
-    """
+    """Other values of *number* to try in round *turn* (from 0): widest step first, below *now* before above."""
     span, step = number.range, min(turn, LAST_ROUND)
     low, high = min(span.low, number.value), max(span.high, number.value)
     if span.by_factor:
@@ -255,7 +251,6 @@ def descend(
     """Look for better values.
 
     Args:
-        numbers: what may change, at their values of now.
         first: the scores of the values of now, shape (queries,).
         folds: of each query, from 0, shape (queries,).
         generator: draws the order of the numbers.
@@ -283,9 +278,7 @@ def descend(
 def cross_validated_gain(scores: NDArray[np.float64], folds: NDArray[np.int64]) -> float:
     """What choosing a row by the other folds gains over row 0, mean over queries.
 
-    Args:
-        scores: float64, shape (rows, queries).
-        folds: int64 from 0, shape (queries,), at least two of them.
+    *scores* have shape (rows, queries); *folds* (int64 from 0, at least two of them) shape (queries,).
     """
     gain = 0.0
     for fold in np.unique(folds):

@@ -1,7 +1,5 @@
 """How a tuning asks, tests and reports: judged queries, the held-out verdict, the evidence file.
 
-Whether a tuned profile is better on queries that had no say in it.
-
 Of n queries whose scores differ, the smallest two-sided p by flipping signs is 2 / 2^n, so below
 n = floor(log2(2 / alpha)) + 1 no difference can be significant, however large: 6 for alpha = 0.05.
 """
@@ -63,14 +61,7 @@ class Asker:
     environment: set[str] = field(default_factory=set)
 
     def ask(self, queries: Sequence[JudgedQuery], values: tuple[float, ...]) -> Scores | None:
-        """Every measure of every query, by line; ``None`` for values that the profile may not have.
-
-        Args:
-            values: one per number.
-
-        Raises:
-            InputError: an argument of a query is wrong; names its line.
-        """
+        """Every measure of every query, by line; ``None`` for *values* that the profile may not have."""
         path = self.folder / "candidate.toml"
         write_file(path, self.base.with_values(self.numbers, values), mode=SHARED)
         try:
@@ -125,13 +116,7 @@ def least_differing(alpha: float) -> int:
 def judge_held_out(
     before: Scores, after: Scores, measure: str, alpha: float, generator: np.random.Generator
 ) -> Verdict:
-    """Test a change.
-
-    Args:
-        before: every measure of every held-out query, with the profile as it was.
-        after: the same with the profile as it became.
-        alpha: p must be below it.
-    """
+    """Test a change by the measures of every held-out query before and after it; p must be below *alpha*."""
     found = compare_runs(before, after, measure, generator)
     differing = sum(before[qid][measure] != after[qid][measure] for qid in before)
     told = f"on the {found.questions} held-out queries {measure} changed by {found.mean_difference:+.4f}"

@@ -338,11 +338,7 @@ def _name(place: str, key: str) -> str:
 
 
 def read_text(value: object, field: str) -> str:
-    """Check the text of an item.
-
-    Raises:
-        InputError: no string, blank, or longer than ``MAX_TEXT_BYTES``.
-    """
+    """Check the text of an item; ``InputError`` when no string, blank, or longer than ``MAX_TEXT_BYTES``."""
     text = clean_text(
         value,
         field,

@@ -130,21 +130,16 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def find_client(name: str) -> Client:
-    """A client by name.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
+    """A client by name; ``UnknownNameError`` when there is none."""
     if name not in CLIENTS:
         raise UnknownNameError("CLIENT", name, CLIENTS)
     return CLIENTS[name]
 
 
 def files_of(name: str, place: Place) -> tuple[Path, Path | None]:
-    """The file of a client's MCP servers and that of its hooks; ``None`` where it has no hooks.
+    """Files of a client's MCP servers and of its hooks (``None`` = no hooks).
 
-    Raises:
-        InputError: it has no file for a project.
+    ``InputError`` without a project's.
     """
     if place.project is not None:
         root = place.project

@@ -38,7 +38,6 @@ class Change:
     """What becomes of one file.
 
     Attributes:
-        path: of the file.
         before: its text; ``None`` = there is none.
         after: its text; ``None`` = it is removed.
         shared: whether it belongs to a project, and so to others.

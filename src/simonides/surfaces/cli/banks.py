@@ -119,11 +119,7 @@ def _asked(name: str) -> str:
 
 
 def _there(store: str | None) -> Path:
-    """The store's folder.
-
-    Raises:
-        NotFoundError: it is not there.
-    """
+    """The store's folder; ``NotFoundError`` when it is not there."""
     path = store_path(store)
     if not path.is_dir():
         raise NotFoundError(f"--store: there is no store at {path}; create-bank makes one, or check --store")

@@ -307,11 +307,7 @@ class _Load:
 
 
 def read_vectors(path: Path) -> "NDArray[Any]":
-    """The array in a NumPy file, mapped.
-
-    Raises:
-        InputError: it is no such file.
-    """
+    """The array in a NumPy file, mapped; ``InputError`` when it is no such file."""
     import numpy as np
 
     try:

@@ -57,11 +57,7 @@ def unsaid(message: str) -> str:
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
-    """One line on standard error, then the exit code.
-
-    Raises:
-        typer.Exit: always.
-    """
+    """One line on standard error, then the exit code."""
     say(f"error: {' '.join(message.split())}")
     raise typer.Exit(code)
 

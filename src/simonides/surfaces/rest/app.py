@@ -51,14 +51,10 @@ _PLAIN: dict[str, Any] = {"responses": problems(), "security": [{"token": []}]}
 
 
 def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
-    """The app of one store.
+    """The app of one store; *settings* are hosts, origins and limits, by default for loopback.
 
-    Args:
-        settings: hosts, origins and limits; by default for loopback.
-
-    Returns:
-        the app; ``app.state.dispatcher`` does operations for whatever is mounted beside the routes, and
-        ``scope["state"][guard.GRANT]`` is the grant of each request.
+    ``app.state.dispatcher`` does operations for whatever is mounted beside the routes, and
+    ``scope["state"][guard.GRANT]`` is the grant of each request.
     """
     settings = settings or Settings()
     dispatcher = Dispatcher(store, settings.limits)

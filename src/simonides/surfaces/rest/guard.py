@@ -45,9 +45,7 @@ _PART = 64 * 1024
 class Guard:
     """ASGI middleware; sets ``scope["state"][GRANT]`` for the app behind it, mounted ones included.
 
-    Args:
-        find: the grant of a token, or ``None``.
-        refused: told the status of each refusal.
+    *find* gives the grant of a token, or ``None``; *refused* gets the status of each refusal.
     """
 
     def __init__(

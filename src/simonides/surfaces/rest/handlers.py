@@ -125,11 +125,7 @@ class _Handler:
         return json_response(written)
 
     def _written(self, answer: Mapping[str, Any]) -> bytes:
-        """The answer as JSON.
-
-        Raises:
-            InputError: it is longer than an answer may be.
-        """
+        """The answer as JSON; ``InputError`` when it is longer than an answer may be."""
         written = to_json(answer)
         if len(written) > self._limits.answer_bytes:
             raise InputError(
