@@ -152,7 +152,7 @@ def tunable(described: Described) -> tuple[Number, ...]:
 
 
 def proposals(number: Number, now: float, turn: int) -> tuple[float, ...]:
-    """Other values of *number* to try in round *turn* (from 0): widest step first, below *now* before above."""
+    """Other values of *number* to try in round *turn* from 0: widest step first, below *now* before above."""
     span, step = number.range, min(turn, LAST_ROUND)
     low, high = min(span.low, number.value), max(span.high, number.value)
     if span.by_factor:
