@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError
-from simonides.surfaces.cli.bench_answer import answer
 from simonides.surfaces.cli.bench_compare import compare
 from simonides.surfaces.cli.bench_inputs import (
     DataOption,
@@ -148,7 +147,7 @@ def _left(module: str) -> Callable[[], None]:
     return refuse
 
 
-for _module in ("ablation", "changes", "ingest", "leaks", "scale", "standing", "view_cost"):
+for _module in ("ablation", "answer", "changes", "ingest", "leaks", "scale", "standing", "view_cost"):
     bench.command(
         _module.replace("_", "-"),
         help=f"Became `python -m bench.{_module}` in a checkout of the repository.",
@@ -168,4 +167,3 @@ def _measures(answer: Mapping[str, Any]) -> "Table":
 
 bench.command()(compare)
 bench.command()(relevance)
-bench.command()(answer)
