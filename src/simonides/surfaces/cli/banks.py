@@ -16,7 +16,7 @@ from simonides.surfaces.cli.opening import (
     store_path,
 )
 from simonides.surfaces.cli.operating import Command, perform
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, option
 from simonides.surfaces.cli.output import (
     NEGATIVE,
     binary_output,
@@ -51,11 +51,10 @@ def create_bank(
     *,
     zone: Annotated[
         str | None,
-        typer.Option(
-            "--zone",
-            metavar="ZONE",
-            help="Time zone of the bank's own, such as Europe/Berlin, kept with it; none takes it away.",
-            show_default=False,
+        option(
+            "--zone ZONE",
+            "Time zone of the bank's own, such as Europe/Berlin, kept with it; none takes it away.",
+            False,
         ),
     ] = None,
     store: StoreOption = None,
@@ -77,13 +76,7 @@ def delete_bank(
     name: _NameArgument,
     *,
     confirm: Annotated[
-        str | None,
-        typer.Option(
-            "--confirm",
-            metavar="NAME",
-            help="The name once more, in place of a question.",
-            show_default=False,
-        ),
+        str | None, option("--confirm NAME", "The name once more, in place of a question.", False)
     ] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -153,9 +146,7 @@ STATS = Command("stats", _show_counts)
 
 def verify(
     *,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="First rebuild everything derived from the rows.")
-    ] = False,
+    repair: Annotated[bool, option("--repair", "First rebuild everything derived from the rows.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -273,7 +264,7 @@ def audit_start(
 @audit.command("recalls")
 def audit_recalls(
     *,
-    off: Annotated[bool, typer.Option("--off", help="Switch it off.")] = False,
+    off: Annotated[bool, option("--off", "Switch it off.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -291,9 +282,9 @@ def audit_recalls(
 @audit.command("entries")
 def audit_entries(
     *,
-    most: Annotated[int, typer.Option("--most", metavar="N", help="Rows at most, newest first.", min=1)] = 20,
-    head: Annotated[bool, typer.Option("--head", help="Print only the head, to keep elsewhere.")] = False,
-    recalls: Annotated[bool, typer.Option("--recalls", help="The log of reads.")] = False,
+    most: Annotated[int, option("--most N", "Rows at most, newest first.", min=1)] = 20,
+    head: Annotated[bool, option("--head", "Print only the head, to keep elsewhere.")] = False,
+    recalls: Annotated[bool, option("--recalls", "The log of reads.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -319,12 +310,10 @@ def audit_entries(
 def audit_verify(
     *,
     anchor: Annotated[
-        str | None,
-        typer.Option("--anchor", metavar="HEAD", help="A head that you kept: it must be in the log."),
+        str | None, option("--anchor HEAD", "A head that you kept: it must be in the log.")
     ] = None,
     recalls_anchor: Annotated[
-        str | None,
-        typer.Option("--recalls-anchor", metavar="HEAD", help="The same for the log of reads."),
+        str | None, option("--recalls-anchor HEAD", "The same for the log of reads.")
     ] = None,
     store: StoreOption = None,
     bank: BankOption = "default",

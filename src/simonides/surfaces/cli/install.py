@@ -12,7 +12,7 @@ import typer
 
 from simonides.errors import InputError, MissingExtraError
 from simonides.surfaces.cli.opening import home_folder, program_path, redaction, store_path
-from simonides.surfaces.cli.options import JsonOption, RedactOption, StoreOption
+from simonides.surfaces.cli.options import JsonOption, RedactOption, StoreOption, option
 from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, say, unsaid
 
 if TYPE_CHECKING:
@@ -28,11 +28,10 @@ _ClientArgument = Annotated[
     ),
 ]
 _ProjectOption = Annotated[
-    bool,
-    typer.Option("--project", help="The files of the repository around the current folder, not the user's."),
+    bool, option("--project", "The files of the repository around the current folder, not the user's.")
 ]
-_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the change and write nothing.")]
-_YesOption = Annotated[bool, typer.Option("--yes", help="Write without asking.")]
+_DryRunOption = Annotated[bool, option("--dry-run", "Show the change and write nothing.")]
+_YesOption = Annotated[bool, option("--yes", "Write without asking.")]
 
 
 def install(
@@ -41,14 +40,9 @@ def install(
     project: _ProjectOption = False,
     bank: Annotated[
         str | None,
-        typer.Option(
-            "--bank",
-            metavar="NAME",
-            help="One bank for everything.",
-            show_default="one a repository; default for claude-desktop",
-        ),
+        option("--bank NAME", "One bank for everything.", "one a repository; default for claude-desktop"),
     ] = None,
-    hooks: Annotated[bool, typer.Option("--hooks/--no-hooks", help="Also write hooks.")] = True,
+    hooks: Annotated[bool, option("--hooks/--no-hooks", "Also write hooks.")] = True,
     store: StoreOption = None,
     redact: RedactOption = None,
     dry_run: _DryRunOption = False,

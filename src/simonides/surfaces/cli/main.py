@@ -21,6 +21,7 @@ import typer
 from typer.core import TyperGroup
 
 from simonides.surfaces.cli.commands import LazyCommands, summaries
+from simonides.surfaces.cli.options import option
 from simonides.surfaces.cli.output import (
     INTERRUPTED,
     explained,
@@ -125,7 +126,7 @@ def _simonides(
     ctx: typer.Context,
     *,
     _version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+        bool, option("--version", "Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """A memory for AI agents: store what they learn, recall the few facts that answer."""

@@ -11,7 +11,7 @@ from simonides.errors import InputError
 from simonides.records.receipt import PENDING
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.operating import Command
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption, option
 from simonides.surfaces.cli.output import (
     NEGATIVE,
     fail,
@@ -152,31 +152,17 @@ def forget(
         typer.Argument(metavar="[ID]…", help="Ids of the memories to forget.", show_default=False),
     ] = None,
     *,
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="TEXT", help="Only of this source.")
-    ] = None,
-    writer: Annotated[
-        str | None, typer.Option("--writer", metavar="NAME", help="Only what this principal retained.")
-    ] = None,
-    before: Annotated[
-        str | None, typer.Option("--before", metavar="TIME", help="Only what was recorded before.")
-    ] = None,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="TIME", help="Only what was recorded then or later.")
-    ] = None,
-    without_source: Annotated[
-        bool, typer.Option("--without-source", help="Only what has no source.")
-    ] = False,
-    by_owner: Annotated[
-        bool, typer.Option("--by-owner", help="Only what the owner retained, who has no name.")
-    ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="All memories of the bank.")] = False,
+    source: Annotated[str | None, option("--source TEXT", "Only of this source.")] = None,
+    writer: Annotated[str | None, option("--writer NAME", "Only what this principal retained.")] = None,
+    before: Annotated[str | None, option("--before TIME", "Only what was recorded before.")] = None,
+    after: Annotated[str | None, option("--after TIME", "Only what was recorded then or later.")] = None,
+    without_source: Annotated[bool, option("--without-source", "Only what has no source.")] = False,
+    by_owner: Annotated[bool, option("--by-owner", "Only what the owner retained, who has no name.")] = False,
+    everything: Annotated[bool, option("--all", "All memories of the bank.")] = False,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Also rewrite the bank's files, so that no byte of it is left.")
+        bool, option("--purge", "Also rewrite the bank's files, so that no byte of it is left.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Change nothing; show what would be deleted.")
-    ] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Change nothing; show what would be deleted.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreOption = None,
     zone: ZoneOption = None,
