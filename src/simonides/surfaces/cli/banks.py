@@ -19,8 +19,10 @@ from simonides.surfaces.cli.operating import Command, perform
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, option
 from simonides.surfaces.cli.output import (
     NEGATIVE,
+    ask_or_end,
     binary_output,
     fail,
+    print_answer,
     print_json,
     print_text,
     printable,
@@ -92,10 +94,7 @@ def delete_bank(
             answer = perform("delete_bank", opened, {"name": name, "confirm": again})
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
-    if as_json:
-        print_json(answer)
-    else:
-        print_text(f"{name} is deleted")
+    print_answer(answer, f"{name} is deleted", as_json=as_json)
 
 
 def _asked(name: str) -> str:
@@ -160,10 +159,12 @@ def verify(
         # A bank too damaged to open has failed the check as well.
         ok, problems = False, [str(error)]
         answer = {"ok": ok, "problems": problems}
-    if as_json:
-        print_json(answer)
-    else:
-        print_text("\n".join(["ok" if ok else "not ok", *(f"- {problem}" for problem in problems)]))
+    print_answer(
+        answer,
+        "ok" if ok else "not ok",
+        *(f"- {problem}" for problem in problems),
+        as_json=as_json,
+    )
     if not ok:
         raise typer.Exit(NEGATIVE)
 
@@ -188,10 +189,11 @@ def export(
         raise InputError("FILE", f"{file!r} is not a file's path")
     with open_for_reading(store, bank) as opened:
         counts = opened.export(Path(file)).to_dict()
-    if as_json:
-        print_json({"file": file, "counts": counts})
-    else:
-        print_text("\n".join(f"{kind}: {count:,}" for kind, count in counts.items()))
+    print_answer(
+        {"file": file, "counts": counts},
+        *(f"{kind}: {count:,}" for kind, count in counts.items()),
+        as_json=as_json,
+    )
 
 
 def backup(
@@ -206,10 +208,11 @@ def backup(
     """Copy a bank to one file, also while it is in use."""
     with open_for_reading(store, bank) as opened:
         saved = opened.backup(path)
-    if as_json:
-        print_json(saved.to_dict())
-    else:
-        print_text(f"{saved.memories} memories, as of change {saved.sequence}, in {saved.path}")
+    print_answer(
+        saved.to_dict(),
+        f"{saved.memories} memories, as of change {saved.sequence}, in {saved.path}",
+        as_json=as_json,
+    )
 
 
 def restore(
@@ -225,22 +228,14 @@ def restore(
     if not path.is_file():
         raise InputError("FILE", f"there is no file {path}; name one that `simonides backup` wrote")
     if not yes:
-        _confirm(bank)
+        ask_or_end(f"Replace everything in bank {bank!r} by the backup?", "nothing was restored")
     with open_for_writing(store, bank, encodes=False) as opened:
         saved = opened.restore(path)
-    if as_json:
-        print_json(saved.to_dict())
-    else:
-        print_text(f"{saved.memories} memories, as of change {saved.sequence}, from {saved.path}")
-
-
-def _confirm(bank: str) -> None:
-    if not sys.stdin.isatty():
-        raise InputError("--yes", "is needed where there is no terminal to ask on")
-    typer.echo(f"Replace everything in bank {bank!r} by the backup? [y/N] ", nl=False, err=True)
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        say("nothing was restored")
-        raise typer.Exit(NEGATIVE)
+    print_answer(
+        saved.to_dict(),
+        f"{saved.memories} memories, as of change {saved.sequence}, from {saved.path}",
+        as_json=as_json,
+    )
 
 
 audit = typer.Typer(
@@ -255,10 +250,7 @@ def audit_start(
     """Make a key beside the bank; from now on every change is audited."""
     with open_for_reading(store, bank) as opened:
         path = opened.start_audit()
-    if as_json:
-        print_json({"key": str(path)})
-    else:
-        print_text(f"key in {path}; who can read it can forge the log")
+    print_answer({"key": str(path)}, f"key in {path}; who can read it can forge the log", as_json=as_json)
 
 
 @audit.command("recalls")
@@ -294,10 +286,7 @@ def audit_entries(
         entries = opened.audit_entries(1 if head else most, recalls=recalls)
     if head:
         text = f"{entries[0].number}:{entries[0].seal}" if entries else f"0:{'0' * 64}"
-        if as_json:
-            print_json({"head": text})
-        else:
-            print_text(text)
+        print_answer({"head": text}, text, as_json=as_json)
     elif as_json:
         print_json({"entries": [entry.to_dict() for entry in entries]})
     else:

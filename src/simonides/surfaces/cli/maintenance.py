@@ -10,7 +10,15 @@ from simonides.surfaces.cli.language_model import api_key, check_offline, enviro
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.operating import Command
 from simonides.surfaces.cli.options import BankOption, JsonOption, ProfileOption, StoreOption, given, option
-from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, say, table
+from simonides.surfaces.cli.output import (
+    NEGATIVE,
+    print_answer,
+    print_json,
+    print_table,
+    print_text,
+    say,
+    table,
+)
 from simonides.surfaces.cli.progress import Report, bars
 
 if TYPE_CHECKING:
@@ -53,10 +61,7 @@ def maintain(
         report = opened.maintain(
             profile=profile, dry_run=dry_run, progress=progress, model=model, **given(most=most)
         )
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_text(_steps(report))
+    print_answer(report.to_dict(), _steps(report), as_json=as_json)
 
 
 def _needed_model() -> "LanguageModel":
@@ -108,10 +113,7 @@ def settle(*, store: StoreOption = None, bank: BankOption = "default", as_json: 
     """Link memories that were stored in large batches to their neighbours; recall works meanwhile."""
     with bars() as progress, open_for_reading(store, bank) as opened:
         compared = settle_all(opened, progress)
-    if as_json:
-        print_json({"compared": compared})
-    else:
-        print_text(f"{compared:,} compared")
+    print_answer({"compared": compared}, f"{compared:,} compared", as_json=as_json)
 
 
 def settle_all(bank: "Bank", progress: Report | None) -> int:
@@ -210,10 +212,7 @@ def enrich(
         opened.queue_enrichment(memory_ids or None)
         with bars() as progress:
             report = opened.enrich(enricher, most=most, cost_cap=cost_cap, progress=progress).to_dict()
-    if as_json:
-        print_json(report)
-    else:
-        print_text(_summary(report))
+    print_answer(report, _summary(report), as_json=as_json)
     if report["stopped"]:
         say(f"stopped: {report['stopped']}")
     if report["failed"]:
@@ -258,19 +257,13 @@ def reembed(
         raise InputError("--model", "is needed; `simonides models` lists the names")
     with bars() as progress, open_for_reading(store, bank, progress=progress) as opened:
         report = opened.reembed(model, dry_run=dry_run, progress=progress, **given(dimension=dimension))
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_text(_reembedded(report))
+    print_answer(report.to_dict(), _reembedded(report), as_json=as_json)
 
 
 def _abandon(store: str | None, bank: str, *, as_json: bool) -> None:
     with open_for_reading(store, bank) as opened:
         was = opened.abandon_reembedding()
-    if as_json:
-        print_json({"abandoned": was})
-    else:
-        print_text("abandoned" if was else "no migration was unfinished")
+    print_answer({"abandoned": was}, "abandoned" if was else "no migration was unfinished", as_json=as_json)
     if not was:
         raise typer.Exit(NEGATIVE)
 

@@ -1,7 +1,6 @@
 """Commands about single memories: show, list, compare, change, end, quarantine and forget them."""
 
 import json
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from simonides.surfaces.cli.operating import Command
 from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption, option
 from simonides.surfaces.cli.output import (
     NEGATIVE,
+    ask_or_end,
     fail,
     print_json,
     print_table,
@@ -188,7 +188,9 @@ def forget(
             everything=everything,
         )
         if not yes and not dry_run:
-            _confirm(len(ids) if ids else ask(dry_run=True).memories, bank)
+            count = len(ids) if ids else ask(dry_run=True).memories
+            named = f"{count} {'memory' if count == 1 else 'memories'}"
+            ask_or_end(f"Forget {named} of bank {bank!r}?", "nothing was forgotten")
         receipt = ask(purge=purge, dry_run=dry_run)
     _print(receipt, ids, as_json=as_json)
     if len(ids) > receipt.memories and not conditional:
@@ -208,21 +210,3 @@ def _print(receipt: "Receipt", ids: list[str], *, as_json: bool) -> None:
         print_text(f"  {'versions' if name == 'memories' else name}: {count}")
     for path in receipt.left:
         print_text(f"  still there: {path}")
-
-
-def _confirm(count: int, bank: str) -> None:
-    if not _is_terminal():
-        raise InputError("--yes", "is needed where there is no terminal to ask on")
-    # Not typer.confirm: it lets part of the question out on standard output.
-    typer.echo(
-        f"Forget {count} {'memory' if count == 1 else 'memories'} of bank {bank!r}? [y/N] ",
-        nl=False,
-        err=True,
-    )
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        say("nothing was forgotten")
-        raise typer.Exit(NEGATIVE)
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()

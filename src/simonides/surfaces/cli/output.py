@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from simonides.errors import SimonidesError
+from simonides.errors import InputError, SimonidesError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -89,6 +89,29 @@ def print_json(answer: Mapping[str, object]) -> None:
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
     text = json.dumps(_finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2)
     typer.echo(_escaped_json(text) if sys.stdout.isatty() else text)
+
+
+def print_answer(answer: Mapping[str, object], *lines: str, as_json: bool) -> None:
+    """An answer as JSON, else as *lines* for people."""
+    if as_json:
+        print_json(answer)
+    else:
+        print_text("\n".join(lines))
+
+
+def ask_or_end(question: str, kept: str) -> None:
+    """Ask on standard error; without a yes say what was *kept* and end with NEGATIVE."""
+    if not _is_terminal():
+        raise InputError("--yes", "is needed where there is no terminal to ask on")
+    # Not typer.confirm: it lets part of the question out on standard output.
+    typer.echo(f"{question} [y/N] ", nl=False, err=True)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        say(kept)
+        raise typer.Exit(NEGATIVE)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def binary_output() -> IO[bytes]:

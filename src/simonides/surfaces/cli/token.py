@@ -8,7 +8,16 @@ import typer
 from simonides.errors import NotFoundError
 from simonides.surfaces.cli.opening import store_path
 from simonides.surfaces.cli.options import JsonOption, StoreOption, option
-from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_table, print_text, say, table
+from simonides.surfaces.cli.output import (
+    NEGATIVE,
+    fail,
+    print_answer,
+    print_json,
+    print_table,
+    print_text,
+    say,
+    table,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,10 +107,7 @@ def revoke(
             tokens.revoke(name)
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
-    if as_json:
-        print_json({"revoked": name})
-    else:
-        print_text(f"{name} is revoked")
+    print_answer({"revoked": name}, f"{name} is revoked", as_json=as_json)
 
 
 def _folder(store: str | None) -> "Path":
