@@ -132,14 +132,14 @@ class Cue:
     Attributes:
         name: what the cue says; several cues may share one.
         pattern: regular expression, case ignored; it must be linear in the text.
-        triggers: lower-case words of which each match holds at least one.
+        triggers: lower-case words, of which each match holds at least one, with spaces between them.
         example: a text in which the cue is found.
         counterexample: a text with a trigger word in which it is not.
     """
 
     name: str
     pattern: str
-    triggers: tuple[str, ...]
+    triggers: str
     example: str
     counterexample: str
 
@@ -161,7 +161,7 @@ def by_trigger(cues: Sequence[AnyCue]) -> Mapping[str, tuple[int, ...]]:
     """Trigger word → positions of its cues, for :func:`triggered`."""
     positions: dict[str, list[int]] = {}
     for position, cue in enumerate(cues):
-        for word in cue.triggers:
+        for word in cue.triggers.split():
             positions.setdefault(word, []).append(position)
     return {word: tuple(found) for word, found in positions.items()}
 
