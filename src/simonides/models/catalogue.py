@@ -13,7 +13,7 @@ that the user supplies (``simonides models add``), or on a server; those of ``SE
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from simonides.errors import UnknownNameError
 
@@ -75,87 +75,61 @@ class HubSource:
         return f"hub {self.repository}@{self.revision}"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRecord:
-    """All that is known about one embedder.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PulledRecord:
+    """What is known about a model of any sort; fetching and caching need no more.
 
     Attributes:
         name: what users call it; also the folder in the cache.
-        pooling: ``mean`` of the token vectors, or ``cls``, the first one.
-        max_tokens: texts are cut to this many tokens, special tokens included.
+        max_tokens: texts, or pairs, are cut to this many tokens, special tokens included.
         sources: where the files can be had, in the order of trying.
+    """
+
+    name: str
+    description: str
+    max_tokens: int
+    licence: str
+    files: tuple[SourceFile, ...]
+    sources: tuple[WheelSource | HubSource, ...]
+    architecture: Architecture = "bert"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRecord(PulledRecord):
+    """All that is known about one embedder.
+
+    Attributes:
+        pooling: ``mean`` of the token vectors, or ``cls``, the first one.
         query_prefix, text_prefix: put before a query, before a memory.
         matryoshka: shorter dimensions that the model was trained for: the first so many numbers of a vector,
             scaled to length 1 again, are a vector, too; empty = none.
         centred_cut: whether the mean of a vector's numbers is taken off before it is cut.
     """
 
-    name: str
-    description: str
     dimension: int
     pooling: Pooling
-    max_tokens: int
-    licence: str
-    files: tuple[SourceFile, ...]
-    sources: tuple[WheelSource | HubSource, ...]
     query_prefix: str = ""
     text_prefix: str = ""
-    architecture: Architecture = "bert"
     matryoshka: tuple[int, ...] = ()
     centred_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RerankerRecord:
-    """All that is known about one reranker with one score for a pair. See also :class:`ModelRecord`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankerRecord(PulledRecord):
+    """All that is known about one reranker with one score for a pair.
 
     Attributes:
         gives: the scale of its scores.
-        max_tokens: a pair is cut to this many tokens, special tokens included.
         dimension: of a token's vector, where a score is a sum over tokens; else 0.
     """
 
-    name: str
-    description: str
     gives: Gives
-    max_tokens: int
-    licence: str
-    files: tuple[SourceFile, ...]
-    sources: tuple[WheelSource | HubSource, ...]
-    architecture: Architecture = "bert"
     dimension: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SparseRecord:
-    """All that is known about one sparse encoder: a BERT masked language model. See :class:`ModelRecord`."""
-
-    name: str
-    description: str
-    max_tokens: int
-    licence: str
-    files: tuple[SourceFile, ...]
-    sources: tuple[WheelSource | HubSource, ...]
-    architecture: Architecture = "bert"
-
-
-class PulledRecord(Protocol):
-    """What fetching and caching need to know of a model of any sort."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def licence(self) -> str: ...
-
-    @property
-    def architecture(self) -> Architecture: ...
-
-    @property
-    def files(self) -> tuple[SourceFile, ...]: ...
-
-    @property
-    def sources(self) -> tuple[WheelSource | HubSource, ...]: ...
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseRecord(PulledRecord):
+    """All that is known about one sparse encoder: a BERT masked language model."""
 
 
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
@@ -408,25 +382,26 @@ SPARSE: tuple[SparseRecord, ...] = (
 )
 
 
+Record = TypeVar("Record", bound=PulledRecord)
+
+
+def _find(sort: str, records: tuple[Record, ...], name: str) -> Record:
+    found = {record.name: record for record in records}
+    if name not in found:
+        raise UnknownNameError(sort, name, found)
+    return found[name]
+
+
 def find_sparse(name: str) -> SparseRecord:
     """The record of that name, else ``UnknownNameError``."""
-    for record in SPARSE:
-        if record.name == name:
-            return record
-    raise UnknownNameError("sparse encoder", name, (record.name for record in SPARSE))
+    return _find("sparse encoder", SPARSE, name)
 
 
 def find_reranker(name: str) -> RerankerRecord:
     """The record of that name, else ``UnknownNameError``."""
-    for record in RERANKERS:
-        if record.name == name:
-            return record
-    raise UnknownNameError("reranker", name, (record.name for record in RERANKERS))
+    return _find("reranker", RERANKERS, name)
 
 
 def find_record(name: str) -> ModelRecord:
     """The record of that name, else ``UnknownNameError``."""
-    for record in CATALOGUE:
-        if record.name == name:
-            return record
-    raise UnknownNameError("embedder", name, (record.name for record in CATALOGUE))
+    return _find("embedder", CATALOGUE, name)

@@ -14,7 +14,7 @@ Cost: 1 to 3 ms for a question, about 6 ms for a chat turn (all-MiniLM-L6-v2, on
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ import numpy as np
 from simonides.errors import InputError, ModelDamagedError, ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import fingerprint, remedy
-from simonides.models.onnx_runtime import TextTokens, cores, open_model
+from simonides.models.onnx_runtime import TextTokens, cores, in_threads, open_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,11 +164,8 @@ class OnnxEmbedder:
             raise InputError("texts", "is one string; give a list of texts")
         distinct = list(dict.fromkeys(texts))
         prefix = self._record.text_prefix
-        if self._workers == 1 or len(distinct) < 2:
-            outcomes = [self._attempt(prefix, text) for text in distinct]
-        else:
-            with ThreadPoolExecutor(min(self._workers, len(distinct)), "simonides-embed") as pool:
-                outcomes = list(pool.map(lambda text: self._attempt(prefix, text), distinct))
+        attempt = partial(self._attempt, prefix)
+        outcomes = in_threads(attempt, distinct, self._workers, "simonides-embed")
         failures = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
         if failures:
             _log.warning(

@@ -16,7 +16,6 @@ Cost: about 3 ms per pair of 100 tokens with 6 layers of 384 on one core; all co
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ import numpy as np
 from simonides.errors import InputError, ModelError
 from simonides.models.bert_graph import BertBuilder, BertShape, strip_prefix, symmetric_int8
 from simonides.models.onnx_file import Graph
-from simonides.models.onnx_runtime import cores, open_model, without_lone_surrogates
+from simonides.models.onnx_runtime import cores, in_threads, open_model, without_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -196,11 +195,7 @@ class OnnxReranker:
             width, places = batch
             return self._run([pairs[place] for place in places], width)
 
-        if self._workers == 1 or len(batches) < 2:
-            results = [run(batch) for batch in batches]
-        else:
-            with ThreadPoolExecutor(min(self._workers, len(batches)), "simonides-rerank") as pool:
-                results = list(pool.map(run, batches))
+        results = in_threads(run, batches, self._workers, "simonides-rerank")
         scores = [float("nan")] * len(texts)
         for (_, places), values in zip(batches, results, strict=True):
             for place, value in zip(places, values.tolist(), strict=True):

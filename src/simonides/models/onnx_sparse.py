@@ -21,7 +21,6 @@ kept. Cost: about 4 ms for a chat turn with 2 layers of 128 and 30,522 entries, 
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ from simonides.errors import InputError, ModelError
 from simonides.models.bert_graph import INPUT, BertBuilder, BertShape, strip_prefix, symmetric_int8
 from simonides.models.cache import sparse_fingerprint
 from simonides.models.onnx_file import Graph
-from simonides.models.onnx_runtime import TextTokens, cores, open_model
+from simonides.models.onnx_runtime import TextTokens, cores, in_threads, open_model
 from simonides.records.sparse import SparseTerms
 
 if TYPE_CHECKING:
@@ -97,11 +96,7 @@ class OnnxSparseEncoder:
         if isinstance(texts, str):
             raise InputError("texts", "is one string; give a list of texts")
         distinct = list(dict.fromkeys(texts))
-        if self._workers == 1 or len(distinct) < 2:
-            outcomes = [self._attempt(text) for text in distinct]
-        else:
-            with ThreadPoolExecutor(min(self._workers, len(distinct)), "simonides-sparse") as pool:
-                outcomes = list(pool.map(self._attempt, distinct))
+        outcomes = in_threads(self._attempt, distinct, self._workers, "simonides-sparse")
         rows = dict(zip(distinct, outcomes, strict=True))
         return [rows[text] for text in texts]
 

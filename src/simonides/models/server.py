@@ -31,17 +31,6 @@ PASSING = frozenset({408, 409, 425, 429})
 """Status codes below 500 that another try may get past."""
 
 
-def in_batches(
-    texts: Sequence[str], most: int, concurrency: int, threads: str, ask: Callable[[list[str]], list[float]]
-) -> list[float]:
-    """One score per text, in order: up to *most* texts a request, *concurrency* requests at once."""
-    batches = [list(texts[start : start + most]) for start in range(0, len(texts), most)]
-    if len(batches) == 1:
-        return ask(batches[0])
-    with ThreadPoolExecutor(min(concurrency, len(batches)), threads) as pool:
-        return [score for scores in pool.map(ask, batches) for score in scores]
-
-
 def is_address(text: str) -> bool:
     """Whether *text* is the address of a server, http or https."""
     try:
@@ -139,6 +128,21 @@ class Health:
                 self._state.down_until = self.timer() + self.pause_seconds
                 self._state.problem = str(error)
             raise
+
+    def in_batches(
+        self, texts: Sequence[str], most: int, threads: str, ask: Callable[[list[str]], list[float]]
+    ) -> list[float]:
+        """One score per text, in order: up to *most* texts a request, ``concurrency`` requests at once."""
+        if isinstance(texts, str):
+            raise InputError("texts", "is one string; give a list of texts")
+        batches = [list(texts[start : start + most]) for start in range(0, len(texts), most)]
+        if not batches:
+            return []
+        with self.watched():
+            if len(batches) == 1:
+                return ask(batches[0])
+            with ThreadPoolExecutor(min(self.concurrency, len(batches)), threads) as pool:
+                return [score for scores in pool.map(ask, batches) for score in scores]
 
     @contextmanager
     def slot(self, end: float) -> Iterator[None]:
