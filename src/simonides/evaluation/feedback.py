@@ -15,13 +15,14 @@ one that does better is adopted, trained on everything; its file says how it did
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.errors import InputError
 from simonides.recall.refining.mlp import FEATURES, Network
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +123,7 @@ _COSINE = 0  # place among the features
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class Trained(JsonReady):
     """What a training did.
 
     Attributes:
@@ -142,10 +143,6 @@ class Trained:
     right: float = 0.0
     right_before: float = 0.0
     adopted: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """A JSON-ready description."""
-        return asdict(self)
 
 
 def train_reranker(bank: Bank, *, seed: int = 0, dry_run: bool = False) -> Trained:

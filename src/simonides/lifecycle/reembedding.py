@@ -17,12 +17,13 @@ Cost: one encoder pass over all texts, one exact scan per memory, one index; abo
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.errors import ConflictError, ModelError
+from simonides.records.json_ready import JsonReady
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.neighbours import MOST_SEMANTIC, RESCORE, SEMANTIC_FROM
@@ -56,7 +57,7 @@ _FEWEST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class ReembedReport:
+class ReembedReport(JsonReady):
     """What a run did.
 
     Attributes:
@@ -81,10 +82,6 @@ class ReembedReport:
     dropped: int = 0
     switched: bool = False
     dry_run: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return asdict(self)
 
 
 def reembed(

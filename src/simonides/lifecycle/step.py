@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from simonides.records.json_ready import JsonReady
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(JsonReady):
     """What changes about one memory, and why.
 
     Attributes:
@@ -22,10 +24,6 @@ class Step:
     was: str
     became: str
     reason: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

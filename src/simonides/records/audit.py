@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ FIRST_SEAL = bytes(32)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(JsonReady):
     """One row of the audit log.
 
     Attributes:
@@ -40,10 +41,6 @@ class Entry:
     ids: tuple[str, ...] = ()
     query: str = ""
     recall: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"ids": list(self.ids)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyReport:
+class VerifyReport(JsonReady):
     """What a verification found.
 
     Attributes:
@@ -142,9 +139,4 @@ class VerifyReport:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
-        return {
-            "ok": self.ok,
-            "checked": dict(self.checked),
-            "problems": list(self.problems),
-            "notes": list(self.notes),
-        }
+        return {"ok": self.ok, **JsonReady.to_dict(self)}

@@ -7,7 +7,9 @@ with the smallest number, so that every walk ends and two entities that are one 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +34,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityCount:
+class EntityCount(JsonReady):
     """An entity and how many of the asker's memories mention it."""
 
     number: int
@@ -41,17 +43,6 @@ class EntityCount:
     qualifier: str
     aliases: tuple[str, ...]
     mentions: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "number": self.number,
-            "name": self.name,
-            "kind": self.kind,
-            "qualifier": self.qualifier,
-            "aliases": list(self.aliases),
-            "mentions": self.mentions,
-        }
 
 
 def counts_as(entity: int, into: Callable[[int], int | None]) -> tuple[int, list[int]]:

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.records.json_ready import JsonReady
 from simonides.records.time_to_live import read_ttl
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _WRAPPED = {"value", "created"}
 
 
 @dataclass(frozen=True, slots=True)
-class KeyedRecord:
+class KeyedRecord(JsonReady):
     """One value.
 
     Attributes:
@@ -61,14 +62,7 @@ class KeyedRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description without the score; times in ISO 8601 UTC."""
-        return {
-            "id": self.id,
-            "path": list(self.path),
-            "value": self.value,
-            "created_at": self.created_at.isoformat(),
-            "updated_at": self.updated_at.isoformat(),
-            "ttl": self.ttl,
-        }
+        return {name: value for name, value in JsonReady.to_dict(self).items() if name != "score"}
 
     @classmethod
     def from_dict(cls, answer: Mapping[str, Any]) -> KeyedRecord:
