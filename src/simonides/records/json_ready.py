@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import Enum
@@ -30,3 +32,12 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [json_ready(held) for held in value]
     return value
+
+
+def finite(value: Any) -> Any:
+    """*value* for JSON, which holds no NaN and no infinity: ``None`` in their place."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Mapping
 from io import RawIOBase
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import typer
 
 from simonides.errors import InputError, SimonidesError
+from simonides.records.json_ready import finite
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from _typeshed import ReadableBuffer
@@ -87,7 +86,7 @@ def print_json(answer: Mapping[str, object]) -> None:
     """
     # A console of a small character set still gets valid JSON.
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(_finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2)
+    text = json.dumps(finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2)
     typer.echo(_escaped_json(text) if sys.stdout.isatty() else text)
 
 
@@ -183,13 +182,3 @@ def when(moment: datetime | None, precision: Precision | str | None = None) -> s
 
 def _escaped_json(text: str) -> str:
     return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

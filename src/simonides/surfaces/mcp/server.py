@@ -32,8 +32,9 @@ from simonides.errors import (
     StoreError,
 )
 from simonides.recall.packing.as_data import harmless
+from simonides.records.json_ready import finite
 from simonides.retain.quiet_errors import hidden, hush
-from simonides.surfaces.mcp.answers import context_of, finite, json_of, shown, within
+from simonides.surfaces.mcp.answers import context_of, json_of, shown, within
 from simonides.surfaces.mcp.core import chosen_tools, core_schema
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
 from simonides.surfaces.operations.table import OPERATIONS
