@@ -98,7 +98,7 @@ def read_head(text: str) -> Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadAudit:
     """What is about to be handed out.
 
     Attributes:

@@ -96,7 +96,7 @@ class Prepared:
         sparse: learned sparse terms of the text as stored (``index.sparse_postings``); empty = none.
         questions: that the text answers, for the expansion field, where the draft gives none.
         model: the embedder that made ``codes`` and ``tokens``; ``None`` = none was asked.
-        following: what the embedder made of it to which the bank is going over; ``None`` = it is not, or
+        following: what the embedder made of it to which the bank migrates; ``None`` = it does not, or
             that embedder was not at hand.
         encoded_terms: *terms* as the row keeps them, in place of *terms*; empty = not made yet.
         content_key: of the draft; empty = not made yet.
@@ -132,7 +132,7 @@ class Prepared:
         """
         return days_of(self.draft, self.extraction)
 
-    def gone_over(self, current: str) -> Prepared:
+    def encoded_by(self, current: str) -> Prepared:
         """The item by the bank's embedder *current*.
 
         The bank may have migrated after the item was encoded.

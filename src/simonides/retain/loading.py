@@ -33,8 +33,8 @@ from simonides.retain.duplicates import sign
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import searched_fields
 from simonides.retain.placing import trust_of
-from simonides.retain.quiet_errors import quiet_errors
-from simonides.retain.screening import Screen
+from simonides.retain.redacted_errors import redact_errors
+from simonides.retain.screening import Redactor
 from simonides.text.dates import field_terms
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
@@ -88,12 +88,12 @@ class Preparing:
 
     def __call__(self, part: Part) -> PreparedPart:
         """The rows of a part; an ``InputError`` names the number of the item or vector that is wrong."""
-        with gc_paused(), quiet_errors(self.redact, part.items):
+        with gc_paused(), redact_errors(self.redact, part.items):
             return self._prepared(part)
 
     def _prepared(self, part: Part) -> PreparedPart:
-        screen = Screen(self.redact)
-        drafts = screen.drafts(read_items(part.items, {}, zone=self.zone, first=part.first))
+        redactor = Redactor(self.redact)
+        drafts = redactor.drafts(read_items(part.items, {}, zone=self.zone, first=part.first))
         codes, scales = _quantised(part)
         terms = [field_terms(searched_fields(draft, ""), draft.occurred, self.analyser) for draft in drafts]
         tokens = [b"" if part.tokens is None else _packed(part, place) for place in range(len(drafts))]
@@ -117,7 +117,7 @@ class Preparing:
             tokens=tokens,
             model=self.model,
             index=part_of(columns, codes, scales, terms, tokens),
-            masked=screen.found,
+            masked=redactor.found,
         )
 
 

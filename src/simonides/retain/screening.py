@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simonides.errors import InputError
 from simonides.records.extraction import Relation
 from simonides.retain.items import canonical_json
-from simonides.retain.quiet_errors import without
+from simonides.retain.redacted_errors import without
 from simonides.retain.secrets import (
     find_secrets,
     is_named_secret,
@@ -52,7 +52,7 @@ _NAME = "token: "
 
 
 @dataclass(slots=True)
-class Screen:
+class Redactor:
     """Applies a policy of ``secrets.POLICIES`` to what is about to be stored.
 
     Counts what it masks in *found*.

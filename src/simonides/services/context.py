@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from simonides.errors import InputError, NotFoundError
 from simonides.recall.helping.running import JobRunner
-from simonides.records.audit import Told
+from simonides.records.audit import ReadAudit
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import parse_time, read_zone
 from simonides.records.stamps import coarsened
 from simonides.records.time_to_live import ERASE
 from simonides.retain.echo import RecentAnswers
 from simonides.retain.extraction.known_names import KnownNames
-from simonides.retain.screening import Screen
+from simonides.retain.screening import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -194,9 +194,9 @@ class BankContext:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
         return parse_time(moment, "clock").start
 
-    def screen(self) -> Screen:
+    def redactor(self) -> Redactor:
         """Masks or refuses secrets as the store was told to, and counts them."""
-        return Screen(self.parts.redact)
+        return Redactor(self.parts.redact)
 
     def reading(self) -> AbstractContextManager[Reader]:
         """One read transaction."""
@@ -259,7 +259,7 @@ class BankContext:
             return
         sequence = 0 if reading is None else reading.meta.sequence
         wanted = tuple(dict.fromkeys(ids))
-        self.rows.audit.record_read(Told(verb, self.author, self.now(), sequence, wanted, query, recall))
+        self.rows.audit.record_read(ReadAudit(verb, self.author, self.now(), sequence, wanted, query, recall))
 
     def clear_caches(self) -> None:
         """Drop what memory holds of the bank's texts, after a purge or a restore."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.files import unavailable
-from simonides.retain.quiet_errors import hush
+from simonides.retain.redacted_errors import redact_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ class Guard:
                 except Exception as error:
                     told = _translated(error, self.folder(this))
                     if self.policy(this) != "off":
-                        hush(told, values, named)
+                        redact_error(told, values, named)
                     if told is error:
                         raise
                     raise told from error

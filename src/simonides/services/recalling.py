@@ -156,7 +156,7 @@ class Recalling:
         job = request.identity(plain.id)
         try:
             # The query is stored until the job is done, so it is redacted like a memory.
-            stored = self.context.screen().json_text(request.to_json(), "query")
+            stored = self.context.redactor().json_text(request.to_json(), "query")
             self.context.rows.recall_jobs.add(job, self.context.author, stored)
         except (StoreError, InputError) as error:
             return degraded(plain, f"async: {error}")

@@ -15,7 +15,7 @@ from simonides.retain.items import read_items
 from simonides.retain.messages import LOST
 from simonides.retain.pipeline import prepare
 from simonides.retain.placing import dated, said_at, without_relative_times
-from simonides.retain.quiet_errors import quiet_errors
+from simonides.retain.redacted_errors import redact_errors
 from simonides.retain.storing import LeftMeanwhileError, Storing
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class WritePath:
         """Check items as ``Bank.retain`` takes them, redact them and check that who acts may store them."""
         # An iterator is read here, so that messages about an item do not repeat a secret that it holds.
         items = list(items) if isinstance(items, Iterator) else items
-        with quiet_errors(self.context.parts.redact, items):
+        with redact_errors(self.context.parts.redact, items):
             given = with_messages(items, shared)
             drafts = (
                 read_items(items, shared, zone=self.context.zone)
@@ -53,9 +53,9 @@ class WritePath:
             )
         if given is not None:
             log_left_out(given.left_out)
-        screen = self.context.screen()
-        drafts = screen.drafts(drafts)
-        log_masked(screen.found)
+        redactor = self.context.redactor()
+        drafts = redactor.drafts(drafts)
+        log_masked(redactor.found)
         self.check_allowed(drafts)
         return drafts
 
@@ -190,7 +190,7 @@ class WritePath:
     ) -> list[str]:
         """Store prepared items; one id per item. *unread* leaves extraction to ``settle``."""
         current = transaction.models.embedder().fingerprint
-        items = [item.gone_over(current) for item in items]
+        items = [item.encoded_by(current) for item in items]
         self.ensure_same_models(transaction, *items)
         return Storing(
             transaction,

@@ -13,7 +13,7 @@ import typer
 from simonides.errors import InputError, MissingExtraError
 from simonides.surfaces.cli.opening import home_folder, program_path, redaction, store_path
 from simonides.surfaces.cli.options import JsonOption, RedactOption, StoreOption, option
-from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, say, unsaid
+from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, redacted, say
 
 if TYPE_CHECKING:
     from simonides.surfaces.agents.clients import Place
@@ -153,7 +153,7 @@ def _carry_out(
         raise InputError("--yes", "is needed where nobody can be asked; look at the change with --dry-run")
     if not as_json:
         for change in due:
-            print_text(unsaid(change.diff()).rstrip("\n"))
+            print_text(redacted(change.diff()).rstrip("\n"))
     wanted = bool(due) and not dry_run
     if wanted and not yes and not typer.confirm(f"Write {_files(len(due))}?", err=True):
         fail("nothing is written", NEGATIVE)
@@ -194,7 +194,7 @@ def _answer(client: str, changes: "list[Change]", note: str, *, written: bool) -
             {
                 "path": str(change.path),
                 "change": change.kind,
-                "diff": unsaid(change.diff()),
+                "diff": redacted(change.diff()),
                 "backup": str(change.backup) if written and change.backup else None,
             }
             for change in changes

@@ -28,9 +28,9 @@ from simonides.surfaces.cli.output import (
     fail,
     print_text,
     printable,
+    redacted,
     remember,
     say,
-    unsaid,
 )
 from simonides.surfaces.cli.plain_values import spare_own_conversions
 
@@ -99,7 +99,7 @@ def _reword(error: Exception) -> None:
     for theirs, ours in _PYDANTIC:
         if message.startswith(theirs):
             message = ours or message.removeprefix(theirs)
-    error.message = printable(unsaid(message))  # type: ignore[attr-defined]  # looked at above
+    error.message = printable(redacted(message))  # type: ignore[attr-defined]  # looked at above
 
 
 def _close_quietly() -> None:

@@ -1,4 +1,4 @@
-"""`simonides mcp`: the MCP door of a store, over standard input and output."""
+"""`simonides mcp`: the MCP interface of a store, over standard input and output."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -40,7 +40,7 @@ _given: list[str] = []
 
 def say(message: str) -> None:
     """A message for people, on standard error, without secrets and what could steer a terminal."""
-    typer.echo(printable(unsaid(message)), err=True)
+    typer.echo(printable(redacted(message)), err=True)
 
 
 def remember(arguments: Sequence[str]) -> None:
@@ -48,9 +48,9 @@ def remember(arguments: Sequence[str]) -> None:
     _given[:] = arguments
 
 
-def unsaid(message: str) -> str:
+def redacted(message: str) -> str:
     """*message* without what looks like a secret, whatever the policy: such lines end up in logs."""
-    from simonides.retain.quiet_errors import hidden
+    from simonides.retain.redacted_errors import hidden
 
     return hidden(message, _given)
 

@@ -1,4 +1,4 @@
-"""`simonides serve`: the HTTP door of a store."""
+"""`simonides serve`: the HTTP interface of a store."""
 
 import shlex
 import sys

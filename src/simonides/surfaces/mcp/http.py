@@ -31,7 +31,7 @@ HELD = "simonides.held"
 
 
 class McpApp:
-    """ASGI app of the MCP door; works while ``running`` is entered."""
+    """ASGI app of the MCP interface; works while ``running`` is entered."""
 
     def __init__(self, dispatcher: Dispatcher, settings: Settings | None = None) -> None:
         self._dispatcher = dispatcher

@@ -67,7 +67,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            # No door speaks websockets; refused before the handshake.
+            # No interface takes websockets; refused before the handshake.
             await send({"type": "websocket.close", "code": 1008})
             return
         try:

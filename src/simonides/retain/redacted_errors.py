@@ -30,13 +30,13 @@ _FIELDS = ("field", "problem", "name", "message", "filename", "filename2")
 
 
 @contextmanager
-def quiet_errors(policy: Policy, *values: object) -> Iterator[None]:
+def redact_errors(policy: Policy, *values: object) -> Iterator[None]:
     """Mask secrets in what is raised inside, those of *values* first, unless the policy is ``off``."""
     try:
         yield
     except Exception as error:
         if policy != "off":
-            hush(error, *values)
+            redact_error(error, *values)
         raise
 
 
@@ -45,7 +45,7 @@ def hidden(message: str, *values: object) -> str:
     return masked(without(message, _secrets(values)))
 
 
-def hush(error: BaseException, *values: object) -> None:
+def redact_error(error: BaseException, *values: object) -> None:
     """Mask in place the messages of an error and of those that it came from."""
     secrets = _secrets(values)
     chain: list[BaseException] = [error]
