@@ -25,6 +25,7 @@ from simonides.evaluation.results import QuestionResult
 from simonides.files import SHARED, disk_errors, write_file
 from simonides.records.source import LONGEST_NEIGHBOUR
 from simonides.retain.conversations import WINDOW, context_of
+from simonides.retain.importing.sources import given
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -195,16 +196,13 @@ def contexts_of(corpus: Corpus, window: int) -> list[str]:
 
 def as_mapping(item: Item, context: str) -> dict[str, Any]:
     """What ``retain`` takes for an item."""
-    given: dict[str, Any] = {"text": item.text}
-    if item.event_time is not None:
-        given["event_time"] = item.event_time
-    if item.session:
-        given["session"] = item.session
-    if item.speaker:
-        given["speaker"] = item.speaker
-    if context:
-        given["context"] = context
-    return given
+    return given(
+        text=item.text,
+        event_time=item.event_time,
+        session=item.session,
+        speaker=item.speaker,
+        context=context,
+    )
 
 
 def _result(question: Question, answer: Answer, keys: Mapping[str, str]) -> QuestionResult:

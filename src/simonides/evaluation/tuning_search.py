@@ -59,18 +59,17 @@ _WEIGHT = Range(0.01, 10.0, by_factor=True)
 _SHARE = Range(0.0, 1.0)
 _DAYS = Range(1.0, 3650.0, by_factor=True)
 
+_WEIGHTS = (
+    "weight", "weights", "intents", "fields", "links", "kept", "named", "entity_weight", "factor", "rate",
+)  # fmt: skip
+_SHARES = (
+    "b", "hop", "hop_factor", "link_factor", "seed_similarity", "memory_share", "least_trust", "hub_damping",
+    "relevance_weight", "recency_alpha", "temporal_alpha", "proof_alpha", "recency_floor", "floor",
+)  # fmt: skip
+
 RANGES: Mapping[str, Range] = {
     # By option, or by technique and option where a technique means something else by the name.
-    "weight": _WEIGHT,
-    "weights": _WEIGHT,
-    "intents": _WEIGHT,
-    "fields": _WEIGHT,
-    "links": _WEIGHT,
-    "kept": _WEIGHT,
-    "named": _WEIGHT,
-    "entity_weight": _WEIGHT,
-    "factor": _WEIGHT,
-    "rate": _WEIGHT,
+    **dict.fromkeys(_WEIGHTS, _WEIGHT),
     "k": Range(0.5, 200.0, by_factor=True),
     "k1": Range(0.1, 5.0, by_factor=True),
     "beta": Range(0.5, 100.0, by_factor=True),
@@ -80,20 +79,7 @@ RANGES: Mapping[str, Range] = {
     "lexical_seeds": Range(1, 100, by_factor=True),
     "half_life_days": _DAYS,
     "recency_days": _DAYS,
-    "b": _SHARE,
-    "hop": _SHARE,
-    "hop_factor": _SHARE,
-    "link_factor": _SHARE,
-    "seed_similarity": _SHARE,
-    "memory_share": _SHARE,
-    "least_trust": _SHARE,
-    "hub_damping": _SHARE,
-    "relevance_weight": _SHARE,
-    "recency_alpha": _SHARE,
-    "temporal_alpha": _SHARE,
-    "proof_alpha": _SHARE,
-    "recency_floor": _SHARE,
-    "floor": _SHARE,
+    **dict.fromkeys(_SHARES, _SHARE),
     "damping": Range(0.1, 0.95),
     "decay_per_hour": Range(0.9, 1.0),
     "band": Range(1.0, 2.0),

@@ -22,18 +22,8 @@ if TYPE_CHECKING:
     from simonides.storage.writer import WriteTransaction
 
 EDITABLE = (
-    "text",
-    "kind",
-    "layer",
-    "tags",
-    "project",
-    "metadata",
-    "source",
-    "path",
-    "salience",
-    "confidence",
-    "ttl",
-)
+    "text", "kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl",
+)  # fmt: skip
 
 
 def read_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -412,6 +412,10 @@ def _value(value: Any) -> Any:
 
 # Parts whose ``text`` was said: by voice to ChatGPT it is an "audio_transcription", to Claude a "voice_note".
 _SAID = frozenset({"text", "audio_transcription", "voice_note"})
+_TOOL_OUTPUTS = (
+    "tool_result", "web_search_tool_result", "execution_output", "tether_browsing_display", "tether_quote",
+    "sonic_webpage", "computer_output", "system_error",
+)  # fmt: skip
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("image", "image_asset_pointer", "image_url"), "image"),
     **dict.fromkeys(("audio", "audio_asset_pointer", "real_time_user_audio_video_asset_pointer"), "audio"),
@@ -419,19 +423,7 @@ _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("document", "file", "container_upload"), "file"),
     **dict.fromkeys(("thinking", "redacted_thinking", "thoughts", "reasoning_recap"), "thought"),
     **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use", "code"), "tool call"),
-    **dict.fromkeys(
-        (
-            "tool_result",
-            "web_search_tool_result",
-            "execution_output",
-            "tether_browsing_display",
-            "tether_quote",
-            "sonic_webpage",
-            "computer_output",
-            "system_error",
-        ),
-        "tool output",
-    ),
+    **dict.fromkeys(_TOOL_OUTPUTS, "tool output"),
     **dict.fromkeys(("user_editable_context", "model_editable_context"), "custom instructions"),
     "token_budget": "token budget",
 }
