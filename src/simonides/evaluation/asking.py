@@ -233,12 +233,8 @@ class KeptBanks:
     """Retained corpora, ready to be asked.
 
     Attributes:
-        folder: of the store.
-        dataset: what was retained.
         keys: per corpus, the dataset's key of each memory's id.
-        embedder: as for opening the store.
         embedder_name: ``None`` = there was none.
-        sparse: as for opening the store.
         sparse_name: ``None`` = there was none.
     """
 

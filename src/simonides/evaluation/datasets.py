@@ -49,7 +49,6 @@ class Item:
     Attributes:
         key: the dataset's own name for it. Items that share a key stand for one right answer: finding
             any of them finds the key.
-        text: what is retained.
         event_time: when it happened, an aware datetime, or ``None`` when the dataset gives no date.
         session: the conversation that it is a turn of; turns follow one another. Empty = none.
         context: what stands beside the text; empty = the turns around it, if it has a session.
@@ -72,8 +71,6 @@ class Question:
     """One question asked of a corpus.
 
     Attributes:
-        qid: unique in the dataset.
-        text: what is asked.
         gold: keys of the items that hold the answer, without repeats; empty exactly when not answerable.
         category: the dataset's own category, such as ``"1"``.
         answerable: whether the corpus holds an answer; questions without one are reported apart.
@@ -103,7 +100,6 @@ class Corpus:
 
     Attributes:
         name: becomes the bank's name.
-        items: what is retained.
         asked_at: when its questions are asked; ``None`` = now.
     """
 

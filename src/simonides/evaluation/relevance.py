@@ -76,9 +76,6 @@ class Asked:
     """One question asked of one corpus.
 
     Attributes:
-        corpus: its name.
-        text: what is asked.
-        kind: see the module.
         answerable: whether the corpus holds the answer.
         gold, acceptable: keys of the items that answer it, and that may be found too.
     """
@@ -165,7 +162,6 @@ class Given:
 
     Attributes:
         keys: of the hits there, best first.
-        tokens: of the context.
     """
 
     keys: tuple[str, ...]
@@ -186,8 +182,6 @@ class Judged:
     """One question with its answers.
 
     Attributes:
-        asked: the question.
-        dataset: name of its data set.
         confidence: of the wide recall.
         no_match: whether that said that nothing answers.
         hits: of the wide recall, the 100 best.

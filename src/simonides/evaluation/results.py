@@ -204,7 +204,6 @@ class QuestionResult:
     """One question's answer.
 
     Attributes:
-        qid, category, answerable, gold: as in the dataset.
         ranked: keys found, best first, without repeats.
         top_score: the first hit's score on the profile's own scale, or ``None`` without hits.
         no_match: whether the engine said that nothing relevant was found.
@@ -226,11 +225,8 @@ class QualityReport:
     """A whole run.
 
     Attributes:
-        dataset: the dataset's name.
-        profile: the profile asked with.
         window: how many turns on either side were a turn's context.
         embedder: the embedder's name, or ``None`` when there was none.
-        version: the version of simonides measured.
         results: every question asked, in order.
         scores: per answerable question id, each measure's value in [0, 1].
         ignored_evidence: gold references of the original dataset that match no item.

@@ -89,7 +89,6 @@ class Comparison:
     """What the second run gains over the first, in one measure.
 
     Attributes:
-        measure: the measure's name.
         questions: how many both runs answered.
         mean_difference: second minus first; above zero, the second is better.
         low, high: 95 % interval of the mean difference.

@@ -99,7 +99,6 @@ class Tuned:
     Attributes:
         adopted: whether the change holds on the held-out part.
         reason: why it was refused; empty when adopted.
-        base: the profile that was tuned.
         changes: in the order in which stages run; of a refused change too.
         evidence: all that was measured, JSON-ready.
     """

@@ -58,7 +58,6 @@ class JudgedQuery:
 
     Attributes:
         line: where it stands, from 1.
-        query: words.
         relevant: ids of memories, at least one.
         arguments: of the recall, beside the words.
         from_feedback: whether *relevant* is what was used.

@@ -100,11 +100,8 @@ class Number:
     """One number of a profile.
 
     Attributes:
-        stage: its name in the profile.
         path: the option, and the keys inside its table.
-        value: what the profile has now.
         whole: whether only whole numbers are valid.
-        range: where to look.
     """
 
     stage: str
@@ -172,8 +169,6 @@ class Improvement:
     """A change that was taken.
 
     Attributes:
-        number: what was changed.
-        before, after: its values.
         gain: cross-validated, in the measure.
     """
 

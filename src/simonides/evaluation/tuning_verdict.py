@@ -41,10 +41,6 @@ class Asker:
     """Recalls through the public contract; every profile it asks with is a file, as a user would have it.
 
     Attributes:
-        bank: opened for its owner.
-        base: the profile that varies.
-        numbers: of it.
-        as_of: viewpoint of queries that state none.
         folder: for the files, emptied by whoever made it.
         place: what the queries' file is called in messages.
         degraded: what did less than asked, and why, in any recall so far.
@@ -87,7 +83,6 @@ class Verdict:
     """What the held-out part says.
 
     Attributes:
-        comparison: the tuned profile against the one it came from.
         differing: queries whose scores differ.
         reason: why the change is refused; empty when it is not.
     """

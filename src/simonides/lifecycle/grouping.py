@@ -167,7 +167,6 @@ class Group:
     Attributes:
         relation, object: of a statement; empty for a group by words.
         members: by root.
-        against: memories that say the contrary.
     """
 
     relation: str = ""

@@ -67,7 +67,6 @@ class Belief:
 
     Attributes:
         key: by which it is known.
-        members, against: memories for and against it.
         values: its columns but for text and tags.
     """
 

@@ -54,7 +54,6 @@ class LanguageModel:
     """A model of one server. Satisfies ``protocols.Enricher``.
 
     Attributes:
-        model: its name there.
         base_url: of the server, up to and without ``/chat/completions``.
         api_key: sent as a bearer token; empty for servers that want none.
         timeout_seconds: for the connection, for the first byte of an answer, and for the whole of its body.

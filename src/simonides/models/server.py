@@ -83,7 +83,6 @@ class Health:
     """What is remembered of a server between calls, and who may ask it now. Thread-safe.
 
     Attributes:
-        address: of the server.
         concurrency: requests under way at most, for all threads together, from 1.
         pause_seconds: for how long a server that failed is left alone, from 0.
         timer: seconds that never run backwards.

@@ -73,13 +73,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Preparing:
-    """Turns parts into rows; goes to other processes.
-
-    Attributes:
-        zone: of times that state none.
-        redact: policy for secrets.
-        model: the embedder that made the vectors.
-    """
+    """Turns parts into rows; goes to other processes."""
 
     analyser: Analyser
     zone: tzinfo

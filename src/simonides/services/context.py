@@ -79,10 +79,7 @@ class StoreParts:
     """What a store provides to its banks.
 
     Attributes:
-        clock: tells the time.
-        zone: of times that state none.
         own_zone: whether a bank's own zone takes precedence over *zone*.
-        analyser, tokens, extractor, expander: of the store.
         embedder: provides the embedder of a bank, loaded at first use.
         executor: runs channels side by side; ``None`` = one after the other.
         reranker: gives the store's reranker (loaded at first use), or ``None`` and the reason.
@@ -153,10 +150,7 @@ class BankContext:
     """What the services of one bank share.
 
     Attributes:
-        name: of the bank.
         principal: who acts; ``None`` = the owner, who sees all.
-        rows: the storage of the bank.
-        parts: what the store provides.
         answers: texts that recalls returned, which are not retained again.
         names: cache of the names of entities.
     """

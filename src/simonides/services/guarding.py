@@ -37,7 +37,6 @@ class Guard:
         origin: gives the process that made an object of the class.
         folder: gives the folder below which errors about files are translated. Errors of an embedder or
             another part of the caller about files elsewhere are left as they are.
-        policy: gives what happens to secrets.
         silent: methods that do nothing in a forked child, such as ``close``.
         span: makes what surrounds the call of a method, from the object and the method's name; on entry it
             gives a function that is told the answer.

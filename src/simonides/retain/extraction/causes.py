@@ -44,7 +44,6 @@ class Connective(Cue):
 
     Attributes:
         finds: cause and effect in the example.
-        shape: where they stand.
         weight: how surely the words state a cause, in (0, 1].
         nouns: a part may be a single word.
     """

@@ -61,11 +61,7 @@ _PRAISE = (
 
 @dataclass(frozen=True, slots=True)
 class KindCue(Cue):
-    """Words that tell the kind of a memory.
-
-    Attributes:
-        kind: what the text then is.
-    """
+    """Words that tell the kind of a memory."""
 
     kind: Kind
 

@@ -36,7 +36,6 @@ class Hint:
     """Words directly before or after a name that tell its kind.
 
     Attributes:
-        kind: what the name then stands for.
         before, after: patterns, case ignored, for what ends at the name or starts behind it; one is empty.
         example: a text, and the name in it that gets the kind.
         counterexample: a text, and a name in it that does not get it from this hint.

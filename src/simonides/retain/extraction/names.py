@@ -41,7 +41,6 @@ class Form:
     """One form of name.
 
     Attributes:
-        kind: what a match stands for.
         hint: a cheap pattern for what every match holds; without it in the text the form is not looked for.
         pattern: case-sensitive and verbose; its first group is the name.
         examples: texts, each with the name that is found there.

@@ -320,8 +320,6 @@ class Speaker:
     """The label at the start of a text.
 
     Attributes:
-        name: as written.
-        start, stop: where the name stands.
         body: where what is said starts.
         role: the label is a role, not a name.
         may_be_i: whether ``I`` in the text is the person that the label names. A role of the asking side is

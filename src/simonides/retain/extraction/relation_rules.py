@@ -55,7 +55,6 @@ class RelationRule(Cue):
         finds: subject and object in the example.
         single_valued: a subject has one object at a time.
         subjects: kinds of mention that may be the subject.
-        form: what the object looks like.
         objects: kinds of mention that may be the object, for names.
         link: when not empty, the cue stands before the subject and this pattern between subject and object:
             ``the deadline of X is Y``.

@@ -85,7 +85,6 @@ class ImportedItem:
     """One item for ``Bank.import_items``.
 
     Attributes:
-        item: the text and what is known of it.
         line: where it stands in the file, from 1.
         part: such as ``message 3f2a``, where a line holds many.
     """

@@ -25,8 +25,6 @@ class Place:
     """Where files are looked for.
 
     Attributes:
-        home: folder of the user.
-        environ: environment variables.
         platform: as ``sys.platform`` says.
         project: root of the project whose files are meant; ``None`` = the user's.
     """
@@ -56,7 +54,6 @@ class Client:
     """One agent.
 
     Attributes:
-        title: its name for people.
         servers: key that MCP servers stand under; its file is TOML where ``toml``.
         transport: whether an entry states ``"type": "stdio"``.
         events: hook events → seconds that a hook may take, in the order of a session.

@@ -98,8 +98,6 @@ class Shown:
     """How the answers of an operation are shown.
 
     Attributes:
-        schema: of the structured content.
-        structured: the structured content of an answer.
         text: the same for reading.
         length: how many memories structured content holds.
         first: structured content with so many of them, from the first on.

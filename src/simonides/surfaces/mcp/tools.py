@@ -34,9 +34,6 @@ class Tool:
     """One tool.
 
     Attributes:
-        name: what a client calls.
-        operation: what it does.
-        title: for people.
         guidance: when a model should call it, and when not.
         spellings: other names of its parameters → ours, for clients of other systems.
     """

@@ -38,12 +38,7 @@ _GONE = 499
 
 
 class RefusedError(SimonidesError):
-    """The request itself is refused, whatever it asks for.
-
-    Attributes:
-        status: of HTTP.
-        headers: of the answer.
-    """
+    """The request itself is refused, whatever it asks for."""
 
     def __init__(self, status: int, problem: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(problem)

@@ -19,7 +19,6 @@ class Settings:
             foreign name server is none of them.
         origins: that a browser's request may come from, such as ``https://notes.example``; these get CORS
             headers, too. The server's own origin is always allowed.
-        limits: of work.
         compat: system whose tool names and spellings the MCP interface takes, too.
         care: how the banks are maintained; by default not at all.
         tools: that the MCP interface offers: core or all; ``None`` = core, or all with ``compat``.

@@ -26,7 +26,6 @@ class Connection(H11Protocol):
     """One connection; ``server_of`` makes a class of its own for each server.
 
     Attributes:
-        limits: of the times.
         most: connections of the server at once.
         open: those of the server; the idle ones in the order in which they became so.
     """
