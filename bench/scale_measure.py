@@ -40,7 +40,7 @@ from simonides.profiles.loader import load_profile
 from simonides.records.interval import to_micros
 from simonides.retain.extraction.extractor import RuleExtractor
 from simonides.retain.extraction.known_names import KnownNames
-from simonides.retain.storing import LINK, READ, REPEAT, settle
+from simonides.retain.settling import LINK, READ, REPEAT, settle
 from simonides.storage.folder import folder_name
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.bank import Bank
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.extraction import Extraction
     from simonides.records.recall import Recall
 

@@ -398,7 +398,7 @@ class Snapshot(Protocol):
 
 
 class View(Protocol):
-    """What one recall may see: the only door to the bank that a stage gets.
+    """What one recall may see: the only access to the bank that a stage gets.
 
     ``visible`` (liveness, acl, viewpoint in time) feeds statistics; ``eligible`` (visible and the caller's
     filters) feeds results. Both are bool, shape (snapshot.rows,) (SPEC, general settlement 2). Everything

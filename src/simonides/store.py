@@ -37,7 +37,7 @@ from simonides.records.hygiene import clean_label, clean_text, shown
 from simonides.records.interval import default_zone, parse_time, read_zone
 from simonides.retain.expansion import QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
-from simonides.retain.screening import Screen
+from simonides.retain.screening import Redactor
 from simonides.retain.secrets import read_policy
 from simonides.services.context import StoreParts
 from simonides.services.guarding import Guard
@@ -300,11 +300,11 @@ class Store:
             InputError: the name cannot be a bank's.
             UnavailableError: it is missing and the store was opened with ``create=False``.
         """
-        screen = Screen(self.redact)
+        redactor = Redactor(self.redact)
         if principal is not None:
-            screen.name(clean_label(principal, "principal"), "principal")
+            redactor.name(clean_label(principal, "principal"), "principal")
         # Its folder bears the name.
-        screen.name(name, "bank")
+        redactor.name(name, "bank")
         folder_name(name)
         with self._lock:
             if self._closed:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Learned, Reranker
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.memory import Memory
     from simonides.records.recall import Hit, Recall
     from simonides.testing.clock import FrozenClock

@@ -25,7 +25,7 @@ from simonides.profiles import list_profiles
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
 from simonides.recall.explaining import Recording, explain
-from simonides.recall.pipeline import Plan, run
+from simonides.recall.pipeline import run
 from simonides.recall.refining.combining import SIGNALS, Blend
 from simonides.recall.refining.diversity import jaccard
 from simonides.recall.why_not import Recalled, why_not
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.bank import Bank
+    from simonides.recall.plan import Plan
     from simonides.records.explanation import WhyNot
     from simonides.records.recall import Recall
     from simonides.testing.clock import FrozenClock

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Reranker
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
     from simonides.records.recall import Hit, Recall
     from simonides.store import Store
     from simonides.testing.clock import FrozenClock

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder, Reranker
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.recall import Recall
 
 JEFFS_BRAIN = load_profile("jeffs_brain")

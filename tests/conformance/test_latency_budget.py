@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.bank import Bank
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.testing.clock import FrozenClock
 
 HELIX = load_profile("helix")

@@ -12,7 +12,7 @@ from mcp import Client
 from tests.surfaces.rest.conftest import app, client_for
 
 from simonides.errors import InputError, NotFoundError
-from simonides.retain.quiet_errors import hidden, hush, without
+from simonides.retain.redacted_errors import hidden, redact_error, without
 from simonides.retain.secrets import placeholder
 from simonides.surfaces.mcp.server import Settings, make_server
 from simonides.surfaces.serving.dispatching import Dispatcher
@@ -76,9 +76,9 @@ def test_the_longest_of_several_secrets_with_one_beginning_is_replaced() -> None
 def test_masking_twice_changes_nothing_more() -> None:
     values = [f"pg://u:{password}@h" for password in PARTS]
     error = InputError("limit", f"{values!r} and {values[0][:12]}…")
-    hush(error, values)
+    redact_error(error, values)
     once = str(error)
-    hush(error, values)
+    redact_error(error, values)
     assert str(error) == once == hidden(once, values)
 
 

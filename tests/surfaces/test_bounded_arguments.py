@@ -97,7 +97,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         lengths.append(len(text))
         return find_secrets(text)
 
-    monkeypatch.setattr("simonides.retain.quiet_errors.find_secrets", counting)
+    monkeypatch.setattr("simonides.retain.redacted_errors.find_secrets", counting)
     monkeypatch.setattr("simonides.retain.secrets.find_secrets", counting)
     return lengths
 

@@ -13,7 +13,7 @@ from simonides.bank import Bank
 from simonides.errors import DamagedError
 from simonides.recall import telemetry
 from simonides.recall.refining.relevance import Relevance
-from simonides.surfaces.cli import memories as forget_command
+from simonides.surfaces.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,7 +210,7 @@ def test_forget_asks_on_a_terminal_and_refuses_to_guess_elsewhere(
     result = cli("forget", ids[0])
     assert result.exit_code == 2
     assert "--yes" in result.stderr
-    monkeypatch.setattr(forget_command, "_is_terminal", lambda: True)
+    monkeypatch.setattr(output, "_is_terminal", lambda: True)
     result = cli("forget", ids[0], stdin="n\n")
     assert result.exit_code == 1
     assert result.stdout == ""

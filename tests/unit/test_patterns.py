@@ -47,7 +47,7 @@ DYNAMIC = {
     "retain/extraction/passage.py": _HELD,
     "retain/extraction/names.py": _HELD,
     "retain/secrets.py": _HELD,
-    "retain/quiet_errors.py": "escaped first characters of secrets, and the placeholder's pattern",
+    "retain/redacted_errors.py": "escaped first characters of secrets, and the placeholder's pattern",
     "retain/enriching.py": "words of one stated name, escaped, looked for in one memory",
     "json_schema.py": "patterns of schemas, which are swept, too",
     "surfaces/demo/demo.py": "a fixed question of the demo",

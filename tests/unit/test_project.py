@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import grimp
 import pytest
 
 from simonides.models.catalogue import CATALOGUE
@@ -257,3 +259,12 @@ def test_every_path_on_the_page_of_the_architecture_exists() -> None:
     packages = {path.name for path in places[0].iterdir() if (path / "__init__.py").exists()}
     untold = {package for package in packages - {"testing", "evaluation"} if f"{package}/" not in page}
     assert untold == set()
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    """Imports for type checkers alone count, too; the error names the cycle."""
+    graph = grimp.build_graph("simonides", cache_dir=None, exclude_type_checking_imports=False)
+
+    graphlib.TopologicalSorter(
+        {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    ).prepare()

@@ -1,16 +1,13 @@
 """Retains a dataset's corpora and asks its questions, on fresh banks or on banks that are kept.
 
-Anything with the same few methods can be asked, so other engines are compared on equal terms. A hit
-that stands for no item (something the engine wrote by itself) keeps its place in the ranking and counts
-as not found.
+Anything with the same few methods can be asked, so other engines are compared on equal terms. A hit that
+stands for no item (something the engine wrote by itself) keeps its place in the ranking and counts as not
+found.
 
-Banks of a data set's corpora that outlive one measurement, so that retaining is done once.
-
-``FOLDER/<data set>-<digest>/`` holds a store and ``keys.json``, which says the dataset's key of each memory.
-The digest is of what was retained:
-texts, dates, sessions, order, window, embedder and version. Other corpora,
-distractors or scrubbed names thus get banks of their own. ``keys.json`` is written last: banks without it
-are of a run that was cut off, and refused. After a change to how memories are retained, delete the folder.
+Kept banks: ``FOLDER/<data set>-<digest>/`` holds a store and ``keys.json``, which maps memories to the
+dataset's keys. The digest is of what was retained: texts, dates, sessions, order, window, embedder and
+version. ``keys.json`` is written last: banks without it are of a run that was cut off, and refused. After a
+change to how memories are retained, delete the folder.
 """
 
 from __future__ import annotations
@@ -28,6 +25,7 @@ from simonides.evaluation.results import QuestionResult
 from simonides.files import SHARED, disk_errors, write_file
 from simonides.records.source import LONGEST_NEIGHBOUR
 from simonides.retain.conversations import WINDOW, context_of
+from simonides.retain.importing.sources import given
 from simonides.store import open_store
 
 if TYPE_CHECKING:
@@ -91,21 +89,16 @@ def ask_all(
     cpu: Callable[[], float] | None = None,
     progress: Progress | None = None,
 ) -> tuple[QuestionResult, ...]:
-    """Retain each corpus in a bank of its own, then ask its questions.
+    """Retain each corpus in a bank of its own, then ask its questions; one result each, ranked to depth 20.
 
-    Items are not deduplicated and answers are not cut to a token budget: the ranking is measured, nothing
-    else.
+    Items are not deduplicated and answers are not cut to a token budget: only the ranking is measured.
 
     Args:
-        dataset: what to retain and ask.
         store: a store without banks of the corpora's names.
         profile: name or path of the profile to recall with.
         window: how many turns before and after a turn of a conversation are its context, from 0.
         cpu: seconds of CPU of this process, to measure each recall with; ``None`` = not measured.
-        progress: told after each batch and each question.
-
-    Returns:
-        one result per question, in order, ranked to depth 20.
+        progress: called after each batch and each question.
     """
     report = progress or _silent
     items = sum(len(corpus.items) for corpus, _ in dataset.corpora)
@@ -137,11 +130,7 @@ def retain_corpus(bank: AskedBank, corpus: Corpus, window: int) -> Iterator[dict
 
 @dataclass
 class SteadyClock:
-    """Stands where it is put, and goes on by a millisecond with each look.
-
-    Attributes:
-        now: the last moment that it told.
-    """
+    """A clock that stands where *now* is put, and goes on by a millisecond with each look."""
 
     now: datetime = NOW
 
@@ -155,10 +144,7 @@ def retain_as_lived(bank: Bank, corpus: Corpus, clock: SteadyClock) -> Iterator[
     """Retain a corpus as its user would, and put *clock*, the bank's own, where its questions are asked.
 
     A corpus that says when it is asked is a chat: retained session by session, each when it ends, turns with
-    their speakers. Any other is retained at ``NOW``.
-
-    Returns:
-        part by part, the key of each memory's item by the memory's id.
+    their speakers. Any other is retained at ``NOW``. Yields, part by part, the key of each memory by its id.
     """
     clock.now = NOW
     if corpus.asked_at is None:
@@ -210,16 +196,13 @@ def contexts_of(corpus: Corpus, window: int) -> list[str]:
 
 def as_mapping(item: Item, context: str) -> dict[str, Any]:
     """What ``retain`` takes for an item."""
-    given: dict[str, Any] = {"text": item.text}
-    if item.event_time is not None:
-        given["event_time"] = item.event_time
-    if item.session:
-        given["session"] = item.session
-    if item.speaker:
-        given["speaker"] = item.speaker
-    if context:
-        given["context"] = context
-    return given
+    return given(
+        text=item.text,
+        event_time=item.event_time,
+        session=item.session,
+        speaker=item.speaker,
+        context=context,
+    )
 
 
 def _result(question: Question, answer: Answer, keys: Mapping[str, str]) -> QuestionResult:
@@ -250,12 +233,8 @@ class KeptBanks:
     """Retained corpora, ready to be asked.
 
     Attributes:
-        folder: of the store.
-        dataset: what was retained.
         keys: per corpus, the dataset's key of each memory's id.
-        embedder: as for opening the store.
         embedder_name: ``None`` = there was none.
-        sparse: as for opening the store.
         sparse_name: ``None`` = there was none.
     """
 
@@ -276,14 +255,11 @@ class KeptBanks:
         cpu: Callable[[], float] | None = None,
         progress: Progress | None = None,
     ) -> tuple[QuestionResult, ...]:
-        """Ask every question.
+        """Ask every question of *dataset*.
 
-        Args:
-            profile: name or path.
-            dataset: the same corpora with other questions or gold; ``None`` = those retained.
-            depth: hits per question, from 1.
-            cpu: seconds of CPU of this process, to measure each recall with.
-            progress: told after each question.
+        The same corpora, by default with the questions retained with them.
+
+        *depth* is hits per question, from 1; *cpu* seconds of CPU of this process, to measure each recall.
         """
         asked = dataset or self.dataset
         total = len(asked.questions)
@@ -313,15 +289,9 @@ def keep_banks(
     sparse: str | SparseEncoder | None = None,
     progress: Progress | None = None,
 ) -> KeptBanks:
-    """The banks of *dataset* in *folder*, retained now unless they are there.
+    """The banks of *dataset* in *folder*, retained without deduplication unless they are there.
 
-    Args:
-        dataset: its corpora are retained without deduplication.
-        folder: made when missing.
-        window: how many turns before and after a turn of a conversation are its context, from 0.
-        embedder: as for opening a store.
-        sparse: as for opening a store.
-        progress: told after each batch.
+    *window* is how many turns before and after a turn of a conversation are its context, from 0.
 
     Raises:
         InputError: the banks are incomplete, or were made with another embedder than is there now.

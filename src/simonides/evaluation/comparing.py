@@ -29,10 +29,7 @@ class Difference:
     """One line of a comparison.
 
     Attributes:
-        first, second: the systems' names.
         category: of the questions; empty = all.
-        measure: the measure's name.
-        questions: how many.
         first_mean, second_mean: of the measure, in [0, 1].
         difference: second minus first.
         low, high: 95 % interval of the difference.

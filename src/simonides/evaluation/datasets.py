@@ -2,40 +2,28 @@
 
 Keys and question ids hold no white space, because they become columns of a TREC run file.
 
-Reading a dataset's original JSON file, with errors that say where to get it.
-
-LoCoMo: questions about long dated conversations between two people.
-
-Read from the original ``locomo10.json``. One corpus per conversation; a turn is an item
-``Speaker: text [image: caption]`` whose event time is the date of its session (the dataset states no time
-zone; UTC is assumed) and whose key is the turn's ``dia_id``. A question's evidence names turns; ids that
-match none are ignored and counted, and an answerable question left with none is not scored. Categories
-are numbers, because papers disagree on their names; category 5 is unanswerable, and its evidence (the turn
-that misleads) is not read unless asked for.
-
+LoCoMo: questions about long dated conversations between two people, read from the original
+``locomo10.json``. One corpus per conversation; a turn is an item ``Speaker: text [image: caption]`` whose
+event time is the date of its session (no time zone is stated; UTC is assumed) and whose key is the turn's
+``dia_id``. A question's evidence names turns; ids that match none are ignored and counted, and an answerable
+question left with none is not scored. Categories are numbers, because papers disagree on their names;
+category 5 is unanswerable, and its evidence (the turn that misleads) is not read unless asked for.
 Source: Maharana et al. 2024, "Evaluating Very Long-Term Conversational Memory of LLM Agents".
 Weakness: an audit found about one gold id in ten to be wrong, so a perfect score is out of reach.
 
-MuSiQue: questions that need two to four passages joined.
-
-Read in the form of the HippoRAG experiments: ``musique_corpus.json`` holds the passages,
-``musique.json`` the questions. All passages make one corpus, an item is title and text on two lines, and
-its key is ``p<n>``, the passage's place in the file from 1. A question's gold are its supporting
-paragraphs, found in the corpus by title and text; its category is the number of hops.
-
+MuSiQue: questions that need two to four passages joined, in the form of the HippoRAG experiments:
+``musique_corpus.json`` holds the passages, ``musique.json`` the questions. All passages make one corpus, an
+item is title and text on two lines, and its key is ``p<n>``, the passage's place in the file from 1. A
+question's gold are its supporting paragraphs; its category is the number of hops.
 Source: Trivedi et al. 2022, "MuSiQue: Multihop Questions via Single-hop Question Composition"; Gutiérrez
 et al. 2024, "HippoRAG". Weakness: passages are encyclopaedic and undated, unlike an agent's memories.
 
-Small banks of invented everyday facts, short facts of one topic, and short chats, with questions of each.
-
-Three data sets of one make: ``facts.json`` and ``chats.json`` of the folder ``everyday``, and ``cases.json``
-of the folder ``shortbanks``. A bank is a corpus; an item's key is its id there. A question's category is its
-style, or, where the bank holds no answer, ``near-miss`` or ``off-topic``, or ``unanswerable`` where the file
-does not say which. Turns of a chat have a speaker, a time and a session, and its questions are asked at a
-stated time.
-Weakness: written by few people in a few styles, so numbers on them are kinder than those of strangers' words.
-
-The datasets that can be measured, by name.
+Small banks: ``facts.json`` and ``chats.json`` of the folder ``everyday``, and ``cases.json`` of the folder
+``shortbanks``. A bank is a corpus; an item's key is its id there. A question's category is its style, or,
+where the bank holds no answer, ``near-miss`` or ``off-topic``, or ``unanswerable`` where the file does not
+say which. Turns of a chat have a speaker, a time and a session, and its questions are asked at a stated time.
+Weakness: invented by few people in a few styles, so numbers on them are kinder than those of strangers'
+words.
 """
 
 from __future__ import annotations
@@ -47,7 +35,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.relevance import UNANSWERABLE
 from simonides.retain.importing.memories import parse_session_date, turn_text
 
 if TYPE_CHECKING:
@@ -62,7 +49,6 @@ class Item:
     Attributes:
         key: the dataset's own name for it. Items that share a key stand for one right answer: finding
             any of them finds the key.
-        text: what is retained.
         event_time: when it happened, an aware datetime, or ``None`` when the dataset gives no date.
         session: the conversation that it is a turn of; turns follow one another. Empty = none.
         context: what stands beside the text; empty = the turns around it, if it has a session.
@@ -85,8 +71,6 @@ class Question:
     """One question asked of a corpus.
 
     Attributes:
-        qid: unique in the dataset.
-        text: what is asked.
         gold: keys of the items that hold the answer, without repeats; empty exactly when not answerable.
         category: the dataset's own category, such as ``"1"``.
         answerable: whether the corpus holds an answer; questions without one are reported apart.
@@ -116,7 +100,6 @@ class Corpus:
 
     Attributes:
         name: becomes the bank's name.
-        items: what is retained.
         asked_at: when its questions are asked; ``None`` = now.
     """
 
@@ -147,13 +130,10 @@ class Dataset:
         return tuple(question for _, questions in self.corpora for question in questions)
 
     def first(self, limit: int | None) -> Dataset:
-        """The same dataset cut after its first *limit* answerable questions.
+        """The same dataset cut after its first *limit* (from 1) answerable questions; ``None`` = whole.
 
         Unanswerable questions that stand before the cut stay; a corpus left without questions goes, so a
-        small limit costs little. ``None`` keeps everything. The two counts still describe the original.
-
-        Raises:
-            InputError: *limit* is below 1.
+        small limit costs little. The two counts still describe the original.
         """
         if limit is None:
             return self
@@ -179,15 +159,7 @@ def _check_column(field: str, value: str) -> None:
 
 
 def read_json(path: Path, origin: str) -> Any:
-    """The parsed content of *path*.
-
-    Args:
-        path: a JSON file in UTF-8.
-        origin: where the original can be had, for the error.
-
-    Raises:
-        InputError: the file is missing, cannot be read or is not JSON.
-    """
+    """The content of a JSON file in UTF-8; ``InputError`` naming *origin* when it cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -210,6 +182,9 @@ def wrong_form(path: Path, expected: str, error: Exception) -> InputError:
 
 FILE_NAME = "locomo10.json"
 LOCOMO_ORIGIN = "https://github.com/snap-research/locomo"
+UNANSWERABLE = "unanswerable"
+"""Category of the invented questions that no memory answers."""
+
 UNANSWERABLE_CATEGORY = "5"
 
 _SESSION = re.compile(r"session_([1-9][0-9]{0,8})")
@@ -217,16 +192,13 @@ _EVIDENCE_SEPARATOR = re.compile(r"[;,\s]+")
 
 
 def load_locomo(path: Path, *, misleading_as_gold: bool = False) -> Dataset:
-    """Read LoCoMo in its original form.
+    """Read LoCoMo in its original form, a file or the folder of ``locomo10.json``, in file order.
+
+    A question's id is ``<conversation>-q<n>``, where n counts all questions of the conversation from 1.
 
     Args:
-        path: ``locomo10.json``, or the folder that holds it.
         misleading_as_gold: whether the evidence of category 5 counts as gold, and its questions thus as
             answerable, as in most published figures at session level.
-
-    Returns:
-        Conversations and questions in file order; a question's id is ``<conversation>-q<n>``, where n
-        counts all questions of the conversation from 1.
 
     Raises:
         InputError: the file is missing or of another form.
@@ -305,13 +277,9 @@ MUSIQUE_ORIGIN = "https://github.com/OSU-NLP-Group/HippoRAG"
 
 
 def load_musique(folder: Path) -> Dataset:
-    """Read MuSiQue in HippoRAG's form.
+    """Read MuSiQue in HippoRAG's form from ``musique.json`` and ``musique_corpus.json``.
 
-    Args:
-        folder: holds ``musique.json`` and ``musique_corpus.json``.
-
-    Raises:
-        InputError: a file is missing or of another form.
+    May raise ``InputError``.
     """
     corpus_file = folder / CORPUS_FILE_NAME
     passages = read_json(corpus_file, MUSIQUE_ORIGIN)
@@ -375,11 +343,7 @@ Pair = tuple[Corpus, tuple[Question, ...]]
 
 
 def load_facts(folder: Path) -> Dataset:
-    """Read ``facts.json``; corpora are named ``facts-BANK``.
-
-    Raises:
-        InputError: the file is missing or of another form.
-    """
+    """Read ``facts.json``; corpora are named ``facts-BANK``."""
 
     def read(stored: Any) -> Iterable[Pair]:
         rows = [*stored["questions"], *stored["unanswerable"]]
@@ -391,11 +355,7 @@ def load_facts(folder: Path) -> Dataset:
 
 
 def load_short_banks(folder: Path) -> Dataset:
-    """Read ``cases.json``; corpora are named ``short-BANK``.
-
-    Raises:
-        InputError: the file is missing or of another form.
-    """
+    """Read ``cases.json``; corpora are named ``short-BANK``."""
 
     def read(stored: Any) -> Iterable[Pair]:
         for name, facts in stored["banks"].items():
@@ -405,11 +365,7 @@ def load_short_banks(folder: Path) -> Dataset:
 
 
 def load_chats(folder: Path) -> Dataset:
-    """Read ``chats.json``; corpora are named ``chat-ID``.
-
-    Raises:
-        InputError: the file is missing or of another form.
-    """
+    """Read ``chats.json``; corpora are named ``chat-ID``."""
 
     def read(stored: Any) -> Iterable[Pair]:
         for chat in stored["conversations"]:

@@ -1,11 +1,11 @@
-"""Trains the network of ``learned_mlp`` on impressions: what was returned, and whether it was used (EN-08).
+"""Trains a bank's network of ``learned_mlp`` on impressions.
+
+What recalls returned, and what was used (EN-08).
 
 Loss: mean binary cross-entropy, each class weighing one half however many samples it has, so that "never
 used" is no answer. Optimiser: Adam over the whole set, *EPOCHS* steps, weights from a seeded generator: same
 samples, same network. Cost: about 0.2 s for 1,000 samples.
 Source: Kingma and Ba, Adam (2015); Glorot and Bengio for the first weights (2010).
-
-Trains a bank's learned reranker on what its recalls showed and what of it was used (EN-08).
 
 The last fifth of the recalls is held out: a network trained on the others is compared there with the order
 by cosine, by the share of pairs (used, not used) of one recall that stand in the right order, ties half. Only
@@ -15,13 +15,14 @@ one that does better is adopted, trained on everything; its file says how it did
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.errors import InputError
 from simonides.recall.refining.mlp import FEATURES, Network
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +123,7 @@ _COSINE = 0  # place among the features
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class Trained(JsonReady):
     """What a training did.
 
     Attributes:
@@ -143,18 +144,12 @@ class Trained:
     right_before: float = 0.0
     adopted: bool = False
 
-    def to_dict(self) -> dict[str, object]:
-        """A JSON-ready description."""
-        return asdict(self)
-
 
 def train_reranker(bank: Bank, *, seed: int = 0, dry_run: bool = False) -> Trained:
     """Train on the bank's impressions; keep the network in the bank's folder if it does better.
 
     Args:
-        bank: opened for its owner.
         seed: of the first weights, from 0.
-        dry_run: train and compare, and write nothing.
 
     Raises:
         InputError: fewer than 20 samples, or all used or none.

@@ -41,15 +41,12 @@ def run_quality(
     budget and judged by hit order.
 
     Args:
-        dataset: what to retain and ask.
         store_path: an empty or missing folder; what is retained stays there.
         timer: seconds from a monotone clock, such as ``time.perf_counter``.
         cpu: seconds of CPU of this process, such as ``time.process_time``; ``None`` = not measured.
         profile: name or path of the profile to recall with.
         window: how many turns before and after a turn of a conversation are its context, from 0.
         limit: how many answerable questions to ask, from the first; ``None`` = all.
-        embedder: as for opening a store.
-        sparse: as for opening a store.
         progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
 
     Raises:
@@ -98,12 +95,7 @@ def run_kept(
 
 
 def checked(dataset: Dataset, limit: int | None, window: int) -> Dataset:
-    """The first *limit* questions of *dataset*, known to be measurable.
-
-    Raises:
-        InputError: the limit is below 1, the window below 0, or no question can be scored.
-        MissingExtraError: the extra ``eval`` is not installed.
-    """
+    """The first *limit* questions of *dataset*, known to be measurable; errors as for ``run_quality``."""
     if window < 0:
         raise InputError("window", f"{window} is negative; give a number of turns from 0")
     load_ir_measures()  # A missing extra is told before the work, not after it.

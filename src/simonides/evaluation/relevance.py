@@ -1,6 +1,4 @@
-"""How well a profile's probabilities hold, and the questions they are measured on (DF-04).
-
-What relevance is measured on: questions that a corpus answers, and questions that it does not (DF-04).
+"""How well a profile's probabilities hold, on questions that a corpus answers and others (DF-04).
 
     answerable    <dataset>             the data set's own questions
                   <dataset>-key-words   the same without their stop-words, as one types into a search box
@@ -39,6 +37,7 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.evaluation.asking import NOW, SteadyClock, retain_as_lived
+from simonides.evaluation.datasets import UNANSWERABLE
 from simonides.profiles.loader import load_profile
 from simonides.recall.pipeline import judges_relevance
 from simonides.recall.refining import chance
@@ -64,7 +63,6 @@ if TYPE_CHECKING:
 ADVERSARIAL = "adversarial"
 ELSEWHERE = "elsewhere"
 KEY_WORDS = "key-words"
-UNANSWERABLE = "unanswerable"
 KINDS = ("near-miss", "off-topic", UNANSWERABLE)
 """Categories of questions without an answer, in data sets that have them."""
 
@@ -78,9 +76,6 @@ class Asked:
     """One question asked of one corpus.
 
     Attributes:
-        corpus: its name.
-        text: what is asked.
-        kind: see the module.
         answerable: whether the corpus holds the answer.
         gold, acceptable: keys of the items that answer it, and that may be found too.
     """
@@ -99,12 +94,7 @@ def off_topic_questions() -> Mapping[str, Sequence[str]]:
 
 
 def all_questions(datasets: Sequence[Dataset], analyser: Analyser) -> tuple[Asked, ...]:
-    """Every question with what it is asked of, in the order of the data sets.
-
-    Args:
-        datasets: whose corpora have different names.
-        analyser: knows the stop-words.
-    """
+    """Every question with what it is asked of, in the order of the data sets."""
     corpora = [(dataset, corpus, asked) for dataset in datasets for corpus, asked in dataset.corpora]
     words = {corpus.name: _words(corpus) for _, corpus, _ in corpora}
     found: list[Asked] = []
@@ -172,7 +162,6 @@ class Given:
 
     Attributes:
         keys: of the hits there, best first.
-        tokens: of the context.
     """
 
     keys: tuple[str, ...]
@@ -193,8 +182,6 @@ class Judged:
     """One question with its answers.
 
     Attributes:
-        asked: the question.
-        dataset: name of its data set.
         confidence: of the wide recall.
         no_match: whether that said that nothing answers.
         hits: of the wide recall, the 100 best.
@@ -219,13 +206,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class RelevanceReport:
-    """A whole run.
-
-    Attributes:
-        profile, version: what was measured.
-        embedder: its name; ``None`` = there was none.
-        judged: every question, in order.
-    """
+    """A whole run: every question, in order; *embedder* is ``None`` when there was none."""
 
     profile: str
     embedder: str | None
@@ -269,17 +250,12 @@ def run_relevance(
     embedder: Embedder | Literal["auto"] | None = "auto",
     progress: Progress | None = None,
 ) -> RelevanceReport:
-    """Retain the data sets, and ask every question of ``unanswerable``.
+    """Retain the data sets (corpora of different names), and ask every question of ``unanswerable``.
 
     Args:
-        datasets: what to retain and ask; their corpora have different names.
         store_path: an empty folder; what is retained stays there.
-        profile: name or path of a profile that judges relevance.
-        embedder: as for opening a store.
+        profile: name or path of a profile that judges relevance, else ``InputError``.
         progress: called with the phase ("retain" or "recall"), how many are done, how many there are.
-
-    Raises:
-        InputError: the profile judges none.
     """
     if not judges_relevance(load_profile(profile)):
         raise InputError(
@@ -350,10 +326,7 @@ def bins_of(
 ) -> list[tuple[int, float, float]]:
     """Bins of equal mass by growing chance: how many, their mean chance, and the share of right ones.
 
-    Args:
-        chances: float64, shape (n,), 0 to 1.
-        right: as many, each 0 or 1.
-        count: how many bins, fewer where there are fewer samples.
+    *chances* (0 to 1) and *right* (0 or 1) have shape (n,); there are fewer bins than *count* for small n.
     """
     if not len(chances):
         return []

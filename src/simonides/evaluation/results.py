@@ -1,4 +1,4 @@
-"""Measures of a ranked answer against the keys that should be in it.
+"""Measures of a ranked answer against the keys that should be in it, and files of measured runs.
 
 =========  =========================================================================================
 recall@n   fraction of the gold keys among the first n
@@ -11,21 +11,16 @@ All but all@10 come from ``ir_measures``, the field's reference implementation. 
 and breaks ties its own way; here the order of the hits *is* the ranking, so it is given scores made from
 positions, which never tie. Needs the extra ``eval``.
 
-Runs and judgements as the tools of the Text REtrieval Conference read them.
+Runs and judgements as the tools of the Text REtrieval Conference read them:
 
-run    ``qid Q0 key rank score tag``, rank from 1, scores made from positions
-qrels  ``qid 0 key 1``, one line per gold key
+    run    ``qid Q0 key rank score tag``, rank from 1, scores made from positions
+    qrels  ``qid 0 key 1``, one line per gold key
 
 Only answerable questions are written. An answerable question that found nothing has no line in a run, so
 the judgements say which questions were asked. A file that ends in ``.gz`` is read compressed. Nothing
-written depends on when or where it was made.
-
-What a quality run found: per question, per category, in all.
-
-A measured run kept whole: each question's answer, so that runs can be compared later.
-
-A file is ``{"dataset", "system", "questions": […]}``, a question with the fields of ``QuestionResult``.
-``save_runs`` writes it beside a TREC run and the judgements of the same questions.
+written depends on when or where it was made. A run kept whole is ``{"dataset", "system", "questions": […]}``,
+a question with the fields of ``QuestionResult``; ``save_runs`` writes it beside a TREC run and its
+judgements.
 """
 
 from __future__ import annotations
@@ -55,11 +50,7 @@ _ALL_CUTOFF = 10
 
 
 def load_ir_measures() -> Any:
-    """The ``ir_measures`` module.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
+    """The ``ir_measures`` module; ``MissingExtraError`` when it is not installed."""
     try:
         # Optional: only this file may need it, and only when something is measured.
         return importlib.import_module("ir_measures")
@@ -72,19 +63,12 @@ def load_ir_measures() -> Any:
 def measure_each(
     gold: Mapping[str, Collection[str]], run: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
-    """Every measure of every question.
+    """Every measure, in [0, 1], of every question of *gold*, in that order.
 
     Args:
-        gold: per question id, the keys that should be found; at least one each.
+        gold: per question id, the keys that should be found; at least one each, else ``InputError``.
         run: per question id, the keys found, best first, without repeats; a question that is missing here
             found nothing.
-
-    Returns:
-        per question id of *gold*, in that order, each name of ``MEASURES`` with its value in [0, 1].
-
-    Raises:
-        InputError: a question has no gold, or a ranking repeats a key.
-        MissingExtraError: ``ir_measures`` is not installed.
     """
     library = load_ir_measures()
     named = {
@@ -123,11 +107,7 @@ def position_scores(ranked: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def mean_measures(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of every measure over questions.
-
-    Raises:
-        InputError: there are no questions.
-    """
+    """The mean of every measure over questions; ``InputError`` when there are no questions."""
     table = np.array([[values[name] for name in MEASURES] for values in each], dtype=np.float64)
     if not table.size:
         raise InputError("questions", "there is no mean over no questions; measure at least one")
@@ -150,11 +130,7 @@ _QRELS_COLUMNS = 4
 
 
 def write_run(path: Path, results: Iterable[QuestionResult], tag: str = "simonides") -> None:
-    """Write rankings, in the order of *results*.
-
-    Raises:
-        UnavailableError: the file cannot be written.
-    """
+    """Write rankings, in the order of *results*; ``UnavailableError`` when the file cannot be written."""
     lines = [
         f"{result.qid} Q0 {key} {rank} {score} {tag}\n"
         for result in results
@@ -165,20 +141,15 @@ def write_run(path: Path, results: Iterable[QuestionResult], tag: str = "simonid
 
 
 def write_qrels(path: Path, results: Iterable[QuestionResult]) -> None:
-    """Write the gold keys, in the order of *results*.
-
-    Raises:
-        UnavailableError: the file cannot be written.
-    """
+    """Write the gold keys, in the order of *results*; ``UnavailableError`` as for ``write_run``."""
     lines = [f"{result.qid} 0 {key} 1\n" for result in results if result.answerable for key in result.gold]
     write_text(path, "".join(lines))
 
 
 def read_run(path: Path) -> dict[str, tuple[str, ...]]:
-    """Per question its keys, best score first; equal scores by rank, then by key.
+    """Per question its keys, best score first.
 
-    Raises:
-        InputError: the file cannot be read or is no run.
+    Equal scores by rank, then by key. ``InputError`` if no run.
     """
     found: dict[str, list[tuple[float, int, str]]] = defaultdict(list)
     for number, columns in _rows(path, _RUN_COLUMNS, "a TREC run: qid Q0 key rank score tag"):
@@ -192,11 +163,7 @@ def read_run(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def read_qrels(path: Path) -> dict[str, tuple[str, ...]]:
-    """Per question its gold keys, in file order; lines that judge 0 or below are no gold.
-
-    Raises:
-        InputError: the file cannot be read or holds no judgements.
-    """
+    """Per question its gold keys, in file order; lines that judge 0 or below are no gold."""
     gold: dict[str, list[str]] = defaultdict(list)
     for number, columns in _rows(path, _QRELS_COLUMNS, "TREC judgements: qid 0 key grade"):
         try:
@@ -212,11 +179,7 @@ def read_qrels(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file of results.
-
-    Raises:
-        UnavailableError: it cannot be written.
-    """
+    """Write a file of results; ``UnavailableError`` when it cannot be written."""
     write_file(path, text, mode=SHARED)
 
 
@@ -241,7 +204,6 @@ class QuestionResult:
     """One question's answer.
 
     Attributes:
-        qid, category, answerable, gold: as in the dataset.
         ranked: keys found, best first, without repeats.
         top_score: the first hit's score on the profile's own scale, or ``None`` without hits.
         no_match: whether the engine said that nothing relevant was found.
@@ -263,11 +225,8 @@ class QualityReport:
     """A whole run.
 
     Attributes:
-        dataset: the dataset's name.
-        profile: the profile asked with.
         window: how many turns on either side were a turn's context.
         embedder: the embedder's name, or ``None`` when there was none.
-        version: the version of simonides measured.
         results: every question asked, in order.
         scores: per answerable question id, each measure's value in [0, 1].
         ignored_evidence: gold references of the original dataset that match no item.
@@ -291,8 +250,7 @@ class QualityReport:
     def metrics(self, category: str | None = None) -> dict[str, float]:
         """Mean of each measure over the answerable questions, of one category or of all.
 
-        Raises:
-            InputError: there are none.
+        ``InputError`` if none.
         """
         return mean_measures(
             self.scores[result.qid]
@@ -328,11 +286,7 @@ class QualityReport:
         }
 
     def write_run(self, path: Path) -> None:
-        """Write the rankings of the answerable questions as a TREC run (``trec``).
-
-        Raises:
-            UnavailableError: the file cannot be written.
-        """
+        """Write the rankings of the answerable questions as a TREC run."""
         write_run(path, self.results)
 
     def _recall_cpu(self) -> dict[str, float] | None:
@@ -365,11 +319,7 @@ class Measured:
     results: tuple[QuestionResult, ...]
 
     def scores(self) -> dict[str, dict[str, float]]:
-        """Each measure of every answerable question.
-
-        Raises:
-            MissingExtraError: the extra ``eval`` is not installed.
-        """
+        """Each measure of every answerable question."""
         return measure_each(
             {result.qid: result.gold for result in self.results if result.answerable},
             {result.qid: result.ranked for result in self.results},
@@ -377,11 +327,7 @@ class Measured:
 
 
 def save_runs(folder: Path, dataset: str, measured: Measured) -> list[Path]:
-    """Write ``DATASET-SYSTEM.json``, ``DATASET-SYSTEM.run`` and ``DATASET-SYSTEM.qrels``; the paths.
-
-    Raises:
-        UnavailableError: a file cannot be written.
-    """
+    """Write ``DATASET-SYSTEM.json``, ``DATASET-SYSTEM.run`` and ``DATASET-SYSTEM.qrels``; the paths."""
     with disk_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)
     name = f"{dataset}-{''.join(c if c.isalnum() or c in '._-+' else '_' for c in measured.system)}"
@@ -450,11 +396,7 @@ def _result(row: dict[str, object]) -> QuestionResult:
 
 
 def one_set_of_questions(measured: Sequence[Measured]) -> None:
-    """Check that all answered the same questions with the same gold.
-
-    Raises:
-        InputError: they did not.
-    """
+    """Check that all answered the same questions with the same gold; ``InputError`` when they did not."""
     first = {result.qid: set(result.gold) for result in measured[0].results if result.answerable}
     for other in measured[1:]:
         gold = {result.qid: set(result.gold) for result in other.results if result.answerable}

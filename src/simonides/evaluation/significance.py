@@ -1,32 +1,23 @@
 """Paired tests over questions: intervals, p-values, and their adjustment for many comparisons.
 
-Adjusts p-values for the number of comparisons made, so that one in twenty is not found by trying twenty.
+Differences d_i = second_i - first_i of one measure.
 
-The i-th smallest of n becomes p · (n − i + 1), never below the one before it and at most 1. Rejecting where
-the adjusted value is below 0.05 errs with any rejection at most 5 % of the time, however the tests depend.
+p-value: were two systems alike, each question's difference could as well have the other sign. It is
+two-sided, the share of all sign patterns whose |mean| reaches the one seen. Questions that do not differ
+change no mean and are left out; all 2^n patterns are counted up to n = 16 differing questions, beyond that
+patterns are drawn: p = (1 + #{reached}) / (draws + 1). Source: Fisher 1935, "The Design of Experiments", §21;
+for retrieval, Smucker, Allan & Carterette 2007.
 
-Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
+Interval: questions drawn with replacement B times, percentiles of the means. Cost O(B x questions): 10,000
+draws of 760 questions take about 0.1 s on one core. Source: Efron & Tibshirani 1993, "An Introduction to the
+Bootstrap", ch. 13.
 
-Could luck alone have made a mean difference this large? A paired test by flipping signs.
+Adjustment: the i-th smallest of n p-values becomes p · (n − i + 1), never below the one before it and at most
+1. Rejecting below 0.05 errs with any rejection at most 5 % of the time, however the tests depend. Source:
+Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
 
-Were two systems alike, each question's difference could as well have the other sign. The p-value, two-sided,
-is the share of all sign patterns whose |mean| reaches the one seen.
-Questions that do not differ change no mean
-and are left out, so all 2^n patterns are counted up to n = 16 differing questions; beyond, patterns
-are drawn: p = (1 + #{reached}) / (draws + 1).
-
-Source: Fisher 1935, "The Design of Experiments", §21; for retrieval, Smucker, Allan & Carterette 2007.
-Weakness: questions about one conversation are not independent, so the true p-value is somewhat larger.
-
-Is the difference between two runs more than luck? Paired over questions.
-
-Differences d_i = second_i - first_i of one measure. The p-value: signs flipped (``randomisation``). The
-interval: questions drawn with replacement B times, percentiles of the means.
-Cost O(B x questions): 10,000 draws of 760 questions take about 0.1 s on one core.
-
-Source: Efron & Tibshirani 1993, "An Introduction to the Bootstrap", ch. 13; for retrieval, Smucker, Allan &
-Carterette 2007. Weakness: questions about one conversation are not independent, so the true interval is
-somewhat wider.
+Weakness: questions about one conversation are not independent, so the true p-value is somewhat larger, and
+the true interval somewhat wider.
 """
 
 from __future__ import annotations
@@ -64,15 +55,12 @@ _DRAWS_AT_ONCE = 500
 
 
 def sign_flip_p(differences: NDArray[np.float64], generator: np.random.Generator, draws: int) -> float:
-    """The two-sided p-value of a mean difference.
+    """The two-sided p-value of a mean difference, in (0, 1]; 1 when nothing differs.
 
     Args:
         differences: second minus first of each question, float64, shape (n,).
         generator: seeded by the caller; unused where all patterns are counted.
         draws: sign patterns drawn where there are too many to count, from 1.
-
-    Returns:
-        in (0, 1]; 1 when nothing differs.
     """
     # Sorted, so that the order of the questions changes nothing.
     sizes = np.sort(np.abs(differences[differences != 0]))
@@ -101,7 +89,6 @@ class Comparison:
     """What the second run gains over the first, in one measure.
 
     Attributes:
-        measure: the measure's name.
         questions: how many both runs answered.
         mean_difference: second minus first; above zero, the second is better.
         low, high: 95 % interval of the mean difference.

@@ -2,13 +2,12 @@
 
 The queries are split once, by a seed: one part is held out; on the rest ``tuning_search`` looks for better
 numbers, choosing by cross-validation. Only then is the held-out part asked, with the profile as it was and as
-it became. The change is adopted if the held-out mean rose and a paired test (``randomisation``) says that
-luck makes as large a difference with p < alpha; otherwise it is refused. One profile is tested, once, so p
-needs no correction.
-All queries are asked from one viewpoint, the bank's last write unless said otherwise, so the clock changes
-nothing: same bank, queries and seed, same result.
-Cost: trials x tuning part + 2 x held-out part recalls. Weakness: paraphrases of one question may fall on both
-sides of the split and make the held-out part too kind.
+it became. The change is adopted if the held-out mean rose and a paired test (``significance``) gives p <
+alpha. One profile is tested, once, so p needs no correction.
+
+All queries are asked from one viewpoint, the bank's last write unless said otherwise: same bank, queries and
+seed, same result. Cost: trials x tuning part + 2 x held-out part recalls. Weakness: paraphrases of one
+question may fall on both sides of the split and make the held-out part too kind.
 """
 
 from __future__ import annotations
@@ -100,7 +99,6 @@ class Tuned:
     Attributes:
         adopted: whether the change holds on the held-out part.
         reason: why it was refused; empty when adopted.
-        base: the profile that was tuned.
         changes: in the order in which stages run; of a refused change too.
         evidence: all that was measured, JSON-ready.
     """
@@ -129,7 +127,6 @@ def tune(
     The bank is asked as a caller would ask it; nothing is written.
 
     Args:
-        bank: opened for its owner.
         profile: name of a built-in profile, or the path of a file.
         queries: as ``tuning_queries.read_judged_queries`` gives them.
         settings: how; the defaults when left out.

@@ -1,20 +1,17 @@
 """The files of a tuning: judged queries in, a tuned profile out.
 
-Judged queries: lines of JSON with a question and the memories that answer it.
+Judged queries are lines of JSON with a question and the memories that answer it:
 
     {"query": "who repaired the pump?", "relevant": ["<id>", "<id>"]}
     {"query": "what did we know in May?", "relevant": ["<id>"], "as_of": "2026-05-01"}
     {"query": "who repaired the pump?", "recall_id": "<Recall.id>"}
 
-The last form takes what ``Bank.used`` was told about that recall: the bank keeps the judgements, the
-application the words. Beside these keys a line may hold the arguments of a recall in ``ARGUMENTS``. Blank
-lines are passed over.
-
-The profile that a tuning starts from, and the file that it ends in.
+The last form takes what ``Bank.used`` was told about that recall. Beside these keys a line may hold the
+arguments of a recall in ``ARGUMENTS``. Blank lines are passed over.
 
 A tuned profile extends its base and states the changed numbers alone, each with its old value beside it; what
 was measured stands above as comments, and in full in ``NAME.evidence.json`` beside the file. No date and no
-path of this machine goes into either: the same tuning gives the same bytes.
+path goes into either: the same tuning gives the same bytes.
 """
 
 from __future__ import annotations
@@ -61,7 +58,6 @@ class JudgedQuery:
 
     Attributes:
         line: where it stands, from 1.
-        query: words.
         relevant: ids of memories, at least one.
         arguments: of the recall, beside the words.
         from_feedback: whether *relevant* is what was used.
@@ -80,7 +76,6 @@ def read_judged_queries(
     """Read judged queries.
 
     Args:
-        lines: of a file.
         used: by recall id, what was of use; as ``Bank.used_by_recall`` gives it.
         place: what the lines are called in messages.
 
@@ -178,13 +173,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The profile that is tuned.
-
-    Attributes:
-        name: of the profile.
-        file: its path; ``None`` for a built-in one.
-        described: its content.
-    """
+    """The profile that is tuned; *file* is ``None`` for a built-in one."""
 
     name: str
     file: Path | None
@@ -218,11 +207,7 @@ def changes_of(numbers: Sequence[Number], values: Sequence[float]) -> tuple[Chan
 
 
 def base_of(profile: str | Path) -> Base:
-    """The profile of that name or path.
-
-    Raises:
-        UnknownNameError, NotFoundError, ProfileError: it cannot be loaded.
-    """
+    """The profile of that name or path; errors as ``load_profile``."""
     described = describe_profile(profile)
     built_in = isinstance(profile, str) and profile in list_profiles()
     return Base(described.plan.name, None if built_in else Path(described.places[0]), described)
@@ -231,17 +216,7 @@ def base_of(profile: str | Path) -> Base:
 def write_tuned(
     target: Path, base: Base, changes: Sequence[Change], evidence: Mapping[str, Any], *, force: bool = False
 ) -> Path:
-    """Write a tuned profile and, beside it, its evidence.
-
-    Args:
-        target: the file; its name ends in ``.toml``.
-        base: what was tuned.
-        changes: at least one.
-        evidence: as ``tuning.Tuned`` has it.
-        force: write over files that are there.
-
-    Returns:
-        The path of the evidence.
+    """Write a tuned profile to a ``.toml`` file and, beside it, its evidence, whose path is returned.
 
     Raises:
         InputError: the name or folder will not do, or a file is there.
@@ -261,11 +236,7 @@ def write_tuned(
 
 
 def check_target(target: Path, base: Base, *, force: bool = False) -> Path:
-    """Refuse a place that cannot be written to, before hours are spent; returns where the evidence goes.
-
-    Raises:
-        InputError: the name or folder will not do, or a file is there.
-    """
+    """Refuse, by ``InputError``, a place that cannot be written to; returns where the evidence goes."""
     if not target.name.endswith(SUFFIX) or target.name == SUFFIX:
         raise InputError("out", f"{str(target)!r} does not end in {SUFFIX}; profiles are TOML files")
     if not target.parent.is_dir():

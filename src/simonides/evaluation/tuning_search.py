@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simonides.profiles.loader import Described
-    from simonides.recall.pipeline import Step
+    from simonides.recall.plan import Step
 
     Scorer = Callable[[tuple[float, ...]], NDArray[np.float64] | None]
 
@@ -59,18 +59,17 @@ _WEIGHT = Range(0.01, 10.0, by_factor=True)
 _SHARE = Range(0.0, 1.0)
 _DAYS = Range(1.0, 3650.0, by_factor=True)
 
+_WEIGHTS = (
+    "weight", "weights", "intents", "fields", "links", "kept", "named", "entity_weight", "factor", "rate",
+)  # fmt: skip
+_SHARES = (
+    "b", "hop", "hop_factor", "link_factor", "seed_similarity", "memory_share", "least_trust", "hub_damping",
+    "relevance_weight", "recency_alpha", "temporal_alpha", "proof_alpha", "recency_floor", "floor",
+)  # fmt: skip
+
 RANGES: Mapping[str, Range] = {
     # By option, or by technique and option where a technique means something else by the name.
-    "weight": _WEIGHT,
-    "weights": _WEIGHT,
-    "intents": _WEIGHT,
-    "fields": _WEIGHT,
-    "links": _WEIGHT,
-    "kept": _WEIGHT,
-    "named": _WEIGHT,
-    "entity_weight": _WEIGHT,
-    "factor": _WEIGHT,
-    "rate": _WEIGHT,
+    **dict.fromkeys(_WEIGHTS, _WEIGHT),
     "k": Range(0.5, 200.0, by_factor=True),
     "k1": Range(0.1, 5.0, by_factor=True),
     "beta": Range(0.5, 100.0, by_factor=True),
@@ -80,20 +79,7 @@ RANGES: Mapping[str, Range] = {
     "lexical_seeds": Range(1, 100, by_factor=True),
     "half_life_days": _DAYS,
     "recency_days": _DAYS,
-    "b": _SHARE,
-    "hop": _SHARE,
-    "hop_factor": _SHARE,
-    "link_factor": _SHARE,
-    "seed_similarity": _SHARE,
-    "memory_share": _SHARE,
-    "least_trust": _SHARE,
-    "hub_damping": _SHARE,
-    "relevance_weight": _SHARE,
-    "recency_alpha": _SHARE,
-    "temporal_alpha": _SHARE,
-    "proof_alpha": _SHARE,
-    "recency_floor": _SHARE,
-    "floor": _SHARE,
+    **dict.fromkeys(_SHARES, _SHARE),
     "damping": Range(0.1, 0.95),
     "decay_per_hour": Range(0.9, 1.0),
     "band": Range(1.0, 2.0),
@@ -114,11 +100,8 @@ class Number:
     """One number of a profile.
 
     Attributes:
-        stage: its name in the profile.
         path: the option, and the keys inside its table.
-        value: what the profile has now.
         whole: whether only whole numbers are valid.
-        range: where to look.
     """
 
     stage: str
@@ -152,13 +135,7 @@ def tunable(described: Described) -> tuple[Number, ...]:
 
 
 def proposals(number: Number, now: float, turn: int) -> tuple[float, ...]:
-    """Other values of *number* to try, the widest step first, below *now* before above.
-
-    Args:
-        number: of the profile.
-        now: its value at this point of the search.
-        turn: how often the search has come round, from 0; later steps are smaller.
-    """
+    """Other values of *number* to try in round *turn* from 0: widest step first, below *now* before above."""
     span, step = number.range, min(turn, LAST_ROUND)
     low, high = min(span.low, number.value), max(span.high, number.value)
     if span.by_factor:
@@ -192,8 +169,6 @@ class Improvement:
     """A change that was taken.
 
     Attributes:
-        number: what was changed.
-        before, after: its values.
         gain: cross-validated, in the measure.
     """
 
@@ -257,8 +232,6 @@ def descend(
     """Look for better values.
 
     Args:
-        numbers: what may change, at their values of now.
-        score: measures a profile with these values.
         first: the scores of the values of now, shape (queries,).
         folds: of each query, from 0, shape (queries,).
         generator: draws the order of the numbers.
@@ -286,9 +259,7 @@ def descend(
 def cross_validated_gain(scores: NDArray[np.float64], folds: NDArray[np.int64]) -> float:
     """What choosing a row by the other folds gains over row 0, mean over queries.
 
-    Args:
-        scores: float64, shape (rows, queries).
-        folds: int64 from 0, shape (queries,), at least two of them.
+    *scores* have shape (rows, queries); *folds* (int64 from 0, at least two of them) shape (queries,).
     """
     gain = 0.0
     for fold in np.unique(folds):

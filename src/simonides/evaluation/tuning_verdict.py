@@ -1,7 +1,5 @@
 """How a tuning asks, tests and reports: judged queries, the held-out verdict, the evidence file.
 
-Whether a tuned profile is better on queries that had no say in it.
-
 Of n queries whose scores differ, the smallest two-sided p by flipping signs is 2 / 2^n, so below
 n = floor(log2(2 / alpha)) + 1 no difference can be significant, however large: 6 for alpha = 0.05.
 """
@@ -43,10 +41,6 @@ class Asker:
     """Recalls through the public contract; every profile it asks with is a file, as a user would have it.
 
     Attributes:
-        bank: opened for its owner.
-        base: the profile that varies.
-        numbers: of it.
-        as_of: viewpoint of queries that state none.
         folder: for the files, emptied by whoever made it.
         place: what the queries' file is called in messages.
         degraded: what did less than asked, and why, in any recall so far.
@@ -63,15 +57,7 @@ class Asker:
     environment: set[str] = field(default_factory=set)
 
     def ask(self, queries: Sequence[JudgedQuery], values: tuple[float, ...]) -> Scores | None:
-        """Every measure of every query, by line; ``None`` for values that the profile may not have.
-
-        Args:
-            queries: to ask.
-            values: one per number.
-
-        Raises:
-            InputError: an argument of a query is wrong; names its line.
-        """
+        """Every measure of every query, by line; ``None`` for *values* that the profile may not have."""
         path = self.folder / "candidate.toml"
         write_file(path, self.base.with_values(self.numbers, values), mode=SHARED)
         try:
@@ -97,7 +83,6 @@ class Verdict:
     """What the held-out part says.
 
     Attributes:
-        comparison: the tuned profile against the one it came from.
         differing: queries whose scores differ.
         reason: why the change is refused; empty when it is not.
     """
@@ -126,15 +111,7 @@ def least_differing(alpha: float) -> int:
 def judge_held_out(
     before: Scores, after: Scores, measure: str, alpha: float, generator: np.random.Generator
 ) -> Verdict:
-    """Test a change.
-
-    Args:
-        before: every measure of every held-out query, with the profile as it was.
-        after: the same with the profile as it became.
-        measure: that counts.
-        alpha: p must be below it.
-        generator: seeded by the caller.
-    """
+    """Test a change by the measures of every held-out query before and after it; p must be below *alpha*."""
     found = compare_runs(before, after, measure, generator)
     differing = sum(before[qid][measure] != after[qid][measure] for qid in before)
     told = f"on the {found.questions} held-out queries {measure} changed by {found.mean_difference:+.4f}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simonides.profiles.loader import Described
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
 
 
 def removable(plan: Plan) -> tuple[str, ...]:
@@ -36,7 +36,6 @@ def variant_toml(profile: str, *, without: Iterable[str] = (), settings: Iterabl
 
     Args:
         profile: name or path.
-        without: names of stages to leave out.
         settings: ``STAGE.OPTION=VALUE``, the value as TOML; ``STAGE.TABLE.KEY=VALUE`` inside a table.
 
     Raises:

@@ -1,6 +1,4 @@
-"""One value per row, conditions on them block by block, and when memories happened.
-
-One value per row: what filters, statistics and tie-breaks need without a look at the rows.
+"""Columns of the index: one value per row, for filters, statistics and tie-breaks.
 
 ``expired_at`` is the only value that changes after it was written: a snapshot lays newer stamps over it. A
 row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
@@ -9,12 +7,6 @@ empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``a
 what it does (``records.utterance``), and the key of who says it (``text.speech``). ``state`` holds the marks
 of ``records.state``. ``root`` is the ordinal of a memory's first version, ``node`` that of its first version
 with the words of this one: what links join.
-
-Conditions on columns, block by block: what a block's least and largest value settle reads no column.
-
-Nearly every row of a bank is valid now, known now and open to the owner, so nearly every condition holds for
-whole blocks; a recall at a moment of the past reads the columns of the blocks that the moment divides.
-Cost: about 0.05 ms per million rows where the bounds settle it, 1 ms per column that must be read.
 
 When memories happened, as columns: which of them meet a time, and how near its centre they lie.
 
@@ -32,15 +24,11 @@ import numpy as np
 from simonides.records.interval import BEGINNING, FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from simonides.index.block import Block
     from simonides.records.interval import Interval
-
-    Condition = Callable[[Block], bool | NDArray[np.bool_]]
-    """Whether it holds: for all rows of a block, or for each."""
 
 
 COLUMNS: Mapping[str, np.dtype[Any]] = {
@@ -139,79 +127,6 @@ class Growable:
         frozen = self._buffer[: self._size]
         frozen.flags.writeable = False
         return frozen
-
-
-def at_most(name: str, limit: int) -> Condition:
-    """What the column holds is *limit* or less."""
-
-    def holds(block: Block) -> bool | NDArray[np.bool_]:
-        least, largest = block.bounds(name)
-        if largest <= limit or least > limit:
-            return largest <= limit
-        within: NDArray[np.bool_] = block.columns[name] <= limit
-        return within
-
-    return holds
-
-
-def above(name: str, limit: int) -> Condition:
-    """What the column holds is more than *limit*."""
-    below = at_most(name, limit)
-
-    def holds(block: Block) -> bool | NDArray[np.bool_]:
-        found = below(block)
-        return not found if isinstance(found, bool) else ~found
-
-    return holds
-
-
-def listed(name: str, wanted: NDArray[np.bool_]) -> Condition:
-    """What the column holds, a code below ``len(wanted)``, is one of those wanted."""
-
-    def holds(block: Block) -> bool | NDArray[np.bool_]:
-        least, largest = block.bounds(name)
-        span = wanted[least : largest + 1]
-        if span.all() or not span.any():
-            return bool(span.all())
-        # Half the time of wanted[…].
-        found: NDArray[np.bool_] = wanted.take(block.columns[name])
-        return found
-
-    return holds
-
-
-def without(name: str, bits: int) -> Condition:
-    """No bit of *bits* is set in the column."""
-
-    def holds(block: Block) -> bool | NDArray[np.bool_]:
-        if block.bounds(name)[1] == 0:
-            return True
-        free: NDArray[np.bool_] = (block.columns[name] & bits) == 0
-        return free
-
-    return holds
-
-
-def bearing(name: str, bits: int) -> Condition:
-    """Every bit of *bits* is set in the column."""
-
-    def holds(block: Block) -> bool | NDArray[np.bool_]:
-        if block.bounds(name)[1] < bits:
-            return False
-        marked: NDArray[np.bool_] = (block.columns[name] & bits) == bits
-        return marked
-
-    return holds
-
-
-def narrow(mask: NDArray[np.bool_], blocks: Sequence[Block], conditions: Sequence[Condition]) -> None:
-    """Leave in *mask*, shape (rows of all blocks,), only what meets all *conditions*."""
-    for block in blocks:
-        part = mask[block.start : block.stop]
-        for condition in conditions:
-            held = condition(block)
-            if held is not True:
-                part &= held
 
 
 NEUTRAL = 0.5

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from simonides.index.columns import above, at_most, bearing, listed, narrow, without
+from simonides.index.conditions import above, at_most, bearing, listed, narrow, without
 from simonides.index.graph import distinct
 from simonides.index.vectors import exact_dot, split_query
 from simonides.records.candidate import Ranking
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from simonides.index.accesses import Accesses
     from simonides.index.block import Block
-    from simonides.index.columns import Condition
+    from simonides.index.conditions import Condition
     from simonides.index.snapshot import IndexSnapshot
     from simonides.records.interval import Interval
     from simonides.records.memory import Memory

@@ -142,12 +142,9 @@ class Memory:
     def after(
         self, endpoint: Endpoint, values: Mapping[str, Any], said: Callable[[], dict[str, Any]]
     ) -> None:
-        """Retain what a call has brought.
+        """Retain what a call of *endpoint* with the caller's *values* has brought.
 
-        Args:
-            endpoint: that was called.
-            values: the caller's arguments.
-            said: gives the message that came.
+        *said* gives the message.
         """
         self.safely("retain", lambda: self._retain(_listed(values[endpoint.argument]), said()), None)
 

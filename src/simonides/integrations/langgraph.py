@@ -159,11 +159,7 @@ def _meets(here: Any, asked: Any) -> bool:
 
 
 def check_operators(asked: Any) -> None:
-    """Refuse an operator that is not known, also where there is nothing to compare.
-
-    Raises:
-        InputError: there is one.
-    """
+    """Raise ``InputError`` for an unknown operator, also where there is nothing to compare."""
     if isinstance(asked, list | tuple):
         for each in asked:
             check_operators(each)

@@ -6,11 +6,9 @@
     Open questions      what ends with a question mark or is tagged "open", the newest first
     Recent changes      what was closed by something newer in the last ``RECENT_DAYS`` days: before → after
 
-A memory stands in the first section that has it. Pins come first and may use the whole budget: standing
-memories, then the others, each the newest first. The other sections share what pins leave, in this order:
-each may use its share of what is left (``SHARES``), so that a full one never empties the next, and the last
-that has lines may use all of it.
-Deterministic: same bank, task, clock and profile, same text.
+A memory stands in the first section that has it. Pins may use the whole budget. Each other section may use
+its share (``SHARES``) of what is left, so that a full one never empties the next; the last that has lines may
+use all of it. Deterministic: same bank, task, clock and profile, same text.
 """
 
 from __future__ import annotations

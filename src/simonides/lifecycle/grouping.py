@@ -1,16 +1,13 @@
 """Which memories say the same or the opposite: by what they state surely, else by their words.
 
-Whether two memories say the same, or the opposite, judged by their words alone.
-
-Same = one has all the words of the other in the same order and adds few (Jaccard similarity of the sets of
-words at least *similar*), and what it adds is no number, no name, and no word that turns or weakens a
+Words: same = one has all the words of the other in the same order and adds few (Jaccard similarity of the
+sets of words at least *similar*), and what it adds is no number, no name, and no word that turns or weakens a
 statement. Opposite = the same words but for "not" and its like. Anything else is neither: a memory too few in
-an observation costs little, two different facts in one would be a lie. Questions state nothing.
-
-Statements: one subject, relation and object (merged entities as one). A single-valued relation with another
-object, or the same words turned by "not", speaks against it.
-Words: each memory is compared with the first one of each group that shares a band of its MinHash, so the cost
-is linear: bands · the most leaders of a band comparisons per memory, however alike all memories are.
+an observation costs little, two different facts in one would be a lie. Questions state nothing. Each memory
+is compared with the first one of each group that shares a band of its MinHash, so the cost is linear: bands ·
+the most leaders of a band comparisons per memory, however alike all memories are. Statements: one subject,
+relation and object (merged entities as one). A single-valued relation with another object, or the same words
+turned by "not", speaks against it.
 
 Scope: only memories of the same readers, project and speaker are compared, and episodes only when they
 happened at the same time; a habit is one belief, two visits are two.
@@ -170,7 +167,6 @@ class Group:
     Attributes:
         relation, object: of a statement; empty for a group by words.
         members: by root.
-        against: memories that say the contrary.
     """
 
     relation: str = ""
@@ -189,11 +185,8 @@ def make_groups(
     """Groups of two and more, those of statements first, each in the order of its first member.
 
     Args:
-        standing: memories by root.
         statements: (root, relation, subject, folded object, single-valued).
-        whole: the entity that one counts as.
         text_of: the text of a row, by ordinal.
-        similar: share of words in common.
     """
     bands = _Bands(text_of, similar)
     stated = {root for root, *_ in statements}

@@ -1,11 +1,10 @@
 """One maintenance run: plan from one read, then make the steps in batches, each batch one transaction.
 
 Order: times to live that have ended, returns, promotions, archivings, observations; inside each by the first
-version's ordinal, withdrawals first. A language model, where one is handed in, is asked between two
-transactions.
-The plan depends on nothing but the bank and the clock, and every step is looked at again inside its
-transaction. So a run that is cut short, or killed, is simply made again, and a run on a bank where nothing is
-due changes nothing. Cost: one pass over the memories that the bank holds now, whatever is due.
+version's ordinal, withdrawals first. A language model, if any, is asked between two transactions.
+The plan depends only on the bank and the clock, and every step is checked again inside its transaction. So a
+run that was cut short or killed is simply repeated, and a run on a bank where nothing is due changes nothing.
+Cost: one pass over the memories that the bank holds now, whatever is due.
 """
 
 from __future__ import annotations
@@ -68,8 +67,6 @@ def maintain(
     """Make what is due, at most *most* steps.
 
     Args:
-        rows: of the bank.
-        thresholds: of the profile.
         now: the clock, microseconds UTC.
         most: steps at most.
         dry_run: write nothing; the report says what a run would do.

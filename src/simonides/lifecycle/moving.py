@@ -1,17 +1,14 @@
 """Which memories move up a layer, and which are archived.
 
-How much of a memory is left decides when it is archived (EN-05, EN-13, HX-09).
+    working  → episodic   after some minutes, or some uses        (EN-13)
+    episodic → semantic   at some salience, and after some uses   (EN-13)
+    any      → archived   when its retention has been below a floor for the whole grace period
 
-    retention = 2^(−age / half-life)
+    retention = 2^(−age / half-life)                                       (EN-05, EN-13, HX-09)
     half-life = the kind's · (1 + slowed_by_use · ln(1 + accesses)) / (1 + distrust · (1 − trust))
 
 Age counts from the last use, else from the first recording, and is never negative, so a clock set back makes
-nothing older. A memory is archived when its retention has been below the floor for the whole grace period.
-Retention only decides that; what recall makes of age and use is for the profile's priors.
-
-    working  → episodic   after some minutes, or some uses        (EN-13)
-    episodic → semantic   at some salience, and after some uses   (EN-13)
-    any      → archived   when what is left of it has been below a floor for a while
+nothing older. What recall makes of age and use is for the profile's priors.
 
 A run whose clock stood years ahead archives too much. The next one whose clock is right finds the move
 recorded later than now, and brings the memory back (ADR 0009).

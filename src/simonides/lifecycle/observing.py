@@ -1,6 +1,4 @@
-"""Observations: memories that say the same, summed up in one sentence.
-
-Sums up memories that say the same into one observation (HI-17), in the words of one of them.
+"""Observations: memories that say the same, summed up in one sentence, in the words of one of them (HI-17).
 
 text         of the source that is trusted most; then the shortest, then the earliest; with its context
 proof_count  the sum of the members'
@@ -12,20 +10,18 @@ trust        the least of the members'
 tags         those that all sources have
 date         when it happened, where all sources agree about that
 
-An observation is known by its first member and what it states. It never rests on another observation, so
-there are no circles and no towers. At most ``MOST_SOURCES`` members are named as its sources; all count.
+An observation is known by its first member and what it states, and never rests on another observation. At
+most ``MOST_SOURCES`` members are named as its sources; all count.
 
-Has a language model say in one sentence what the sources of an observation say, where one is handed in.
-
-The model gets the sources as data, numbered, and answers with a sentence and the numbers that it rests on.
-The sentence is refused, and the clearest source's words are kept, unless
+A language model, if any, gets the sources as data, numbered, and answers with a sentence and the numbers that
+it rests on. The sentence is refused, and the clearest source's words are kept, unless
 
     it cites at least one source, and none that there is not
     every name and number in it stands in a source that it cites, and so do half of its other words
     it denies exactly when the clearest source does, weakens nothing, and asks nothing
 
-The model is asked once for a new observation, never in a dry run, never inside a transaction, and what it is
-given are sources by name, so its words go when one of them is forgotten.
+It is asked once for a new observation, never in a dry run, never inside a transaction, and what it is given
+are sources by name, so its words go when one of them is forgotten.
 Weakness: a sentence may put the sources' own words together wrongly.
 """
 
@@ -71,7 +67,6 @@ class Belief:
 
     Attributes:
         key: by which it is known.
-        members, against: memories for and against it.
         values: its columns but for text and tags.
     """
 
@@ -199,10 +194,7 @@ def write_planned(
     """Make one planned step; returns the observation's id, or nothing where the bank has moved on since.
 
     Args:
-        transaction: open.
-        planned: the step.
         item: for a new observation, other words than its clearest source's; see ``wording``.
-        model: that wrote them.
     """
     belief = planned.belief
     if not _still_there(transaction, planned):
@@ -295,11 +287,7 @@ SCHEMA: Mapping[str, Any] = {
 class Writer:
     """What is needed for a text that no source has.
 
-    Attributes:
-        model: that is asked.
-        analyser: of the bank.
-        prepare: makes of a text all that is stored with it.
-        fit: checks, inside the transaction, that the bank's vectors are of the same models.
+    *fit* checks in the transaction that the models are the same.
     """
 
     model: Enricher
@@ -310,12 +298,9 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What came of asking.
+    """What came of asking: the sentence, ready to be stored, or ``None``; and a note on why, or who wrote it.
 
-    Attributes:
-        item: the sentence, ready to be stored; ``None`` = there is none.
-        note: why there is none, or who wrote it.
-        over: the model cannot be asked, so it need not be asked again now.
+    *over*: the model cannot be asked, so it need not be asked again now.
     """
 
     item: Prepared | None
@@ -324,12 +309,7 @@ class Wording:
 
 
 def word(writer: Writer, texts: Sequence[str]) -> Wording:
-    """Ask the model.
-
-    Args:
-        writer: with the model.
-        texts: of the sources, the clearest first, at most ``MOST_TOLD``.
-    """
+    """Ask the model for one sentence about *texts*: the clearest first, at most ``MOST_TOLD``."""
     notes = [{"number": n, "text": text[:MOST_CHARACTERS]} for n, text in enumerate(texts, start=1)]
     messages = [
         {"role": "system", "content": INSTRUCTION},

@@ -2,9 +2,8 @@
 
 The memories are searched and ranked as if there were no observations; then each that has one gives it its
 place, and what would come twice comes once, at the best place. So an observation is found wherever one of its
-sources is, and never loses to them. One whose sources can be seen but not be returned (put away, say) is
-searched by itself; one whose sources cannot be seen does not count.
-Cost: one read of the evidence, linear in its rows.
+sources is. One whose sources can be seen but not be returned (archived, say) is searched by itself; one whose
+sources cannot be seen does not count. Cost: one read of the evidence, linear in its rows.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.protocols import Refined
-from simonides.recall.pipeline import Step
+from simonides.recall.plan import Step
 from simonides.recall.why_not import STAND_INS
 from simonides.records.kind import CONSOLIDATED, Kind
 
@@ -24,18 +23,14 @@ if TYPE_CHECKING:
 
     from simonides.index.view import BankView
     from simonides.protocols import Refiner, Tools, View
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.candidate import Candidate
     from simonides.records.query import Filters, Query
 
 
 @dataclass(frozen=True, slots=True)
 class StandIns:
-    """Refiner.
-
-    Attributes:
-        by: row of a memory → row of the observation that stands for it.
-    """
+    """Refiner. *by*: row of a memory → row of the observation that stands for it."""
 
     by: Mapping[int, int]
 
@@ -56,10 +51,7 @@ def prefer_observations(
 ) -> tuple[BankView, StandIns]:
     """The view to search by, and what stands for what in the end.
 
-    Args:
-        view: looked at with *filters*, which ask for observations.
-        evidence: by observation, source → stance, as recorded by the view's ``known_at``; roots.
-        filters: of the caller.
+    *evidence*: by observation, source → stance, as recorded by the view's ``known_at``; roots.
     """
     rows = np.flatnonzero(view.visible)
     place = dict(zip(view.snapshot.gather("root", rows).tolist(), rows.tolist(), strict=True))

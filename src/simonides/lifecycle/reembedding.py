@@ -1,28 +1,29 @@
-"""Let a bank go over to another embedder, while it is read and written.
+"""Migrate a bank to another embedder, while it is read and written.
 
     begin ─► encode what has no vector of it ─► link by those vectors ─► write its index ─► switch ─► drop
              64 rows a transaction              200 rows a transaction                     one transaction
 
 Until the switch every recall uses the old embedder and sees nothing of the new one. What is retained
-meanwhile gets vectors of both where its writer has both at hand, and is encoded here where it has not. The
-switch happens only in a transaction in which every row has its vector and its links. A run that is killed
-goes on by being made again; what is left of the old embedder after the switch is dropped by any later run.
+meanwhile gets vectors of both where its writer has both, and is encoded here where it has not. The switch
+happens only in a transaction in which every row has its vector and its links. A killed run continues when it
+is repeated; what is left of the old embedder after the switch is dropped by any later run.
 
 Links by vectors are made anew, each memory against those that were held when it was first recorded. What
 else depends on cosines goes by the embedder's name or fingerprint and is out of use until it is made again:
-the calibration of relevance, the learned reranker and what it is trained on. Salience stays as it was
-judged. Learned sparse terms have an encoder of their own and stay.
+the calibration of relevance, the learned reranker and its training data. Salience stays as it was judged.
+Learned sparse terms have an encoder of their own and stay.
 Cost: one encoder pass over all texts, one exact scan per memory, one index; about as much disk again.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.errors import ConflictError, ModelError
+from simonides.records.json_ready import JsonReady
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, KIND_CODES, Kind
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.neighbours import MOST_SEMANTIC, RESCORE, SEMANTIC_FROM
@@ -56,7 +57,7 @@ _FEWEST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class ReembedReport:
+class ReembedReport(JsonReady):
     """What a run did.
 
     Attributes:
@@ -82,10 +83,6 @@ class ReembedReport:
     switched: bool = False
     dry_run: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return asdict(self)
-
 
 def reembed(
     rows: BankStorage,
@@ -96,18 +93,16 @@ def reembed(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> ReembedReport:
-    """Let the bank go over to *embedder*, or go on with that.
+    """Migrate the bank to *embedder*, or continue that.
 
     Args:
-        rows: of the bank.
-        embedder: the new one.
         now: the clock, microseconds UTC.
         token_codes: whether codes of tokens are made, too.
         dry_run: write nothing; the report says what a run would do.
-        progress: told (stage, done, of how many) after each transaction.
+        progress: called with (stage, done, of how many) after each transaction.
 
     Raises:
-        ConflictError: the bank is going over to another model.
+        ConflictError: the bank migrates to another model.
         ModelError: it could encode too little, or cannot be used; the bank stays with what it has.
         UnavailableError: another process maintains the bank, or it cannot be written.
     """
@@ -119,11 +114,7 @@ def reembed(
 
 
 def abandon(rows: BankStorage, now: int, progress: Progress | None = None) -> bool:
-    """Let the bank stay with the embedder that it has, and drop what was made by another one.
-
-    Returns:
-        whether it was going over to another.
-    """
+    """End the migration to another embedder, and drop what that made; whether there was one."""
     with rows.maintaining():
         with rows.writing(now) as transaction:
             was = transaction.models.end_migration()
@@ -297,14 +288,9 @@ class _Reembedding:
 
 
 def semantic_links(snapshot: IndexSnapshot, start: int, stop: int) -> Iterator[tuple[int, int, float]]:
-    """Links (source, target, cosine) of the wordings whose first versions lie from *start* to *stop*.
+    """Links (source, target, cosine) of the wordings whose first versions lie in [*start*, *stop*).
 
     Each is compared with what was held when it was recorded, as retaining did; the exact scan of a recall.
-
-    Args:
-        snapshot: by the vectors that decide.
-        start: first ordinal.
-        stop: ordinal after the last one.
     """
     columns = {
         name: snapshot.column(name)

@@ -15,11 +15,12 @@ import json
 import os
 import re
 import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,33 +46,16 @@ _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".
 
 
 @dataclass(frozen=True, slots=True)
-class DeadReference:
-    """A name in a memory that leads nowhere in the folder.
-
-    Attributes:
-        memory: id.
-        sort: path, command or package.
-        name: as the memory says it.
-    """
+class DeadReference(JsonReady):
+    """A name in a memory that leads nowhere in the folder; *sort* is path, command or package."""
 
     memory: str
     sort: str
     name: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return asdict(self)
-
 
 class ProjectFolder:
-    """What a folder has, read once.
-
-    Args:
-        root: the folder.
-
-    Raises:
-        InputError: it is no folder, or cannot be read.
-    """
+    """What a folder has, read once; ``InputError`` when it is no folder or cannot be read."""
 
     def __init__(self, root: Path) -> None:
         if not root.is_dir():

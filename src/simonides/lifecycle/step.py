@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from simonides.records.json_ready import JsonReady
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(JsonReady):
     """What changes about one memory, and why.
 
     Attributes:
@@ -23,20 +25,10 @@ class Step:
     became: str
     reason: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceReport:
-    """What a run did, or in a dry run would do.
-
-    Attributes:
-        steps: in the order in which they were made.
-        left: steps that are due and wait for the next run.
-        dry_run: nothing was written.
-    """
+    """What a run did, or in a dry run would do; *left* = due steps that wait for the next run."""
 
     steps: tuple[Step, ...]
     left: int

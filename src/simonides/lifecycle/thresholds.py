@@ -44,7 +44,7 @@ class ToSemantic:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRule:
-    """When a memory is put away; see ``lifecycle.decay``.
+    """When a memory is archived; see ``lifecycle.moving``.
 
     Attributes:
         floor: of retention, above 0 and below 1.
@@ -60,12 +60,7 @@ class ArchiveRule:
 
 @dataclass(frozen=True, slots=True)
 class ObservationRule:
-    """When memories are summed up.
-
-    Attributes:
-        similar: share of terms in common, above 0 to 1.
-        sources: least number, from 2.
-    """
+    """When memories are summed up: share of terms in common, above 0 to 1, and sources, from 2."""
 
     similar: float
     sources: float
@@ -73,11 +68,7 @@ class ObservationRule:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """All of them; ``None`` = that part is off.
-
-    Attributes:
-        half_life_days: by kind, above 0; a kind that is not named never fades.
-    """
+    """All of them; ``None`` = that part is off. *half_life_days*: above 0; a kind not named never fades."""
 
     episodic: ToEpisodic | None = None
     semantic: ToSemantic | None = None
@@ -87,11 +78,7 @@ class Thresholds:
 
 
 def read_thresholds(tables: Mapping[str, object], place: str) -> Thresholds:
-    """Check what a profile says.
-
-    Args:
-        tables: its ``[lifecycle]`` tables.
-        place: of the profile, for messages.
+    """Check what the ``[lifecycle]`` tables of a profile say.
 
     Raises:
         UnknownNameError: a table or key that does not exist.

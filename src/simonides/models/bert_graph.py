@@ -40,18 +40,11 @@ OUTPUT = "token_vectors"
 
 
 def build_bert(tensors: Tensors, config: Mapping[str, object], *, quantise: bool = True) -> bytes:
-    """The ONNX file of a BERT encoder.
+    """The ONNX file of a BERT encoder, with input :data:`INPUT` and output :data:`OUTPUT`.
 
-    Args:
-        tensors: weights by their usual names, with or without the prefix ``bert.``.
-        config: the model's ``config.json``.
-        quantise: False keeps float32 throughout (the exact twin that tests compare with).
-
-    Returns:
-        an ONNX model with input :data:`INPUT` and output :data:`OUTPUT`; the same bytes on every machine.
-
-    Raises:
-        ModelError: the weights or the configuration are not those of a plain BERT encoder.
+    The same bytes on every machine. ``ModelError`` when *tensors* (weights by their usual names, with or
+    without the prefix ``bert.``) or *config* (``config.json``) are not those of a plain BERT encoder.
+    *quantise*: False keeps float32 throughout (the exact twin that tests compare with).
     """
     return BertBuilder(strip_prefix(tensors), BertShape.of(config), quantise, Graph()).build()
 

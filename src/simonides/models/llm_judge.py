@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, ModelUnavailableError
 from simonides.models.llm import DEFAULT_BASE_URL, LanguageModel
-from simonides.models.server import Health, in_batches, place
+from simonides.models.server import Health, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -112,15 +112,10 @@ class LlmJudge:
             ModelUnavailableError: there is no answer now, or not one number in [0, 1] for each text.
             ModelRefusedError: the server refuses the key, the address or the model's name.
         """
-        if isinstance(texts, str):
-            raise InputError("texts", "is one string; give a list of texts")
-        if not texts:
-            return []
         end = self.timer() + self.timeout_seconds
-        with self._health.watched():
-            return in_batches(
-                texts, BATCH, self.concurrency, "simonides-judge", lambda some: self._ask(query, some, end)
-            )
+        return self._health.in_batches(
+            texts, BATCH, "simonides-judge", lambda some: self._ask(query, some, end)
+        )
 
     def _ask(self, query: str, texts: list[str], end: float) -> list[float]:
         with self._health.slot(end):
@@ -149,12 +144,7 @@ def messages(query: str, texts: Sequence[str], most_characters: int) -> list[dic
 
 
 def read_scores(answer: Mapping[str, Any], count: int) -> tuple[str, list[float]]:
-    """What is wrong with an answer (empty = nothing), and its scores in the order of the texts.
-
-    Args:
-        answer: as the model gave it, unchecked.
-        count: how many texts it was asked about.
-    """
+    """What is wrong with an answer about *count* texts (empty = nothing), and its scores in order."""
     entries = answer.get("scores")
     if not isinstance(entries, list):
         return "gave an answer without a list of scores", []

@@ -102,8 +102,7 @@ class EmbedderSource:
     def __call__(self, model: ModelIdentity = _ANY) -> tuple[Embedder | None, str]:
         """The embedder for a bank whose vectors are of *model*, or ``None`` and why.
 
-        With ``"auto"`` that is *model* wherever it is catalogued. Another one than *model* where there is no
-        way to it; its caller then says so.
+        With ``"auto"`` that is *model* wherever it is catalogued; where it cannot be had, another one.
         """
         with self._lock:
             if self._wanted is None or not model.fingerprint:
@@ -217,8 +216,7 @@ class SparseSource:
     def get(self) -> tuple[SparseEncoder | None, str]:
         """The encoder, or ``None``, and why there is none though one was asked for.
 
-        Raises:
-            ModelError: the named model cannot be had.
+        ``ModelError`` if it was named.
         """
         with self._lock:
             if isinstance(self._wanted, str):

@@ -1,14 +1,12 @@
 """Run an encoder on the CPU: texts to unit vectors and token vectors.
 
-The mean token vector of a model: a constant that is shipped with it, never learned from a bank.
-
-Token vectors of one model all lean the same way; less their mean, the signs of a token tell more. A mean
-learned from a bank would let every row change the scores of all others, so it was computed once: over the
-uncentred tokens of the router's example queries, which are package data and no evaluation data.
+The token vectors of one model all lean the same way; less their mean, the signs of a token tell more. A mean
+learned from a bank would let every row change the scores of all others, so it is a constant shipped with the
+model, computed over the uncentred tokens of the router's example queries.
 
 One text per run, never padded: int8 activations are scaled per tensor, so a padded batch would let neighbours
 change a text's vector, and it is slower besides (measured: 220 texts a second alone, 178 in batches of 32,
-one thread). Several texts run on several threads instead; onnxruntime gives up the interpreter lock.
+one thread). Several texts run on several threads instead; onnxruntime releases the interpreter lock.
 
 Cost: 1 to 3 ms for a question, about 6 ms for a chat turn (all-MiniLM-L6-v2, one thread).
 """
@@ -16,7 +14,7 @@ Cost: 1 to 3 ms for a question, about 6 ms for a chat turn (all-MiniLM-L6-v2, on
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -25,7 +23,7 @@ import numpy as np
 from simonides.errors import InputError, ModelDamagedError, ModelError
 from simonides.models.bert_graph import INPUT
 from simonides.models.cache import fingerprint, remedy
-from simonides.models.onnx_runtime import TextTokens, cores, open_model
+from simonides.models.onnx_runtime import TextTokens, cores, in_threads, open_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,8 +77,6 @@ class OnnxEmbedder:
         """Load the model.
 
         Args:
-            record: what the model is.
-            built: its checked files.
             threads_per_text: threads of one run; more than 1 helps only long texts on an idle machine.
             workers: how many texts run at once; None means one per available core.
             dimension: vectors are cut to so many numbers and scaled to length 1 again (Kusupati et al.,
@@ -168,11 +164,8 @@ class OnnxEmbedder:
             raise InputError("texts", "is one string; give a list of texts")
         distinct = list(dict.fromkeys(texts))
         prefix = self._record.text_prefix
-        if self._workers == 1 or len(distinct) < 2:
-            outcomes = [self._attempt(prefix, text) for text in distinct]
-        else:
-            with ThreadPoolExecutor(min(self._workers, len(distinct)), "simonides-embed") as pool:
-                outcomes = list(pool.map(lambda text: self._attempt(prefix, text), distinct))
+        attempt = partial(self._attempt, prefix)
+        outcomes = in_threads(attempt, distinct, self._workers, "simonides-embed")
         failures = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
         if failures:
             _log.warning(
@@ -271,10 +264,9 @@ class OnnxEmbedder:
 
 
 def checked_dimension(record: ModelRecord, dimension: int | None) -> int | None:
-    """To how many numbers vectors are cut; ``None`` = they are not.
+    """To how many numbers vectors are cut.
 
-    Raises:
-        InputError: *dimension* is neither the model's own nor one that it was trained for.
+    ``None`` = they are not. ``InputError`` when the record allows no cut.
     """
     if dimension is None or dimension == record.dimension:
         return None

@@ -1,15 +1,11 @@
 """Write an ONNX file, and read a ``.safetensors`` file, with numpy alone.
 
-Write an ONNX file: the few protocol-buffer messages that a model needs, and nothing else.
-
-A protocol-buffer message is a row of fields, each ``(number << 3 | wire type)`` and then its value. Writing
-the messages used here takes fewer lines than driving a general library, needs no package when a model is
-built, and gives the same bytes on every machine. Field numbers: the schema of ONNX 1.16 (IR version 9,
+ONNX: the few protocol-buffer messages that a model needs. A message is a row of fields, each ``(number << 3 |
+wire type)`` and then its value. This is shorter than driving a general library, needs no package when a model
+is built, and gives the same bytes on every machine. Field numbers: the schema of ONNX 1.16 (IR version 9,
 operator set 20), which every supported onnxruntime reads.
 
-Read a ``.safetensors`` file with numpy alone.
-
-Form of the file: 8 bytes little-endian length of the header, the header as JSON (name → dtype, shape, byte
+``.safetensors``: 8 bytes little-endian length of the header, the header as JSON (name → dtype, shape, byte
 offsets), then the raw tensors. Nothing in it can be executed. Source: the format's published description.
 """
 
@@ -61,13 +57,7 @@ class Graph:
         return name
 
     def add(self, operator: str, *inputs: str, **attributes: Attribute) -> str:
-        """Append a node with one output and return the output's name.
-
-        Args:
-            operator: name in the standard operator set.
-            inputs: names of values made earlier.
-            attributes: as the operator defines them.
-        """
+        """Append a node with one output and return the output's name."""
         return self.add_many(operator, inputs, 1, **attributes)[0]
 
     def add_many(
@@ -146,16 +136,10 @@ _LARGEST_HEADER = 100_000_000
 
 
 def read_float_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
-    """Every floating-point tensor of a file, as float32; integer tensors (such as position ids) are left out.
+    """Floating-point tensors (F32, F16, BF16) of a ``.safetensors`` file by name, as float32, stored shape.
 
-    Args:
-        path: a ``.safetensors`` file with tensors of type F32, F16 or BF16.
-
-    Returns:
-        name → array of the stored shape.
-
-    Raises:
-        ModelDamagedError: the file is not what its header says.
+    Integer tensors (such as position ids) are left out. ``ModelDamagedError`` when the file is not what its
+    header says.
     """
     data = path.read_bytes()
     try:

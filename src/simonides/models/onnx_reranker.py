@@ -1,17 +1,12 @@
-"""A BERT cross-encoder: its ONNX graph, and how it runs on the CPU.
+"""A BERT cross-encoder: its ONNX graph, and how it runs on the CPU (``protocols.Reranker``).
 
-Build the ONNX graph of a BERT cross-encoder: one score for each pair of a query and a text.
-
-The encoder is that of ``bert_graph`` with a batch axis; on top of it
+The graph is the encoder of ``bert_graph`` with a batch axis; on top of it
 
     score = Wc · tanh(Wp · h₀ + bp) + bc        h₀ = the vector of the first token
 
 Padding is masked out of attention, and activations are scaled per token (uint8 around 128, one scale per
 token: max |x| / 127), not per tensor: a pair's score so depends on no other pair of its batch.
-Source: Nogueira and Cho, Passage Re-ranking with BERT (2019); the form is that of a sequence classifier with
-one label.
-
-Run a built cross-encoder on the CPU: a query and texts to one score each (``protocols.Reranker``).
+Source: Nogueira and Cho, Passage Re-ranking with BERT (2019); a sequence classifier with one label.
 
 Pairs are cut to the model's length, the longer of the two first. They are sorted by length into buckets of a
 multiple of 16 tokens, and each bucket runs in batches of 32 (HI-05), so little is spent on padding, and a
@@ -21,7 +16,6 @@ Cost: about 3 ms per pair of 100 tokens with 6 layers of 384 on one core; all co
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +24,7 @@ import numpy as np
 from simonides.errors import InputError, ModelError
 from simonides.models.bert_graph import BertBuilder, BertShape, strip_prefix, symmetric_int8
 from simonides.models.onnx_file import Graph
-from simonides.models.onnx_runtime import cores, open_model, without_lone_surrogates
+from simonides.models.onnx_runtime import cores, in_threads, open_model, without_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,16 +49,10 @@ _FAR_BELOW = 1e9
 def build_pair_encoder(tensors: Tensors, config: Mapping[str, object], *, quantise: bool = True) -> bytes:
     """The ONNX file of a BERT cross-encoder.
 
-    Args:
-        tensors: weights by their usual names, with or without the prefix ``bert.``.
-        config: the model's ``config.json``.
-        quantise: False keeps float32 throughout (the exact twin that tests compare with).
+    Inputs :data:`IDS`, :data:`MASK`, :data:`TYPES`, and :data:`OUTPUT`.
 
-    Returns:
-        an ONNX model with the inputs :data:`IDS`, :data:`MASK` and :data:`TYPES`, and :data:`OUTPUT`.
-
-    Raises:
-        ModelError: the weights or the configuration are not those of a BERT cross-encoder with one label.
+    As :func:`~simonides.models.bert_graph.build_bert`; ``ModelError`` when the weights or the configuration
+    are not those of a BERT cross-encoder with one label.
     """
     return _PairBuilder(strip_prefix(tensors), BertShape.of(config), quantise, Graph()).build()
 
@@ -168,14 +156,7 @@ class OnnxReranker:
     def __init__(self, record: RerankerRecord, built: BuiltModel, *, workers: int | None = None) -> None:
         """Load the model.
 
-        Args:
-            record: what the model is.
-            built: its checked files.
-            workers: how many batches run at once; None means one per available core.
-
-        Raises:
-            ModelDamagedError: the files have the right sums, but cannot be loaded.
-            ModelError: onnxruntime or tokenizers cannot be imported.
+        *workers* batches run at once, None = one per available core. Errors as ``open_model``.
         """
         if workers is not None and workers < 1:
             raise InputError("workers", f"{workers} is below 1")
@@ -214,11 +195,7 @@ class OnnxReranker:
             width, places = batch
             return self._run([pairs[place] for place in places], width)
 
-        if self._workers == 1 or len(batches) < 2:
-            results = [run(batch) for batch in batches]
-        else:
-            with ThreadPoolExecutor(min(self._workers, len(batches)), "simonides-rerank") as pool:
-                results = list(pool.map(run, batches))
+        results = in_threads(run, batches, self._workers, "simonides-rerank")
         scores = [float("nan")] * len(texts)
         for (_, places), values in zip(batches, results, strict=True):
             for place, value in zip(places, values.tolist(), strict=True):

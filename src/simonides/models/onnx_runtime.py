@@ -5,29 +5,27 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import ModelDamagedError, ModelError
 from simonides.models.cache import remedy
 from simonides.text.normalise import fold_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType
 
     from simonides.models.cache import BuiltModel
-    from simonides.models.catalogue import ModelRecord, RerankerRecord, SparseRecord
+    from simonides.models.catalogue import PulledRecord
 
 
-def open_model(
-    record: ModelRecord | RerankerRecord | SparseRecord, built: BuiltModel, threads: int = 1
-) -> tuple[Any, Any]:
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+def open_model(record: PulledRecord, built: BuiltModel, threads: int = 1) -> tuple[Any, Any]:
     """Session and tokenizer of a built model; the tokenizer cuts at the model's length and never pads.
-
-    Args:
-        record: what the model is.
-        built: its checked files.
-        threads: for one run.
 
     Raises:
         ModelDamagedError: the files have the right sums, but cannot be loaded.
@@ -83,6 +81,16 @@ def cores() -> int:
     # Containers are often given fewer cores than the machine has; not every system can tell.
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def in_threads(
+    work: Callable[[Item], Outcome], items: Sequence[Item], workers: int, name: str
+) -> list[Outcome]:
+    """What *work* makes of each item, in order, in up to *workers* threads."""
+    if workers == 1 or len(items) < 2:
+        return list(map(work, items))
+    with ThreadPoolExecutor(min(workers, len(items)), name) as pool:
+        return list(pool.map(work, items))
 
 
 def without_lone_surrogates(text: str) -> str:

@@ -1,31 +1,26 @@
 """A learned sparse encoder (SPLADE): its ONNX graph, and how it runs on the CPU.
 
-Run a built sparse encoder on the CPU: texts to their heaviest vocabulary entries.
-
-One text per run, never padded, for the reasons that ``onnx_encoder`` gives. Of the weights above 0 the
-largest ``terms`` are kept (ties by smaller id): a chat turn alone has about 95, with the turns around it
-about 200, of which the lightest 70 add next to nothing. The tokenizer's own marks ([CLS], [SEP] …) are
-never kept.
-Cost: about 4 ms for a chat turn with 2 layers of 128 and 30,522 entries, most of it in the head.
-
-Build the ONNX graph of a learned sparse encoder (SPLADE): one weight per entry of the vocabulary.
-
-On the encoder of ``bert_graph`` (hidden vectors hᵢ of one text's tokens, no batch, no padding) the head of a
-masked language model, whose decoder is the table of word vectors, and then a maximum over the tokens:
+The graph: on the encoder of ``bert_graph`` (hidden vectors hᵢ of one text's tokens, no batch, no padding) the
+head of a masked language model, whose decoder is the table of word vectors, and then a maximum over the
+tokens:
 
     tᵢ = norm(gelu(hᵢ·Wt + bt))        zᵢ = tᵢ·Eᵀ + b        w = log(1 + relu(max over i of zᵢ))
 
 log(1 + relu(·)) never falls, so it is taken after the maximum; in int8 the maximum is taken over the int32
-sums, before they are scaled: one text has one activation scale, which is positive, so the largest sum is the
-largest logit. That leaves 30,522 numbers to scale per text and not per token.
+sums, before they are scaled: one text has one positive activation scale, so the largest sum is the largest
+logit. That leaves 30,522 numbers to scale per text and not per token.
 Source: Formal, Piwowarski and Clinchant, SPLADE: Sparse Lexical and Expansion Model (2021), with the
 max pooling of SPLADE v2 (Formal et al. 2021, arXiv 2109.10086).
+
+One text per run, never padded, for the reasons that ``onnx_encoder`` gives. Of the weights above 0 the
+largest ``terms`` are kept (ties by smaller id): a chat turn alone has about 95, with the turns around it
+about 200, of which the lightest 70 add next to nothing. The tokenizer's own marks ([CLS], [SEP] …) are never
+kept. Cost: about 4 ms for a chat turn with 2 layers of 128 and 30,522 entries, most of it in the head.
 """
 
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +30,7 @@ from simonides.errors import InputError, ModelError
 from simonides.models.bert_graph import INPUT, BertBuilder, BertShape, strip_prefix, symmetric_int8
 from simonides.models.cache import sparse_fingerprint
 from simonides.models.onnx_file import Graph
-from simonides.models.onnx_runtime import TextTokens, cores, open_model
+from simonides.models.onnx_runtime import TextTokens, cores, in_threads, open_model
 from simonides.records.sparse import SparseTerms
 
 if TYPE_CHECKING:
@@ -69,17 +64,11 @@ class OnnxSparseEncoder:
     def __init__(
         self, record: SparseRecord, built: BuiltModel, *, terms: int = TERMS, workers: int | None = None
     ) -> None:
-        """Load the model.
+        """Load the model; errors as ``open_model``.
 
         Args:
-            record: what the model is.
-            built: its checked files.
             terms: entries kept of a text, from 1 to ``MOST_TERMS``.
             workers: how many texts run at once; None means one per available core.
-
-        Raises:
-            ModelDamagedError: the files have the right sums, but cannot be loaded.
-            ModelError: onnxruntime or tokenizers cannot be imported.
         """
         for field, value in (("terms", terms), ("workers", workers)):
             if value is not None and value < 1:
@@ -107,11 +96,7 @@ class OnnxSparseEncoder:
         if isinstance(texts, str):
             raise InputError("texts", "is one string; give a list of texts")
         distinct = list(dict.fromkeys(texts))
-        if self._workers == 1 or len(distinct) < 2:
-            outcomes = [self._attempt(text) for text in distinct]
-        else:
-            with ThreadPoolExecutor(min(self._workers, len(distinct)), "simonides-sparse") as pool:
-                outcomes = list(pool.map(self._attempt, distinct))
+        outcomes = in_threads(self._attempt, distinct, self._workers, "simonides-sparse")
         rows = dict(zip(distinct, outcomes, strict=True))
         return [rows[text] for text in texts]
 
@@ -142,12 +127,7 @@ _NOTHING = SparseTerms(np.empty(0, np.int32), np.empty(0, np.float32))
 
 
 def heaviest(weights: NDArray[np.float32], terms: int) -> SparseTerms:
-    """The *terms* largest weights above 0, ties by smaller id.
-
-    Args:
-        weights: by id, float32, shape (vocabulary,).
-        terms: how many at most.
-    """
+    """The *terms* largest *weights* (by id, float32, shape (vocabulary,)) above 0, ties by smaller id."""
     ids = np.flatnonzero(weights > 0)
     order = np.lexsort((ids, -weights[ids]))[:terms]
     chosen = np.sort(ids[order])
@@ -162,19 +142,10 @@ _HEAD = "cls.predictions"
 
 
 def build_sparse_encoder(tensors: Tensors, config: Mapping[str, object], *, quantise: bool = True) -> bytes:
-    """The ONNX file of a sparse encoder.
+    """The ONNX file of a sparse encoder, with input ``bert_graph.INPUT`` and output :data:`OUTPUT`.
 
-    Args:
-        tensors: weights of a BERT masked language model by their usual names.
-        config: the model's ``config.json``.
-        quantise: False keeps float32 throughout (the exact twin that tests compare with).
-
-    Returns:
-        an ONNX model with the input ``bert_graph.INPUT`` and output :data:`OUTPUT`; the same bytes on every
-        machine.
-
-    Raises:
-        ModelError: the weights or the configuration are not those of a BERT masked language model.
+    As :func:`~simonides.models.bert_graph.build_bert`; ``ModelError`` when the weights or the configuration
+    are not those of a BERT masked language model.
     """
     return _SparseBuilder(strip_prefix(tensors), BertShape.of(config), quantise, Graph()).build()
 

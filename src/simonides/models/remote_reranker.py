@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError, ModelRefusedError, ModelUnavailableError
 from simonides.http_clients import url_opener
-from simonides.models.server import PASSING, Health, in_batches, is_address, place, read_body
+from simonides.models.server import PASSING, Health, is_address, place, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -122,15 +122,10 @@ class RemoteReranker:
             ModelUnavailableError: there is no answer now, or not one score for each text.
             ModelRefusedError: the server refuses the key, the address or the model's name.
         """
-        if isinstance(texts, str):
-            raise InputError("texts", "is one string; give a list of texts")
-        if not texts:
-            return []
         end = self.timer() + self.timeout_seconds
-        with self._health.watched():
-            return in_batches(
-                texts, BATCH, self.concurrency, "simonides-rerank", lambda some: self._ask(query, some, end)
-            )
+        return self._health.in_batches(
+            texts, BATCH, "simonides-rerank", lambda some: self._ask(query, some, end)
+        )
 
     def _ask(self, query: str, texts: list[str], end: float) -> list[float]:
         form = _FORMS[self.dialect]

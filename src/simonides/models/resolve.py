@@ -54,7 +54,7 @@ from simonides.records.hygiene import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from simonides.models.cache import Manifest
+    from simonides.models.cache import BuiltModel, Manifest
     from simonides.models.catalogue import ModelRecord, PulledRecord
     from simonides.models.fetch import Progress
 
@@ -76,7 +76,7 @@ class ModelStatus:
         problem: what is wrong and what puts it right, empty when ready.
     """
 
-    record: ModelRecord | RerankerRecord | SparseRecord
+    record: PulledRecord
     state: Literal["ready", "missing", "damaged"]
     folder: Path
     size: int = 0
@@ -110,15 +110,19 @@ def load_embedder(
     """
     record = find_record(name)
     checked_dimension(record, dimension)
-    folder = models_folder() / record.name
-    try:
-        built = read_model(record, folder)
-    except ModelMissingError:
-        pull_model(name, progress=progress, offline=offline)
-        built = read_model(record, folder)
+    built = _built(record, progress, offline=offline)
     return OnnxEmbedder(
         record, built, threads_per_text=threads_per_text, workers=workers, dimension=dimension
     )
+
+
+def _built(record: PulledRecord, progress: Progress | None, *, offline: bool | None) -> BuiltModel:
+    folder = models_folder() / record.name
+    try:
+        return read_model(record, folder)
+    except ModelMissingError:
+        pull_model(record.name, progress=progress, offline=offline)
+        return read_model(record, folder)
 
 
 def load_reranker(
@@ -133,13 +137,7 @@ def load_reranker(
     Takes the same arguments as :func:`load_embedder` and raises the same errors.
     """
     record = find_reranker(name)
-    folder = models_folder() / record.name
-    try:
-        built = read_model(record, folder)
-    except ModelMissingError:
-        pull_model(name, progress=progress, offline=offline)
-        built = read_model(record, folder)
-    return OnnxReranker(record, built, workers=workers)
+    return OnnxReranker(record, _built(record, progress, offline=offline), workers=workers)
 
 
 def sparse_choice(choice: str) -> tuple[SparseRecord, int]:
@@ -175,12 +173,7 @@ def load_sparse(
     Takes what :func:`sparse_choice` reads, and the other arguments of :func:`load_embedder`; raises the same.
     """
     record, terms = sparse_choice(name)
-    folder = models_folder() / record.name
-    try:
-        built = read_model(record, folder)
-    except ModelMissingError:
-        pull_model(record.name, progress=progress, offline=offline)
-        built = read_model(record, folder)
+    built = _built(record, progress, offline=offline)
     return OnnxSparseEncoder(record, built, terms=terms, workers=workers)
 
 
@@ -211,11 +204,7 @@ def pull_model(
 
 @contextlib.contextmanager
 def _writing(name: str, home: Path) -> Iterator[Path]:
-    """The folder of models, which is there; what the disk refuses inside is told.
-
-    Raises:
-        ModelMissingError: it cannot be written.
-    """
+    """The folder of models, made when missing; ``ModelMissingError`` when it cannot be written."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         yield home

@@ -31,25 +31,6 @@ PASSING = frozenset({408, 409, 425, 429})
 """Status codes below 500 that another try may get past."""
 
 
-def in_batches(
-    texts: Sequence[str], most: int, concurrency: int, threads: str, ask: Callable[[list[str]], list[float]]
-) -> list[float]:
-    """One score per text, in order, asked for some at a time and several times at once.
-
-    Args:
-        texts: at least one.
-        most: texts of a request, from 1.
-        concurrency: requests under way at once, from 1.
-        threads: how the names of their threads begin.
-        ask: gives the scores of one request.
-    """
-    batches = [list(texts[start : start + most]) for start in range(0, len(texts), most)]
-    if len(batches) == 1:
-        return ask(batches[0])
-    with ThreadPoolExecutor(min(concurrency, len(batches)), threads) as pool:
-        return [score for scores in pool.map(ask, batches) for score in scores]
-
-
 def is_address(text: str) -> bool:
     """Whether *text* is the address of a server, http or https."""
     try:
@@ -75,14 +56,7 @@ def read_body(
     timer: Callable[[], float],
     unavailable: Callable[[str], ModelUnavailableError],
 ) -> bytes:
-    """The whole of an answer.
-
-    Args:
-        pieces: of the body, as they come.
-        end: when it must be there, on the clock of *timer*.
-        seconds: that the caller allowed, for the message.
-        timer: seconds that never run backwards.
-        unavailable: makes the error from what went wrong.
+    """The whole of an answer, on the clock of *timer* (seconds that never run backwards) until *end*.
 
     Raises:
         ModelUnavailableError: it is longer than ``LARGEST_BODY``, or did not end in time.
@@ -109,7 +83,6 @@ class Health:
     """What is remembered of a server between calls, and who may ask it now. Thread-safe.
 
     Attributes:
-        address: of the server.
         concurrency: requests under way at most, for all threads together, from 1.
         pause_seconds: for how long a server that failed is left alone, from 0.
         timer: seconds that never run backwards.
@@ -139,11 +112,7 @@ class Health:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """A call of the server; a model's error in it is remembered.
-
-        Raises:
-            ModelUnavailableError: it failed less than ``pause_seconds`` ago; nothing was asked.
-        """
+        """Remember a model's error; ``ModelUnavailableError`` within ``pause_seconds`` of the last one."""
         with self._state.lock:
             left = self._state.down_until - self.timer()
             if left > 0:
@@ -159,13 +128,24 @@ class Health:
                 self._state.problem = str(error)
             raise
 
+    def in_batches(
+        self, texts: Sequence[str], most: int, threads: str, ask: Callable[[list[str]], list[float]]
+    ) -> list[float]:
+        """One score per text, in order: up to *most* texts a request, ``concurrency`` requests at once."""
+        if isinstance(texts, str):
+            raise InputError("texts", "is one string; give a list of texts")
+        batches = [list(texts[start : start + most]) for start in range(0, len(texts), most)]
+        if not batches:
+            return []
+        with self.watched():
+            if len(batches) == 1:
+                return ask(batches[0])
+            with ThreadPoolExecutor(min(self.concurrency, len(batches)), threads) as pool:
+                return [score for scores in pool.map(ask, batches) for score in scores]
+
     @contextmanager
     def slot(self, end: float) -> Iterator[None]:
-        """One of the requests that may be under way.
-
-        Raises:
-            ModelUnavailableError: none was free by *end*.
-        """
+        """One of the requests that may be under way; ``ModelUnavailableError`` when none is free by *end*."""
         turn = object()
         try:
             while not self._takes(turn):

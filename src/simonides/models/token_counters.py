@@ -53,11 +53,9 @@ def load_token_counter(name: str) -> TokenCounter:
 
 @dataclass(frozen=True, slots=True)
 class VocabularyCounter:
-    """Counts by a vocabulary (``protocols.TokenCounter``). Thread-safe.
+    """Counts by a vocabulary (``protocols.TokenCounter``).
 
-    Attributes:
-        name: of the vocabulary.
-        pieces: how many tokens a text without long runs and lone surrogates has.
+    Thread-safe. *pieces*: tokens of a text of short runs.
     """
 
     name: str

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simonides.profiles.loader import Described
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
 
 
 DEFAULT = "default of the technique"

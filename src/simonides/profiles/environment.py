@@ -25,7 +25,7 @@ from simonides.records.hygiene import clean_choice, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
 
 PREFIX = "SIMONIDES_"
 _BUDGET = f"{PREFIX}RECALL_BUDGET_"

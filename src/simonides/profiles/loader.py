@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, NotFoundError, ProfileError, UnknownNameError
 from simonides.profiles import SUFFIX, list_profiles
 from simonides.recall.options import nearest
-from simonides.recall.pipeline import Plan, Step
+from simonides.recall.plan import Plan, Step
 from simonides.recall.registry import (
     Shape,
     build_stage,

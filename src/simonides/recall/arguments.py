@@ -35,7 +35,7 @@ from simonides.records.query import PRECISIONS, Filters
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
 
 MAX_QUERY_BYTES = 64 * 1024
 MAX_LIMIT = 10_000

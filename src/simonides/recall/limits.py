@@ -10,7 +10,7 @@ from simonides.recall.registry import BUILT_IN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
     from simonides.records.explanation import StageTrace
     from simonides.records.query import Query
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from simonides.protocols import Channel, Refiner, Tools, View
     from simonides.recall.explaining import Recording
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
     from simonides.records.memory import Memory
     from simonides.records.query import Filters, Query
     from simonides.records.recall import Hit, Recall

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ FIRST_SEAL = bytes(32)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(JsonReady):
     """One row of the audit log.
 
     Attributes:
@@ -40,10 +41,6 @@ class Entry:
     ids: tuple[str, ...] = ()
     query: str = ""
     recall: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"ids": list(self.ids)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +90,7 @@ class AuditReport:
 
 
 def read_head(text: str) -> Head:
-    """A head from ``number:seal``.
-
-    Raises:
-        InputError: it is no such text.
-    """
+    """A head from ``number:seal``; ``InputError`` for any other text."""
     number, _, seal = text.strip().partition(":")
     if not number.isdecimal() or len(seal) != 64 or set(seal) - set("0123456789abcdef"):
         raise InputError("anchor", "expected NUMBER:SEAL, as `audit show --head` prints it")
@@ -105,7 +98,7 @@ def read_head(text: str) -> Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadAudit:
     """What is about to be handed out.
 
     Attributes:
@@ -127,7 +120,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyReport:
+class VerifyReport(JsonReady):
     """What a verification found.
 
     Attributes:
@@ -146,9 +139,4 @@ class VerifyReport:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description."""
-        return {
-            "ok": self.ok,
-            "checked": dict(self.checked),
-            "problems": list(self.problems),
-            "notes": list(self.notes),
-        }
+        return {"ok": self.ok, **JsonReady.to_dict(self)}

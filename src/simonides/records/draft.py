@@ -96,7 +96,7 @@ class Prepared:
         sparse: learned sparse terms of the text as stored (``index.sparse_postings``); empty = none.
         questions: that the text answers, for the expansion field, where the draft gives none.
         model: the embedder that made ``codes`` and ``tokens``; ``None`` = none was asked.
-        following: what the embedder made of it to which the bank is going over; ``None`` = it is not, or
+        following: what the embedder made of it to which the bank migrates; ``None`` = it does not, or
             that embedder was not at hand.
         encoded_terms: *terms* as the row keeps them, in place of *terms*; empty = not made yet.
         content_key: of the draft; empty = not made yet.
@@ -132,10 +132,10 @@ class Prepared:
         """
         return days_of(self.draft, self.extraction)
 
-    def gone_over(self, current: str) -> Prepared:
-        """The item as a bank stores it whose embedder has the fingerprint *current*.
+    def encoded_by(self, current: str) -> Prepared:
+        """The item by the bank's embedder *current*.
 
-        The bank may have gone over to the following embedder after the item was encoded.
+        The bank may have migrated after the item was encoded.
         """
         other = self.following
         if other is None or other.model.fingerprint != current:
@@ -166,12 +166,9 @@ def content_key(draft: Draft, days: Sequence[Days] = ()) -> bytes:
     """Equal for two items that say the same in every respect, so that retaining one again changes nothing.
 
     The context of a turn is left out: it is made of the turns around it, and the last turn of a conversation
-    gets a neighbour when the conversation goes on.
-
-    Args:
-        draft: what is said.
-        days: those that words such as "yesterday" mean, which make the same words another event on another
-            day; without any the key is as it was before they counted.
+    gets a neighbour when the conversation goes on. *days* are those that words such as "yesterday" mean,
+    which make the same words another event on another day; without any the key is as it was before they
+    counted.
     """
     said_of = [[day and day.isoformat() for day in ends] for ends in days]
     body = _plain(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.records.json_ready import JsonReady
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -47,7 +49,7 @@ class Enrichment:
 
 
 @dataclass(frozen=True, slots=True)
-class EnrichReport:
+class EnrichReport(JsonReady):
     """How a run went.
 
     Attributes:
@@ -72,10 +74,6 @@ class EnrichReport:
     output_tokens: int
     cost: float
     stopped: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 ENRICH = "enrich"

@@ -7,7 +7,9 @@ with the smallest number, so that every walk ends and two entities that are one 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +34,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityCount:
+class EntityCount(JsonReady):
     """An entity and how many of the asker's memories mention it."""
 
     number: int
@@ -42,23 +44,11 @@ class EntityCount:
     aliases: tuple[str, ...]
     mentions: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "number": self.number,
-            "name": self.name,
-            "kind": self.kind,
-            "qualifier": self.qualifier,
-            "aliases": list(self.aliases),
-            "mentions": self.mentions,
-        }
-
 
 def counts_as(entity: int, into: Callable[[int], int | None]) -> tuple[int, list[int]]:
     """What an entity counts as, and the entities on the way there, which count as the same.
 
     Args:
-        entity: to begin with.
         into: the entity that one was merged into; ``None`` where it was not merged.
     """
     places: dict[int, int] = {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +16,7 @@ Unit = Literal["", "score", "places", "tokens", "seconds"]
 
 
 @dataclass(frozen=True, slots=True)
-class StageVerdict:
+class StageVerdict(JsonReady):
     """What one stage made of one memory.
 
     Attributes:
@@ -35,7 +37,7 @@ class StageVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(JsonReady):
     """Why one hit stands where it does.
 
     Attributes:
@@ -61,13 +63,9 @@ class Explanation:
     verdicts: tuple[StageVerdict, ...]
     relevance: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {**asdict(self), "verdicts": [asdict(verdict) for verdict in self.verdicts]}
-
 
 @dataclass(frozen=True, slots=True)
-class WhyNot:
+class WhyNot(JsonReady):
     """Where a memory was lost.
 
     Attributes:
@@ -88,10 +86,6 @@ class WhyNot:
     unit: Unit = ""
     remedy: str = ""
     verdicts: tuple[StageVerdict, ...] = field(default=())
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {**asdict(self), "verdicts": [asdict(verdict) for verdict in self.verdicts]}
 
 
 @dataclass(frozen=True, slots=True)

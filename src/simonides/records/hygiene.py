@@ -1,13 +1,12 @@
 """What every text that enters the engine must satisfy, and the characters that show nothing.
 
-Characters that show nothing: marks of format and of writing direction, fillers, tags, variation selectors.
-
-``INVISIBLE`` and ``JOINERS`` are ranges for a character class. Joiners are kept where text is shown, since
-Persian words and emoji need them.
-
 A text is a ``str`` that can be written as UTF-8 and read back whole by every file, wire and C library below:
 no NUL, no lone surrogate, no more bytes than its field allows. A label (tag, reader) is a short text that is
-not blank. Both the write path and the query arguments check through here, so they refuse the same things.
+not blank. Write path and query arguments both check through here; what fails is an ``InputError`` that names
+*field*.
+
+``INVISIBLE`` (marks of format and of writing direction, fillers, tags, variation selectors) and ``JOINERS``
+are ranges for a character class. Joiners are kept where text is shown: Persian words and emoji need them.
 """
 
 from __future__ import annotations
@@ -65,16 +64,9 @@ def shown(value: object) -> str:
 
 
 def read_at_most(stream: IO[bytes], most: int, place: str) -> bytes:
-    """What a file or pipe holds, which may be a device that never ends.
+    """At most *most* bytes of a file or pipe, which may be a device that never ends.
 
-    Args:
-        stream: open for reading.
-        most: bytes.
-        place: what it is, for the error.
-
-    Raises:
-        InputError: it holds more.
-        OSError: it cannot be read.
+    ``InputError`` if it is more.
     """
     found = stream.read(most + 1)
     if len(found) > most:
@@ -83,17 +75,7 @@ def read_at_most(stream: IO[bytes], most: int, place: str) -> bytes:
 
 
 def clean_text(value: object, field: str, max_bytes: int, *, remedy: str = "shorten it") -> str:
-    """Check a text; it comes back unchanged.
-
-    Args:
-        value: what the caller gave.
-        field: the argument's name, for the error.
-        max_bytes: largest length in UTF-8.
-        remedy: what to do about a text that is too long.
-
-    Raises:
-        InputError: not a string, a NUL or lone surrogate in it, or longer than *max_bytes*.
-    """
+    """Check a text of at most *max_bytes* in UTF-8; it comes back unchanged."""
     if not isinstance(value, str):
         hint = "; decode it first" if isinstance(value, bytes | bytearray) else ""
         raise InputError(field, f"expected a string, got {type(value).__name__}{hint}")
@@ -116,17 +98,7 @@ def clean_text(value: object, field: str, max_bytes: int, *, remedy: str = "shor
 
 
 def clean_count(value: object, field: str, lowest: int, highest: int = 2**63 - 1) -> int:
-    """Check a whole number.
-
-    Args:
-        value: what the caller gave.
-        field: the argument's name, for the error.
-        lowest: smallest value.
-        highest: largest value; by default the largest that SQLite can take.
-
-    Raises:
-        InputError: not a whole number, or out of range.
-    """
+    """Check a whole number from *lowest* to *highest*, by default the largest that SQLite can take."""
     number = None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
     if number is None or not lowest <= number <= highest:
         wanted = f"from {lowest:,}" if highest == 2**63 - 1 else f"from {lowest:,} to {highest:,}"
@@ -145,22 +117,14 @@ def to_float(value: Real | float) -> float:
 
 
 def clean_switch(value: object, field: str) -> bool:
-    """*value* as true or false; no other value stands for one.
-
-    Raises:
-        InputError: it is no bool.
-    """
+    """*value*, which must be a bool; no other value stands for one."""
     if not isinstance(value, bool):
         raise InputError(field, f"expected true or false, got {shown(value)}")
     return value
 
 
 def clean_label(value: object, field: str) -> str:
-    """Check one label: a text that is not blank, of at most ``MAX_LABEL_CHARACTERS`` characters.
-
-    Raises:
-        InputError: the value is no such text.
-    """
+    """Check one label: a text that is not blank, of at most ``MAX_LABEL_CHARACTERS`` characters."""
     label = clean_text(value, field, 4 * MAX_LABEL_CHARACTERS)
     if shows_nothing(label):
         raise InputError(field, "is blank; leave it out or name it")
@@ -172,17 +136,9 @@ def clean_label(value: object, field: str) -> str:
 
 
 def clean_labels(value: object, field: str) -> tuple[str, ...]:
-    """Check a list of labels.
+    """Check a list, tuple or set of at most ``MAX_LABELS`` labels; they come back without repeats, sorted.
 
-    Args:
-        value: a list, tuple or set of strings; a lone string is refused: it would be read letter by letter.
-        field: the argument's name; an entry of a list is named ``field[position]``.
-
-    Returns:
-        The labels without repeats, sorted by code point.
-
-    Raises:
-        InputError: no such collection, an entry that is no label, or more than ``MAX_LABELS`` of them.
+    A lone string is refused: it would be read letter by letter. An entry is named ``field[position]``.
     """
     if isinstance(value, str):
         raise InputError(field, f"expected a list of strings, got a string; write [{shown(value)}]")
@@ -194,11 +150,7 @@ def clean_labels(value: object, field: str) -> tuple[str, ...]:
 
 
 def named_entries(value: object, field: str, *, expected: str) -> list[tuple[str, object]]:
-    """The entries of a list, tuple or set, each with the name that an error should give it.
-
-    Raises:
-        InputError: *value* is no such collection; the message says what was *expected*.
-    """
+    """The entries of a list, tuple or set (else *expected* is asked for), each with its name for errors."""
     if isinstance(value, list | tuple):
         return [(f"{field}[{position}]", entry) for position, entry in enumerate(value)]
     if isinstance(value, set | frozenset):
@@ -209,12 +161,7 @@ def named_entries(value: object, field: str, *, expected: str) -> list[tuple[str
 
 
 def clean_choice(value: object, field: str, choices: Collection[str]) -> str:
-    """Check a word of a closed vocabulary.
-
-    Raises:
-        UnknownNameError: a string that is none of *choices*.
-        InputError: no string.
-    """
+    """Check a word of a closed vocabulary; a string that is none of *choices* is an ``UnknownNameError``."""
     if not isinstance(value, str):
         raise InputError(field, f"expected one of {', '.join(choices)}, got {type(value).__name__}")
     if value not in choices:
@@ -224,11 +171,7 @@ def clean_choice(value: object, field: str, choices: Collection[str]) -> str:
 
 
 def clean_ids(ids: str | Iterable[str]) -> list[str]:
-    """Check one id or several; they come back without repeats, in order.
-
-    Raises:
-        InputError: no id and no iterable of ids.
-    """
+    """Check one id or several; they come back without repeats, in order."""
     if not isinstance(ids, str) and not hasattr(ids, "__iter__"):
         raise InputError("ids", f"expected an id or a list of ids, got {shown(ids)}")
     wanted = [ids] if isinstance(ids, str) else list(ids)

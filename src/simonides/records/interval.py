@@ -108,16 +108,7 @@ def latest_recorded(now: int, last: int) -> int:
 
 
 def check_recorded(micros: int, now: int, field: str) -> None:
-    """Refuse a recorded time that lies more than ``CLOCK_SKEW`` after the clock.
-
-    Args:
-        micros: the recorded time, microseconds UTC.
-        now: the clock, microseconds UTC.
-        field: where the time was stated, for the error.
-
-    Raises:
-        InputError: it lies after the clock.
-    """
+    """Refuse a recorded time that lies more than ``CLOCK_SKEW`` after the clock *now*; microseconds UTC."""
     if micros > now + CLOCK_SKEW:
         raise InputError(field, later_than_clock(micros, now))
 
@@ -145,8 +136,6 @@ def parse_time(value: object, field: str, *, zone: tzinfo = UTC) -> Interval:
     Args:
         value: an aware or naive ``datetime`` (naive means *zone*), a ``date``, or an ISO 8601 string:
             ``2026``, ``2026-03``, ``2026-03-10``, ``2026-03-10T10:00``; a time may state its offset.
-        field: the argument's name, for the error.
-        zone: the zone of values that state none.
 
     Returns:
         An instant, or the whole day, month or year. What ends with the year 9999 ends at ``FOREVER``.
@@ -222,11 +211,7 @@ def _first_of_month_after(day: date) -> date | None:
 
 
 def in_range(micros: int) -> int:
-    """The same, if ``datetime`` can state it in UTC.
-
-    Raises:
-        ValueError: it lies outside years 1 to 9999, where the offset of a valid local time may carry it.
-    """
+    """The same, if ``datetime`` can state it in UTC (years 1 to 9999), else ``ValueError``."""
     if not FIRST_INSTANT <= micros <= LAST_INSTANT:
         raise ValueError("outside years 1 to 9999 in UTC")
     return micros
@@ -239,15 +224,7 @@ _LONGEST_NAME: Final = 60
 
 
 def read_zone(value: object, place: str = "zone") -> tzinfo:
-    """A zone as it was given.
-
-    Args:
-        value: a ``tzinfo``, or the name of a zone.
-        place: where it was given, for the error.
-
-    Raises:
-        InputError: there is no such zone.
-    """
+    """A zone as a ``tzinfo`` or a name gives it; ``InputError`` when there is no such zone."""
     if isinstance(value, tzinfo):
         return value
     if not isinstance(value, str):
@@ -266,11 +243,7 @@ def read_zone(value: object, place: str = "zone") -> tzinfo:
 
 
 def default_zone(environ: Mapping[str, str]) -> tzinfo:
-    """The zone where the call and the bank state none: ``SIMONIDES_ZONE``, else the system's.
-
-    Raises:
-        InputError: the variable names no zone.
-    """
+    """The zone where the call and the bank state none: ``SIMONIDES_ZONE``, else the system's."""
     written = environ.get(VARIABLE, "").strip()
     return read_zone(written, VARIABLE) if written else _system_zone()
 

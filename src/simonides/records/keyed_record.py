@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.records.json_ready import JsonReady
 from simonides.records.time_to_live import read_ttl
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _WRAPPED = {"value", "created"}
 
 
 @dataclass(frozen=True, slots=True)
-class KeyedRecord:
+class KeyedRecord(JsonReady):
     """One value.
 
     Attributes:
@@ -61,14 +62,7 @@ class KeyedRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description without the score; times in ISO 8601 UTC."""
-        return {
-            "id": self.id,
-            "path": list(self.path),
-            "value": self.value,
-            "created_at": self.created_at.isoformat(),
-            "updated_at": self.updated_at.isoformat(),
-            "ttl": self.ttl,
-        }
+        return {name: value for name, value in JsonReady.to_dict(self).items() if name != "score"}
 
     @classmethod
     def from_dict(cls, answer: Mapping[str, Any]) -> KeyedRecord:
@@ -116,12 +110,7 @@ def record_of(
     """The record of *space* that a memory holds; ``None`` where its metadata hold none.
 
     Whoever may retain can write metadata that look like a record's, and must not hide those of others by it.
-
-    Args:
-        memory: the version that is current.
-        space: see ``Bank.put_records``.
-        source: its raw source, where ``value_is_in_source``.
-        score: of a search.
+    *source* is needed where ``value_is_in_source``.
     """
     kept, put_at = memory.metadata.get(space), memory.ingested_at
     if not isinstance(kept, dict) or put_at is None:

@@ -3,11 +3,10 @@
 A mark never changes what a memory states. It is part of the version, so an earlier viewpoint sees the marks
 that stood then.
 
-What a memory does in a conversation: it states, asks, is a tool's output, an assistant's turn, or an echo.
-
-Who said it follows from the trust that the store stamps by role (``retain.trust``), which each row has kept
-from the beginning, so it is known of old banks, too. Tools and documents are trusted alike: what is filed, as
-a part of a document or under a path, is a document's, and what is not is a tool's.
+In a conversation a memory states, asks, is a tool's output, an assistant's turn, or an echo. Who said it
+follows from the trust stamped by role (``retain.placing``), which each row has kept from the beginning, so it
+is known of old banks, too. Tools and documents are trusted alike: what is filed, as a part of a document or
+under a path, is a document's, and what is not is a tool's.
 """
 
 from __future__ import annotations
@@ -83,12 +82,7 @@ ANSWER_NOTHING = frozenset({Utterance.QUESTION, Utterance.ECHO})
 
 
 def role_by_trust(trust: float, *, filed: bool) -> Literal["assistant", "tool", ""]:
-    """The role that a row was retained in, as far as order depends on it; empty = any other.
-
-    Args:
-        trust: as the store stamped it.
-        filed: whether the row belongs to a document or a path.
-    """
+    """The role that decides a row's order, empty = any other; *filed*: it belongs to a document or a path."""
     if trust == TRUST["assistant"]:
         return "assistant"
     return "tool" if trust == TRUST["tool"] and not filed else ""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simonides.records.interval import FOREVER, Interval, from_micros
+from simonides.records.json_ready import JsonReady
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(JsonReady):
     """One memory in two versions."""
 
     before: Memory
@@ -170,23 +171,12 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(JsonReady):
     """Memories by id: believed only then, only later, or in another version. Each list is sorted by id."""
 
     ended: tuple[Memory, ...]
     begun: tuple[Memory, ...]
     changed: tuple[Change, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "ended": [memory.to_dict() for memory in self.ended],
-            "begun": [memory.to_dict() for memory in self.begun],
-            "changed": [
-                {"before": change.before.to_dict(), "after": change.after.to_dict()}
-                for change in self.changed
-            ],
-        }
 
 
 def compare(before: Iterable[Memory], after: Iterable[Memory]) -> Diff:
@@ -205,7 +195,7 @@ def compare(before: Iterable[Memory], after: Iterable[Memory]) -> Diff:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(JsonReady):
     """A hand-over.
 
     Attributes:
@@ -219,15 +209,6 @@ class Brief:
     tokens: int
     sections: Mapping[str, tuple[str, ...]]
     omitted: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "text": self.text,
-            "tokens": self.tokens,
-            "sections": {title: list(ids) for title, ids in self.sections.items()},
-            "omitted": list(self.omitted),
-        }
 
 
 @dataclass(frozen=True, slots=True)

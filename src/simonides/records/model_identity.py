@@ -35,7 +35,7 @@ def mismatch(name: str, dimension: int, embedder: Identified) -> str:
     """The message for a bank opened with another embedder than its vectors were made with."""
     return (
         f"the bank holds vectors of {name!r} ({dimension} dimensions), the store was opened with "
-        f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or let it go over "
+        f"{embedder.name!r} ({embedder.dimension} dimensions); open it with {name!r}, or migrate it "
         "(simonides reembed). Recall goes on by keyword search only"
     )
 
@@ -51,7 +51,7 @@ def sparse_mismatch(name: str, encoder_name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderMigration:
-    """A bank's going over to another embedder.
+    """A migration of a bank to another embedder.
 
     Attributes:
         number: of that embedder among the bank's.

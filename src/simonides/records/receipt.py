@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +37,7 @@ DRY_RUN = "dry run"
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(JsonReady):
     """What went, by counts; it holds none of the words.
 
     Attributes:
@@ -56,20 +58,9 @@ class Receipt:
     names: int = 0
     left: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "status": self.status,
-            "memories": self.memories,
-            "ids": list(self.ids),
-            "rows": dict(self.rows),
-            "names": self.names,
-            "left": list(self.left),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(JsonReady):
     """A backup that was written, or put back.
 
     Attributes:
@@ -81,10 +72,6 @@ class Saved:
     path: str
     memories: int
     sequence: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {"path": self.path, "memories": self.memories, "sequence": self.sequence}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +98,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(JsonReady):
     """How many of each kind.
 
     Attributes:
@@ -150,13 +137,9 @@ class Counts:
     moves: int = 0
     evidence: int = 0
 
-    def to_dict(self) -> dict[str, int]:
-        """A JSON-ready description."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(JsonReady):
     """What the import of an export did.
 
     Attributes:
@@ -167,13 +150,9 @@ class Restored:
     added: Counts
     present: int
 
-    def to_dict(self) -> dict[str, object]:
-        """A JSON-ready description."""
-        return {"added": self.added.to_dict(), "present": self.present}
-
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class Synced(JsonReady):
     """What became of documents that moved or left.
 
     Attributes:
@@ -183,10 +162,6 @@ class Synced:
 
     moved: int = 0
     ended: int = 0
-
-    def to_dict(self) -> dict[str, int]:
-        """A JSON-ready description."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

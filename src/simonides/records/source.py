@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -26,7 +28,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Source(JsonReady):
     """The raw source behind a memory (HI-15).
 
     Attributes:
@@ -54,17 +56,3 @@ class Source:
     def chunk(self) -> str:
         """The part of the text that the memory tells."""
         return self.text[self.start : self.stop]
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description; the time in ISO 8601 UTC."""
-        return {
-            "text": self.text,
-            "start": self.start,
-            "stop": self.stop,
-            "document": self.document,
-            "session": self.session,
-            "speaker": self.speaker,
-            "author": self.author,
-            "trust": self.trust,
-            "recorded_at": self.recorded_at.isoformat(),
-        }

@@ -40,7 +40,6 @@ def read_ttl(value: object, name: str = "ttl") -> int:
 
     Args:
         value: seconds, a ``timedelta``, a number with a unit (s, m, h, d, w), or ``"never"``.
-        name: of the argument, for the error.
 
     Raises:
         InputError: it is none of these, 0 or less, or longer than a hundred years.
@@ -66,12 +65,7 @@ def read_ttl(value: object, name: str = "ttl") -> int:
 
 @dataclass(frozen=True, slots=True)
 class TimeToLive:
-    """A time to live.
-
-    Attributes:
-        micros: from the recording on; ``FOREVER`` = it never ends.
-        on_expiry: one of ``ON_EXPIRY``.
-    """
+    """A time to live: microseconds from the recording on (``FOREVER`` = no end), and one of ``ON_EXPIRY``."""
 
     micros: int
     on_expiry: str = ARCHIVE
@@ -88,12 +82,7 @@ class TimeToLive:
 
 @dataclass(frozen=True, slots=True)
 class TtlDefaults:
-    """The times to live of memories that state none.
-
-    Attributes:
-        of_all: of the whole bank; ``None`` = they never end.
-        by_kind: what goes before it for a kind.
-    """
+    """The times to live of memories that state none: of the bank (``None`` = no end), or of their kind."""
 
     of_all: TimeToLive | None = None
     by_kind: Mapping[Kind, TimeToLive] = field(default_factory=dict)
@@ -120,11 +109,7 @@ class TtlDefaults:
 
     @classmethod
     def from_json(cls, written: str, place: str) -> TtlDefaults:
-        """What ``to_dict`` describes, as a file holds it.
-
-        Raises:
-            InputError: the file holds something else.
-        """
+        """What ``to_dict`` describes, as a file holds it; ``InputError`` for anything else."""
         try:
             told = json.loads(written)
             kinds = {Kind(name): _time_to_live(each, place) for name, each in told["kinds"].items()}

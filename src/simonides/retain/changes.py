@@ -52,12 +52,9 @@ def find_rivals(
     """Memories of another value than the new one's; each once.
 
     Args:
-        transaction: open.
-        item: the new memory.
-        place: of its row.
         entities: folded name → number, of the names in its text.
         near: ordinals of its neighbours, nearest first.
-        beside: memories that it stands beside.
+        beside: memories that are never ended by it.
     """
     draft = item.draft
     found: dict[int, Rival] = {}

@@ -24,16 +24,10 @@ if TYPE_CHECKING:
 
 
 def context_of(turns: Sequence[str], index: int, *, before: int = 1, after: int = 1) -> str:
-    """The turns around one turn, joined by line breaks, the turn itself left out.
+    """The texts around turn *index* of one conversation, blank ones left out, joined by line breaks.
 
     Args:
-        turns: texts of one conversation, in order.
-        index: position of the turn, from 0.
-        before: how many turns in front of it to take, from 0.
-        after: how many turns behind it to take, from 0.
-
-    Returns:
-        the neighbouring texts in order; blank ones are left out, and near an end there are fewer.
+        before, after: how many turns on either side, from 0; near an end there are fewer.
 
     Raises:
         InputError: *index* is not the position of a turn, or a number of turns is negative.
@@ -84,18 +78,12 @@ def conversation_items(
     after: int = WINDOW,
     left_out: Counter[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Items for ``Bank.retain``, one per turn, in order.
+    """Items for ``Bank.retain``, one per turn, in order; the text is ``Speaker: text``.
 
     Args:
         turns: mappings with ``text`` and any other key of an item but those of ``OF_THE_WHOLE``; or chat
             messages.
-        session: the caller's name for the conversation.
-        before: how many turns in front of a turn become its context, from 0.
-        after: how many turns behind it do, from 0.
-        left_out: counts what was left out of messages.
-
-    Returns:
-        items whose text is ``Speaker: text``; the turn as it was said is kept as its origin.
+        before, after: how many turns on either side become a turn's context, from 0.
 
     Raises:
         InputError: a turn is no such mapping, by its place (``turns[3].text``), or a window is below 0.
@@ -112,10 +100,6 @@ def with_messages(items: object, shared: Mapping[str, object]) -> Given | None:
     A run ends at an item that is no message, and where the session changes. Turns of a session have their
     neighbours as context, unless the caller states another. Others have none: what is forgotten is taken out
     of the contexts of its session.
-
-    Args:
-        items: as ``Bank.retain`` takes them, no iterator.
-        shared: what is said of all items.
 
     Raises:
         InputError: a message is wrong, by its place (``messages[3].content``).

@@ -36,17 +36,12 @@ def document_items(
     date: Interval | None = None,
     max_chars: int = MAX_CHARS,
 ) -> list[dict[str, Any]]:
-    """Items for ``Bank.retain``, to be given in one call: together they are the whole document.
+    """Items for ``Bank.retain``, in the order of the text; give all in one call, they replace the document.
 
     Args:
         text: Markdown or plain text.
-        document_id: the caller's name for it.
-        title: of the document.
         date: of the document; what it states becomes no event time by itself.
         max_chars: longest item, in characters, from 1.
-
-    Returns:
-        in the order of the text; at least one.
 
     Raises:
         InputError: the text is blank or cannot be stored, or *max_chars* is below 1.

@@ -2,15 +2,13 @@
 
 Again = the same words in the same order but for case and punctuation; with MinHash similarity ≥ 0.9 and
 cosine ≥ 0.97 also but for articles and fillers. In either case project, tags, readers, event time, speaker
-and metadata must agree. So what differs in a name, a number, a negation, a tense or in who does what to whom
-stays apart (R4), and so does what was said again on another day or by someone else.
-
+and metadata must agree, so what differs in a name, a number, a negation, a tense or the roles of subject and
+object stays apart (R4), and so does what was said on another day or by someone else.
 Weakness: a paraphrase stays apart, too. A memory too many costs a little; a fact too few is lost.
 
-MinHash of a text's terms: how alike two texts are in words, from 128 numbers each.
-
-The share of equal numbers estimates the Jaccard similarity of the two sets of terms; its standard error at
-similarity s is √(s (1 − s) / 128). Source: Broder, On the resemblance and containment of documents (1997).
+MinHash: the share of equal numbers among 128 estimates the Jaccard similarity of two sets of terms; standard
+error at similarity s: √(s (1 − s) / 128). Source: Broder, On the resemblance and containment of documents
+(1997).
 """
 
 from __future__ import annotations
@@ -42,15 +40,7 @@ _DASHES = frozenset({"-", "–", "—"})
 def says_again(
     cosine: float, mine: NDArray[np.uint32], theirs: NDArray[np.uint32], my_text: str, their_text: str
 ) -> bool:
-    """Whether two texts say the same.
-
-    Args:
-        cosine: of their vectors.
-        mine: MinHash signature of the new text.
-        theirs: of the stored one.
-        my_text: the new one.
-        their_text: the stored one.
-    """
+    """Whether two texts say the same, given their *cosine* and MinHash signatures."""
     my_words, their_words = _words(my_text), _words(their_text)
     if my_words == their_words:
         return True

@@ -22,18 +22,8 @@ if TYPE_CHECKING:
     from simonides.storage.writer import WriteTransaction
 
 EDITABLE = (
-    "text",
-    "kind",
-    "layer",
-    "tags",
-    "project",
-    "metadata",
-    "source",
-    "path",
-    "salience",
-    "confidence",
-    "ttl",
-)
+    "text", "kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl",
+)  # fmt: skip
 
 
 def read_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -82,11 +72,6 @@ def check_version(memory: str, version: int, expected: int | None) -> None:
 def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:
     """Write the new version; none when every change is there already.
 
-    Args:
-        transaction: open.
-        ordinal: of the current version.
-        changes: as ``read_changes`` gives them, without a text.
-
     Raises:
         InputError: they would take a value from under its key, or put another one there.
     """
@@ -105,13 +90,11 @@ def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]
 
 
 def live(transaction: WriteTransaction, memory: str, ttl: int | None) -> None:
-    """Let a memory live so long from now on; one that was archived comes back for it.
+    """Set a memory's time to live from now on; an archived one becomes current again.
 
-    What becomes of it then stays as it was, an archiving where it had no end.
+    Its expiry action stays; without one it is archived.
 
     Args:
-        transaction: open.
-        memory: id.
         ttl: microseconds; ``FOREVER`` = it never ends, ``None`` = as it was.
 
     Raises:

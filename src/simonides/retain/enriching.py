@@ -148,16 +148,9 @@ def _date(memory: Memory) -> str:
 def read_answer(
     answer: Mapping[str, Any], memories: Sequence[Memory], analyser: Analyser
 ) -> tuple[list[Enrichment | None], int]:
-    """What an answer says of each memory, checked.
+    """Per memory what is kept of a model's *answer*, ``None`` where it passes the memory over.
 
-    Args:
-        answer: a model's, of any shape.
-        memories: what it was asked about, in order.
-        analyser: makes the terms by which sentences are compared with their memory.
-
-    Returns:
-        per memory what is kept, ``None`` where the answer passes it over; and how many entries spoke of no
-        memory or of one that another entry had spoken of already.
+    Also how many entries named no memory, or one that another entry had named already.
     """
     found: dict[int, Mapping[str, Any]] = {}
     entries = _entries(answer.get("memories"))
@@ -276,9 +269,7 @@ def faithful_sentence(item: object, terms: frozenset[str], share: float, analyse
 
     Args:
         item: as a model said it, of any type.
-        terms: of the memory.
         share: of the sentence's words, stop-words left out, that must be among *terms*.
-        analyser: that made *terms*.
     """
     sentence = _line(item, LONGEST_SENTENCE)
     if sentence is None:

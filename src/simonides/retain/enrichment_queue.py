@@ -1,14 +1,12 @@
-"""Work off the queue of enrichments: take a few memories, ask, check the answer, write it down.
+"""Work off the enrichment queue: take a few memories, ask the model, check its answer, write it.
 
-Nothing is locked while a model thinks. What was kept of an answer becomes a new version of its memory, and
-the job is struck off, in one transaction per request; so a run that is killed loses one answer at most and
-the next one goes on. A try that fails leaves the memory as it is and puts its job off by 1, 4, 16, then 64
-minutes.
+Nothing is locked while a model works. What was kept of an answer becomes a new version of its memory and the
+job is deleted, in one transaction per request, so a killed run loses one answer at most. A failed try leaves
+the memory as it is and postpones its job by 1, 4, 16, then 64 minutes.
 
 Memories share a request only if the same principals may read them, one author wrote them, that author is
-fully trusted, and none seems to give orders; else a text could have the model say something of a memory that
-it has no part in. What failed before is asked about alone, so that one bad text does not keep others from
-being enriched.
+fully trusted, and none seems to give orders; else a text could make the model say something of a memory it
+is no part of. What failed before is asked about alone, so that one bad text does not block others.
 """
 
 from __future__ import annotations
@@ -66,12 +64,9 @@ class EnrichmentRun:
     """One run over the queue of a bank.
 
     Args:
-        rows: the bank's backend.
-        model: that is asked.
-        analyser: of the bank.
         now: the clock, microseconds UTC.
         cost_cap: the most that the run may cost; ``None`` = no limit.
-        progress: told ("memories asked about", how many, of how many).
+        progress: called with ("memories asked about", how many, of how many).
 
     Raises:
         InputError: the cap is no cost, or the model's prices are not known.
@@ -206,13 +201,8 @@ def apply(
 ) -> None:
     """Make what was found a new version of a memory; no version when it adds nothing.
 
-    Args:
-        transaction: open.
-        memory: a version of it; what the bank holds now may be a later one. In other words it is left as it
-            is, and may be queued again.
-        found: of its text.
-        analyser: of the bank.
-        model: name of what found it.
+    The bank may hold a later version than *memory*; one in other words is left as it is, and may be queued
+    again. *model* names what found it.
     """
     held = transaction.versions.current(memory.id)
     if held is None or held.text != memory.text:

@@ -1,10 +1,8 @@
 """What a caller gives to ``retain``, checked and turned into drafts; metadata as canonical JSON.
 
-A caller's metadata as one canonical JSON text: keys sorted, no spaces, strict JSON only.
-
-Equal metadata gives equal bytes, whatever the order in which it was built. What JSON cannot say exactly
-(NaN, infinities, keys that are not strings, dates, bytes) is refused by name rather than bent.
-Cost: one pass over the values; endless nesting or repetition is stopped by the depth and size limits.
+Canonical: keys sorted, no spaces, strict JSON only, so equal metadata gives equal bytes. What JSON cannot say
+exactly (NaN, infinities, keys that are not strings, dates, bytes) is refused by name. Cost: one pass over the
+values; depth and size are limited.
 
 Every problem is an ``InputError`` that names the field (``items[3].tags[0]``; of a single item just
 ``tags[0]``), raised before anything is stored. Nothing here looks at the store, the clock or a model.
@@ -58,15 +56,12 @@ _TOO_LONG = (
 
 
 def canonical_json(value: object, field: str) -> str:
-    """Check metadata and write it as canonical JSON.
+    """Check metadata and write it as canonical JSON of at most ``MAX_METADATA_BYTES`` in UTF-8.
 
     Args:
         value: a mapping with string keys; its values are mappings, lists, tuples, strings, finite numbers,
             booleans and ``None``.
         field: the argument's name; a value inside is named ``field['key'][0]``.
-
-    Returns:
-        JSON text of at most ``MAX_METADATA_BYTES`` in UTF-8.
 
     Raises:
         InputError: the value is anything else, holds a NUL or lone surrogate, or is too long or too deep.
@@ -194,7 +189,6 @@ def read_items(
             (0 to 1), deduplicate, document_id, session, speaker, role, expansion, ttl and on_expiry; and
             subject, object and single_valued, which make *relation* a statement. ``None`` means "not given",
             here and in an item.
-        zone: the zone of times that state none.
         first: number of the first item of an iterable, for errors.
         places: name of each item of an iterable, for errors; by default ``items[0]`` and so on.
 
@@ -344,11 +338,7 @@ def _name(place: str, key: str) -> str:
 
 
 def read_text(value: object, field: str) -> str:
-    """Check the text of an item.
-
-    Raises:
-        InputError: no string, blank, or longer than ``MAX_TEXT_BYTES``.
-    """
+    """Check the text of an item; ``InputError`` when no string, blank, or longer than ``MAX_TEXT_BYTES``."""
     text = clean_text(
         value,
         field,

@@ -70,7 +70,7 @@ class Wanted:
         path: its key; of an appended one that of the records it is added to.
         item: for ``retain``.
         replaces: ids that must be all that stands at or below the path; ``None`` = whatever stands there.
-        searched: whether it has words by which recall finds it.
+        searched: whether recall finds it by its words.
     """
 
     path: tuple[str, ...]
@@ -106,7 +106,6 @@ class KeyedRecords:
         """Records at or below a path, in the order of storing.
 
         Args:
-            reading: an open transaction.
             path: the beginning of the keys; empty = all records of the space.
             exact: only those at the path itself.
             newest: only so many, those that were stored last.
@@ -118,12 +117,7 @@ class KeyedRecords:
         return last[::-1]
 
     def wanted(self, records: object, mask: Callable[[str, str], str], *, append: bool) -> list[Wanted]:
-        """Check what is to be put.
-
-        Args:
-            records: see ``Bank.put_records``.
-            mask: takes secrets out of JSON: (text, field) → text.
-            append: see ``Bank.put_records``.
+        """Check what ``Bank.put_records`` is given; *mask* redacts secrets in JSON: (text, field) → text.
 
         Raises:
             InputError: a record is wrong, two have the same path, or there are too many.
@@ -147,18 +141,12 @@ class KeyedRecords:
         *,
         append: bool,
     ) -> list[str]:
-        """Store records in place of those with the same paths, or at the end of those below the paths.
+        """Store records in place of those with the same paths, or (*append*) at the end of those below them.
 
         Args:
-            transaction: open.
-            items: of *wanted*, in order.
-            wanted: as the method of this name gives them.
+            items: prepared, of *wanted*, in order.
             write: stores prepared items; gives their ids.
             erase: erases memories by id.
-            append: whether each path is that of the records to which one is added.
-
-        Returns:
-            one id per record, in order.
 
         Raises:
             ConflictError: what stands at a path is not what its record replaces.
@@ -377,15 +365,7 @@ def inside(transaction: WriteTransaction) -> Reader:
 
 
 def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
-    """Refuse to take values out of quarantine under whose keys others stand, for someone who reads both.
-
-    Args:
-        transaction: open; nothing of the memories was changed in it.
-        ordinals: of the memories that are to come back.
-
-    Raises:
-        ConflictError: there is one.
-    """
+    """Raise ``ConflictError`` when one of *ordinals*, to leave quarantine, has a key that another uses."""
     reading = inside(transaction)
     due = reading.roots_due(transaction.now, ERASE)
     back = reading.memories(list(ordinals))
@@ -403,11 +383,7 @@ def check_keys(transaction: WriteTransaction, ordinals: Iterable[int]) -> None:
 
 
 def clean_path(path: object, place: str) -> tuple[str, ...]:
-    """Check a path.
-
-    Raises:
-        InputError: it is no list of strings, or too long.
-    """
+    """A path as it is; ``InputError`` when it is no list of strings, or too long."""
     entries = path if isinstance(path, list | tuple) else None
     if entries is None:
         raise InputError(place, f"expected a list of strings, got {shown(path)}")

@@ -33,8 +33,8 @@ from simonides.retain.duplicates import sign
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import searched_fields
 from simonides.retain.placing import trust_of
-from simonides.retain.quiet_errors import quiet_errors
-from simonides.retain.screening import Screen
+from simonides.retain.redacted_errors import redact_errors
+from simonides.retain.screening import Redactor
 from simonides.text.dates import field_terms
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
@@ -57,10 +57,9 @@ _MOST_WORKERS = 256
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Neighbouring items of a load.
+    """Neighbouring items of a load, from number *first* on.
 
     Attributes:
-        first: number of the first item.
         items: as for ``retain``.
         vectors: float, shape (len(items), dimension).
         tokens: per item its token vectors less the embedder's mean, shape (tokens, dimension), or ``None``.
@@ -74,14 +73,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Preparing:
-    """Turns parts into rows; goes to other processes.
-
-    Attributes:
-        analyser: cuts the fields into terms.
-        zone: of times that state none.
-        redact: what becomes of secrets.
-        model: the embedder that made the vectors.
-    """
+    """Turns parts into rows; goes to other processes."""
 
     analyser: Analyser
     zone: tzinfo
@@ -89,17 +81,13 @@ class Preparing:
     model: ModelIdentity
 
     def __call__(self, part: Part) -> PreparedPart:
-        """The rows of a part.
-
-        Raises:
-            InputError: an item or a vector is wrong; its number is named.
-        """
-        with gc_paused(), quiet_errors(self.redact, part.items):
+        """The rows of a part; an ``InputError`` names the number of the item or vector that is wrong."""
+        with gc_paused(), redact_errors(self.redact, part.items):
             return self._prepared(part)
 
     def _prepared(self, part: Part) -> PreparedPart:
-        screen = Screen(self.redact)
-        drafts = screen.drafts(read_items(part.items, {}, zone=self.zone, first=part.first))
+        redactor = Redactor(self.redact)
+        drafts = redactor.drafts(read_items(part.items, {}, zone=self.zone, first=part.first))
         codes, scales = _quantised(part)
         terms = [field_terms(searched_fields(draft, ""), draft.occurred, self.analyser) for draft in drafts]
         tokens = [b"" if part.tokens is None else _packed(part, place) for place in range(len(drafts))]
@@ -123,7 +111,7 @@ class Preparing:
             tokens=tokens,
             model=self.model,
             index=part_of(columns, codes, scales, terms, tokens),
-            masked=screen.found,
+            masked=redactor.found,
         )
 
 
@@ -135,7 +123,6 @@ class PreparedPart:
         drafts: per row, the values of its ``Draft`` by field.
         content_keys, terms, scales, tokens: per row, as stored.
         signatures: uint32, shape (rows, SIGNATURE_LENGTH).
-        model: the embedder that made the vectors.
         index: what the index keeps of the rows; holds the codes of the vectors.
         masked: how many secrets of each kind were masked.
     """
@@ -183,7 +170,6 @@ class Batch:
     """What one transaction of a load stores.
 
     Attributes:
-        rows: in order.
         parts: what the index keeps of exactly these rows; empty = they end inside a part.
         masked: secrets masked since the batch before, by kind.
     """
@@ -203,11 +189,7 @@ def parts_of(
     tokens: Sequence[NDArray[Any]] | None,
     dimension: int,
 ) -> Iterator[Part]:
-    """Cut a load into parts.
-
-    Raises:
-        InputError: the vectors are not of the embedder's shape, or not as many as the items.
-    """
+    """Cut a load into parts; ``InputError`` when shape or number of the vectors does not fit."""
     if vectors.ndim != 2 or vectors.shape[1] != dimension or vectors.dtype.kind != "f":
         raise InputError(
             "vectors",
@@ -230,13 +212,9 @@ def parts_of(
 
 
 def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers: int) -> Iterator[Batch]:
-    """The rows of all parts in order, *batch* at a time.
+    """The rows of all parts in order, *batch* (from 1) at a time.
 
-    Args:
-        parts: in order.
-        prepare: what makes rows of them.
-        batch: rows in a batch, from 1.
-        workers: processes that prepare parts beside this one; 1 = this one does.
+    *workers* processes prepare parts beside this one; 1 = this one does.
 
     Raises:
         InputError: a number is out of range, or an item or a vector is wrong: rows of full batches before it

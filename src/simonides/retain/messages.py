@@ -94,11 +94,7 @@ def is_message(item: object) -> bool:
 
 @dataclass(slots=True)
 class MessageReader:
-    """Reads the messages of a list, in order.
-
-    Attributes:
-        left_out: how many of what was left out so far.
-    """
+    """Reads the messages of a list, in order; counts in ``left_out`` what it leaves out."""
 
     left_out: Counter[str] = field(default_factory=Counter)
     # Call → name of the tool, and the call in words.

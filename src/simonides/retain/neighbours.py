@@ -1,19 +1,15 @@
-"""The stored memories nearest to each new one, and the links made to them.
-
-The stored memories nearest to each item of a batch, and the items of the batch among themselves.
+"""The stored memories nearest to each item of a batch, and the links made to them.
 
 Exact: the same scan and rescore as recall, on the rows a new row may be compared with. Inside the batch one
 integer matrix product compares all pairs.
 
-Links of a new memory to stored ones, made at the write.
+Links of a new memory to stored ones, made at the write:
 
-semantic: the nearest by meaning, cosine ≥ 0.7, weight = cosine (HI-03)
-causal:   from a stated effect to the memory that tells its cause, weight of the cue (HI-03)
-temporal: what happened within 24 hours, weight max(0.3, 1 − hours / 24), the 10 nearest in time
-session:  the memory before it in the same conversation, weight 1
-
-Cause and memory meet when the memory holds most of the cause's words, among the nearest by meaning and the
-one before it in the conversation.
+    semantic  the nearest by meaning, cosine ≥ 0.7, weight = cosine (HI-03)
+    causal    from a stated effect to the memory that tells its cause, weight of the cue (HI-03); it must hold
+              most of the cause's words, among the nearest by meaning and the one before it in the session
+    temporal  what happened within 24 hours, weight max(0.3, 1 − hours / 24), the 10 nearest in time
+    session   the memory before it in the same conversation, weight 1
 """
 
 from __future__ import annotations
@@ -59,12 +55,9 @@ class Neighbour:
 
 
 class Neighbourhood:
-    """Answers who is near to an item of one batch; keeps one mask per set of readers.
+    """Nearest rows and items of each item of one batch.
 
-    Args:
-        snapshot: before the batch.
-        items: the batch.
-        now: microseconds UTC.
+    Keeps one mask per set of readers. *now*: microseconds UTC.
     """
 
     def __init__(self, snapshot: IndexSnapshot, items: Sequence[Prepared], now: int) -> None:
@@ -172,6 +165,9 @@ def novelty(neighbours: Sequence[Neighbour]) -> float:
 
 
 SEMANTIC_FROM = 0.7
+NEAR_FROM = 0.5
+"""Cosine from which a neighbour may state another value of the same thing."""
+
 MOST_SEMANTIC = 5
 DAY_MICROS = 24 * 3_600 * 1_000_000
 MOST_TEMPORAL = 10
@@ -181,12 +177,7 @@ _FEWEST_WORDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A stored memory that a new one may be linked to.
-
-    Attributes:
-        node: what its links join.
-        terms: of its text.
-    """
+    """A stored memory that a new one may be linked to: its node and the terms of its text."""
 
     node: int
     terms: Collection[str]
@@ -204,10 +195,7 @@ def causal_links(
 ) -> list[tuple[int, float]]:
     """Which related memory tells a cause: (node, weight), the best one per cause.
 
-    Args:
-        causes: found in the new memory.
-        words: terms of each cause's span, stop-words left out.
-        related: candidates, best first.
+    *words* are the terms of each cause's span, stop-words left out; *related* has the best first.
     """
     found: dict[int, float] = {}
     for cause in causes:

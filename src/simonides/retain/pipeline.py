@@ -51,10 +51,9 @@ _UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, Missin
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A batch that is ready to be stored.
+    """A batch that is ready to be stored: one item per draft, in order.
 
     Attributes:
-        items: one per draft, in order.
         unembedded: position and reason of each item that should have a vector and has none, by position.
         unsparse: the same of items that should have learned sparse terms.
     """
@@ -79,18 +78,13 @@ def prepare(
     """Extract from, analyse and encode those of *drafts* that the bank does not hold.
 
     Args:
-        drafts: checked items.
-        analyser: cuts the fields into terms.
         embedder: encodes the texts; ``None`` = no vectors, and none are missed.
         extract: what a draft's text says; by default nothing.
         expander: asks the questions that a text answers, for drafts without an expansion of their own.
         token_codes: whether codes of the tokens are made, too, where the embedder offers their vectors.
         sparse: gives the texts learned sparse terms; ``None`` = none, and none are missed.
-        following: encodes the texts, too, for a bank that is going over to it; none of its vectors is missed.
+        following: the embedder that the bank migrates to; none of its vectors is missed.
         known: those of the content keys that the bank holds; asked about turns and parts of documents only.
-
-    Returns:
-        The drafts with terms and vectors, and what has no vector.
 
     Raises:
         EmbedderMismatchError: the embedder's output does not have the shape it states.
@@ -172,10 +166,7 @@ def searched_fields(draft: Draft, questions: str) -> dict[str, str]:
 def encode(texts: list[str], embedder: Embedder, *, token_codes: bool) -> list[Encoding]:
     """What *embedder* makes of each text, in order; one that cannot be encoded costs the others nothing.
 
-    Args:
-        texts: of memories.
-        embedder: encodes them.
-        token_codes: whether codes of the tokens are made, too, where the embedder offers their vectors.
+    *token_codes*: codes of the tokens are made, too, where the embedder offers their vectors.
 
     Raises:
         EmbedderMismatchError: the embedder's output does not have the shape it states.

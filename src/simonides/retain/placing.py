@@ -1,23 +1,17 @@
 """Settle what an item did not state, how far its source is trusted, and what it may meet.
 
-How far a source is trusted; stamped by the store from who retains and in which role, never from a claim.
-
-A row of low trust does not close one of higher trust (see ``supersession``).
-
-Settle what an item did not state: when it holds, what kind it is, how much it weighs.
-
 said at:    the given event time, else the given recorded time, else now; relative words count from there
 occurred:   the given event time, or what a relative word in the text makes of it ("yesterday"); without one,
             the first date that the text states
 valid_from: the event time if that has passed, else the moment of recording (SPEC, general settlement 1)
 kind:       the given one, else what cues say, else semantic; the layer follows it (settlement 5)
 salience:   ½ · cues + ¼ · novelty + ¼ · trust, where novelty = 1 − mean cosine of the 5 nearest (HX-10)
-
-Who may read what, where a new memory meets stored ones (SPEC, general settlement 3).
+trust:      from who retains and in which role, never from a claim; a row of low trust does not close one of
+            higher trust (see ``supersession``)
 
 Readers are principals; none at all means everyone in the bank. A new memory is compared only with what all
 of its own readers may read, so nobody learns of what is hidden; and it changes only what exactly its readers
-read, so nobody else's memories move.
+read, so nobody else's memories move (SPEC, general settlement 3).
 """
 
 from __future__ import annotations
@@ -57,7 +51,6 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
     """Everything about an item's row that is not its content.
 
     Args:
-        item: checked and prepared.
         ingested_at: its recorded time, microseconds UTC.
         author: principal who retains it; empty = the owner.
         novelty: 0 to 1.
@@ -107,12 +100,7 @@ def layer_of(kind: Kind) -> Layer:
 
 
 def said_at(draft: Draft, now: int) -> int:
-    """When an item was said: relative words in its text count from there.
-
-    Args:
-        draft: checked.
-        now: microseconds UTC.
-    """
+    """When an item was said, else *now* (microseconds UTC): relative words in its text count from there."""
     if draft.occurred is not None:
         return draft.occurred.start
     return now if draft.recorded_at is None else draft.recorded_at

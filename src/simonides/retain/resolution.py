@@ -1,19 +1,16 @@
-"""Which entity a name means: names are compared folded, and two bearers told apart.
+"""Which entity a name means: one the bank knows, or a new one.
 
-Names as they are compared: only case, width, accents, spaces and punctuation fold away.
+Names meet by their folded form or an alias, never by likeness (G1). Only case, width, accents, spaces and
+punctuation fold away: ``VX-1103`` and ``vx 1103`` are one name, ``VX-1105`` is another; ``Ann`` is not
+``Joann``. Signs that tell names apart (``+ # @ / .``) stay, so ``C``, ``C++`` and ``C#`` are three.
 
-``VX-1103`` and ``vx 1103`` are one name, ``VX-1105`` is another; ``Ann`` is not ``Joann``. Signs that tell
-names apart (``+ # @ / .``) stay, so ``C``, ``C++`` and ``C#`` are three.
-
-Who is meant by a name: an entity the bank knows, or a new one.
-
-Names meet by their folded form or an alias, never by likeness (G1). Two bearers of one name are told apart by
-a qualifier, which today is the employer: "Li Na works at Norrhav" and "Li Na works at Quillstad" are two
-people where both are told at once. Told later, or with a word of change ("now", "moved", "joined"), the other
-employer is the news of the one bearer that is known; so it is where whoever states the relation says that its
-subject has one object at a time. A name that a memory with other readers brought in is not
-used, and a memory that others cannot read tells them nothing about a name they know (SPEC, general settlement
-3). Merged entities stay what they are and only count as one, so that a merge can be undone.
+Two bearers of one name are told apart by a qualifier, which today is the employer: "Li Na works at Norrhav"
+and "Li Na works at Quillstad" are two people where both are told at once. Told later, or with a word of
+change ("now", "moved", "joined"), the other employer is the news of the one bearer that is known; so it is
+where whoever states the relation says that its subject has one object at a time. A name that a memory with
+other readers brought in is not used, and a memory that others cannot read tells them nothing about a name
+they know (SPEC, general settlement 3). Merged entities stay what they are and only count as one, so that a
+merge can be undone.
 """
 
 from __future__ import annotations
@@ -63,10 +60,6 @@ def resolve(
     """Entity numbers by folded name, for every name that a new memory speaks of.
 
     Args:
-        transaction: open.
-        text: of the memory.
-        mentions: names found in it.
-        relations: what it states of them.
         readers: of the memory; empty = everyone in the bank.
         of_one_object: a subject that was said to have one object at a time: another object is a change.
         told_from: ordinal of the first row that is told together with this one.

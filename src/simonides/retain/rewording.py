@@ -31,6 +31,7 @@ from simonides.retain.neighbours import (
     DAY_MICROS,
     MOST_SEMANTIC,
     MOST_TEMPORAL,
+    NEAR_FROM,
     RESCORE,
     SEMANTIC_FROM,
     Neighbour,
@@ -38,8 +39,8 @@ from simonides.retain.neighbours import (
     temporal_weight,
 )
 from simonides.retain.placing import all_may_read, layer_of, occurred, place_item, same_readers
-from simonides.retain.storing import NEAR_FROM, TO_THE_DAY, link_causes, link_in_time, write_stated
 from simonides.retain.supersession import divide, reopen, write_division
+from simonides.retain.writing import TO_THE_DAY, link_causes, link_in_time, write_stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,10 +70,8 @@ def reworded(
     """What a memory states in other words.
 
     Args:
-        worded: the memory.
         text: the new words; of a turn with or without its speaker.
         changes: what else is to be changed, as ``editing.read_changes`` gives it.
-        read: what a draft's text says.
         questions: those that a text answers, by the store's expander; empty = it has none.
     """
     now, then = worded.now, worded.then
@@ -185,13 +184,7 @@ def _as_told(worded: Worded, read: Read, questions: Callable[[str, Extraction], 
 class Rewording:
     """Writes the new words of a memory in an open transaction.
 
-    Args:
-        transaction: open.
-        worded: the memory as it is in this transaction.
-        item: the new words, prepared.
-        analyser: for the words of causes.
-        author: principal who changes it; empty = the owner.
-        read: what a draft's text says.
+    *worded* is the memory as it is in this transaction; *author* the principal, empty = the owner.
     """
 
     transaction: WriteTransaction

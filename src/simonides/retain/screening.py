@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simonides.errors import InputError
 from simonides.records.extraction import Relation
 from simonides.retain.items import canonical_json
-from simonides.retain.quiet_errors import without
+from simonides.retain.redacted_errors import without
 from simonides.retain.secrets import (
     find_secrets,
     is_named_secret,
@@ -52,42 +52,31 @@ _NAME = "token: "
 
 
 @dataclass(slots=True)
-class Screen:
-    """Applies a policy to what is about to be stored.
+class Redactor:
+    """Applies a policy of ``secrets.POLICIES`` to what is about to be stored.
 
-    Attributes:
-        policy: one of ``secrets.POLICIES``; with ``off`` everything passes as it is.
-        found: how many secrets of each kind were masked so far.
+    Counts what it masks in *found*.
+
+    Every method raises ``InputError`` when the policy is to refuse and there is a secret; the message does
+    not repeat it. With ``off`` everything passes as it is.
     """
 
     policy: Policy
     found: Counter[str] = field(default_factory=Counter)
 
     def words(self, text: T, place: str) -> T | str:
-        """A text with placeholders; what is no text passes, since whoever reads it says so.
-
-        Raises:
-            InputError: the policy is to refuse, and there is a secret; the message does not repeat it.
-        """
+        """A text with placeholders; what is no text passes, since whoever reads it says so."""
         if self.policy == "off" or not isinstance(text, str):
             return text
         secrets = self._secrets(text, place)
         return with_placeholders(text, secrets) if secrets else text
 
     def apart(self, text: str, place: str) -> str:
-        """A name with placeholders that keep it apart from others.
-
-        Raises:
-            InputError: see ``words``.
-        """
+        """A name with placeholders that keep it apart from others."""
         return masked_apart(text) if self.policy != "off" and self._secrets(text, place) else text
 
     def name(self, text: T, place: str) -> T:
-        """A name that must stay as it is.
-
-        Raises:
-            InputError: there is a secret in it, whether the policy is to mask or to refuse.
-        """
+        """A name that must stay as it is; a secret in it is refused under either policy."""
         if self.policy != "off" and isinstance(text, str):
             for _, _, kind in find_secrets(text):
                 raise InputError(
@@ -96,11 +85,7 @@ class Screen:
         return text
 
     def changes(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Changes of a memory, by field, as ``editing.read_changes`` gives them.
-
-        Raises:
-            InputError: see ``words``.
-        """
+        """Changes of a memory, by field, as ``editing.read_changes`` gives them."""
         if self.policy == "off":
             return dict(changes)
         return {name: self._change(name, value) for name, value in changes.items()}
@@ -111,21 +96,13 @@ class Screen:
         return self._metadata(value, name) if name == "metadata" else self.words(value, name)
 
     def json_text(self, text: str, place: str) -> str:
-        """JSON with placeholders in its texts and keys.
-
-        Raises:
-            InputError: see ``words``.
-        """
+        """JSON with placeholders in its texts and keys."""
         if self.policy == "off":
             return text
         return json.dumps(self._value(json.loads(text), place))
 
     def drafts(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Checked items as they are to be stored.
-
-        Raises:
-            InputError: an item holds a secret and the policy is to refuse, or it holds one in a name.
-        """
+        """Checked items as they are to be stored; a secret in a name is refused under either policy."""
         if self.policy == "off":
             return list(drafts)
         sources = {draft.source_text: draft.place for draft in drafts if draft.source_text}

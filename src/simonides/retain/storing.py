@@ -8,74 +8,35 @@ queues the comparisons (links, near-duplicates); ``settle`` works them off, and 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from simonides.index.view import comparable
 from simonides.records.draft import content_key, is_turn
-from simonides.records.interval import FOREVER, Precision
+from simonides.records.interval import FOREVER
 from simonides.records.kind import ARCHIVED, Kind
 from simonides.records.time_to_live import EXPIRE, TASK_OF, TtlDefaults
 from simonides.records.versions import ComparedFields, RowRef
-from simonides.retain.changes import find_rivals, restated
+from simonides.retain.changes import restated
 from simonides.retain.duplicates import SAME_WORDS_FROM, says_again
-from simonides.retain.neighbours import (
-    DAY_MICROS,
-    MOST_SEMANTIC,
-    MOST_TEMPORAL,
-    RESCORE,
-    SEMANTIC_FROM,
-    Neighbourhood,
-    Related,
-    causal_links,
-    novelty,
-    temporal_weight,
-)
+from simonides.retain.neighbours import MOST_SEMANTIC, NEAR_FROM, SEMANTIC_FROM, Neighbourhood, novelty
 from simonides.retain.placing import all_may_read, occurred, place_item, trust_of, ttl_of
-from simonides.retain.resolution import fold_name, resolve
-from simonides.retain.supersession import declared, divide, placed, write_division
+from simonides.retain.settling import LINK, READ, REPEAT, TASKS
+from simonides.retain.writing import close, link_causes, link_in_time, write_stated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
-
-    from numpy.typing import NDArray
 
     from simonides.protocols import Analyser
     from simonides.records.draft import Draft, Prepared
-    from simonides.records.extraction import Extraction
     from simonides.records.versions import ResolvedFields
     from simonides.retain.neighbours import Neighbour
-    from simonides.retain.supersession import Rival
     from simonides.storage.writer import WriteTransaction
-
-_MOST_MASKS = 8
-"""Sets of readers whose masks are kept while tasks are worked off; one byte per row each."""
 
 LARGEST_COMPARED = 512
 """A batch of more items is stored at once and compared later."""
-
-TO_THE_DAY = frozenset({Precision.INSTANT.value, Precision.HOUR.value, Precision.DAY.value})
-"""Times known well enough to say what lies within a day of them; a year is not its first of January."""
-
-LINK = "link"
-"""The task of linking a row that was stored in a large batch."""
-
-REPEAT = "repeat"
-"""The same, for a row that may turn out to say again what is there."""
-
-NEAR_FROM = 0.5
-"""Cosine from which a neighbour may state another value of the same thing."""
-
-READ = "read"
-"""Before that, the task of reading names and relations out of a row's text that nobody has read."""
-
-TASKS = (READ, REPEAT, LINK)
-"""What ``settle`` works off, in this order."""
 
 
 class LeftMeanwhileError(Exception):
@@ -94,13 +55,9 @@ class Storing:
     """Stores one batch in an open transaction.
 
     Args:
-        transaction: open.
-        items: checked and prepared.
-        analyser: for the words of causes.
         author: principal who retains; empty = the owner.
         returned: the memory that a text was just returned from, or ``None`` (the feedback-loop guard).
         unread: the items come without extraction; it and all comparisons are queued.
-        ttl_defaults: the times to live of items that state none.
     """
 
     def __init__(
@@ -265,7 +222,7 @@ class Storing:
     def _prolong(self, draft: Draft, memory: str) -> None:
         """Let a memory that is said again live as long as the longer of the two would.
 
-        It is erased then if both are to be: who may only write takes nothing away that is to be kept.
+        It is erased only if both are to be: who may only write deletes nothing that is to be kept.
         """
         version = self._transaction.versions.current(memory)
         held = None if version is None else self._transaction.expiries.read(version.root)
@@ -455,109 +412,6 @@ class Storing:
         return None if fact is None else fact.stored.root
 
 
-def write_stated(
-    transaction: WriteTransaction,
-    item: Prepared,
-    place: ResolvedFields,
-    near: Sequence[int],
-    beside: Collection[str],
-    told_from: int,
-    insert: Callable[[ResolvedFields], RowRef],
-    weighed: Callable[[Sequence[Rival]], list[Rival]] = list,
-) -> RowRef:
-    """Write a row with the names and relations in its text, and end what it says is true no more.
-
-    Args:
-        transaction: open.
-        item: the new words.
-        place: of the row, as stated.
-        near: ordinals of its neighbours, nearest first.
-        beside: memories that it stands beside, and never ends.
-        told_from: ordinal of the first row that is told together with this one.
-        insert: writes the row.
-        weighed: what counts of the memories of other values.
-    """
-    draft, found = item.draft, item.extraction
-    stated = (*found.relations, *((draft.statement,) if draft.statement else ()))
-    said = draft.statement
-    entities = resolve(
-        transaction,
-        draft.text,
-        found.mentions,
-        stated,
-        draft.acl,
-        of_one_object=said.subject if said and said.single_valued else "",
-        told_from=told_from,
-    )
-    rivals: list[Rival] = []
-    if draft.deduplicate and place.kind is not Kind.QUARANTINE:
-        rivals = weighed(find_rivals(transaction, item, place, entities, near, beside))
-    division = divide(draft, place, rivals)
-    stored = insert(placed(place, division))
-    for number in sorted(set(entities.values())):
-        transaction.entities.add_mention(stored.ordinal, number)
-    single = {(r.name, r.subject) for r in declared(draft, found.relations)}
-    for relation in stated:
-        subject = entities.get(fold_name(relation.subject))
-        if subject is not None:
-            transaction.relations.add(
-                stored.ordinal,
-                relation.name,
-                subject,
-                fold_name(relation.object),
-                single_valued=(relation.name, relation.subject) in single,
-            )
-    write_division(transaction, place, stored, division)
-    return stored
-
-
-def link_causes(
-    transaction: WriteTransaction, analyser: Analyser, item: Prepared, node: int, near: Sequence[int]
-) -> None:
-    """Link a memory to those that tell the causes it states.
-
-    Args:
-        transaction: open.
-        analyser: for the words of causes.
-        item: what it says.
-        node: of the memory.
-        near: nodes that may tell a cause, the best first.
-    """
-    related = [
-        Related(other, transaction.versions.terms(other).get("text", {})) for other in dict.fromkeys(near)
-    ]
-    words = {
-        cause.cause: analyser.query_terms(item.draft.text[slice(*cause.cause)])
-        for cause in item.extraction.causes
-    }
-    for other, weight in causal_links(item.extraction.causes, words, related):
-        transaction.links.add(node, other, "causal", weight)
-
-
-def close(
-    transaction: WriteTransaction, ordinal: int, moment: int | None = None, *, superseded_by: str = ""
-) -> None:
-    """End what a row states at *moment*; a row that would never have held is withdrawn instead.
-
-    What has ended before *moment* stays as it is, so that ending it twice is ending it once. The default is
-    now, or just after the row's recorded time where a clock that stood years ahead set it.
-    """
-    if moment is None:
-        moment = transaction.versions.instant_after(ordinal, transaction.next_instant())
-    held = transaction.versions.read(ordinal)
-    if held.valid_to <= moment:
-        return
-    if held.valid_from < moment:
-        transaction.versions.revise(
-            ordinal,
-            valid_to=moment,
-            valid_to_precision=Precision.INSTANT.value,
-            superseded_by=superseded_by,
-        )
-    else:
-        transaction.versions.expire(ordinal, transaction.next_instant())
-
-
 def _is_plain(item: Prepared) -> bool:
     """Whether an item's row follows from the item alone, once it is known to be new."""
     return item.draft.statement is None and item.following is None and not item.sparse
@@ -577,140 +431,3 @@ def _may_repeat(draft: Draft) -> bool:
     """
     is_turn = draft.session and draft.span is not None
     return not (draft.document or is_turn or draft.statement is not None or draft.valid_from is not None)
-
-
-def settle(
-    transaction: WriteTransaction,
-    most: int,
-    extract: Callable[[str, int], Extraction],
-    tasks: Sequence[str] = TASKS,
-) -> int:
-    """Work off up to *most* tasks that large batches and loads left for later; returns how many were done.
-
-    Args:
-        transaction: open.
-        most: tasks at most.
-        extract: reads a text that was said at a moment, microseconds UTC.
-        tasks: those to work off, in this order.
-    """
-    done = 0
-    earlier = _Earlier(transaction)
-    for task in tasks:
-        for ordinal in transaction.queue.due(task, most - done):
-            if transaction.versions.find(ordinal) is not None:
-                if task == READ:
-                    _read_stored(transaction, ordinal, extract)
-                elif task == LINK or not _drop_repeat(transaction, ordinal, earlier):
-                    _link_stored(transaction, ordinal, earlier)
-                transaction.links.log_later(ordinal)
-            transaction.queue.remove(task, ordinal)
-            done += 1
-    return done
-
-
-def _read_stored(
-    transaction: WriteTransaction, ordinal: int, extract: Callable[[str, int], Extraction]
-) -> None:
-    """Note the names and relations in a stored row's text; the row itself stays what it is."""
-    held = transaction.versions.read(ordinal)
-    text = held.text
-    found = extract(text, held.ingested_at if held.occurred_from is None else held.occurred_from)
-    readers = tuple(sorted(transaction.versions.compared_fields(ordinal).readers))
-    entities = resolve(transaction, text, found.mentions, found.relations, readers)
-    # The memory may have been changed meanwhile; what has other words was read when it got them.
-    node = transaction.versions.node(ordinal)
-    for version in transaction.versions.ordinals_of(ordinal):
-        if transaction.versions.node(version) != node:
-            continue
-        for number in sorted(set(entities.values())):
-            transaction.entities.add_mention(version, number)
-        for relation in found.relations:
-            subject = entities.get(fold_name(relation.subject))
-            if subject is not None:
-                # It ended no other memory when it was stored, so no later statement ends it, either.
-                obj = fold_name(relation.object)
-                transaction.relations.add(version, relation.name, subject, obj, single_valued=False)
-        transaction.relations.add_statements(
-            version, text, transaction.versions.compared_fields(version).speaker
-        )
-
-
-def _drop_repeat(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> bool:
-    """Withdraw a stored row that says again what a row before it says; that one gets a proof more."""
-    mine = transaction.versions.read(ordinal)
-    if mine.expired_at != FOREVER:
-        return False
-    frame = transaction.versions.compared_fields(ordinal)
-    for other, cosine in earlier.near(ordinal, frame.readers):
-        if cosine < SAME_WORDS_FROM:
-            break
-        current = transaction.versions.current(transaction.versions.read(other).id)
-        if current is None or current.id == mine.id:
-            continue
-        # All of a large batch counted as new, which is worth up to a quarter of the salience.
-        if replace(transaction.versions.compared_fields(current.ordinal), salience=frame.salience) != frame:
-            continue
-        if says_again(cosine, mine.signature, current.signature, mine.text, current.text):
-            transaction.versions.revise(current.ordinal, proof_count=current.proof_count + 1)
-            transaction.versions.expire(ordinal, transaction.next_instant())
-            return True
-    return False
-
-
-class _Earlier:
-    """The stored rows before a stored row; what all tasks of one transaction share is made once."""
-
-    def __init__(self, transaction: WriteTransaction) -> None:
-        self._transaction = transaction
-        self._roots: NDArray[np.int64] | None = None
-        self._moment = 0
-        self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
-
-    def near(self, ordinal: int, readers: frozenset[str]) -> list[tuple[int, float]]:
-        """The nearest rows before a row with these readers: ordinal and cosine, nearest first."""
-        vector = self._transaction.versions.vector(ordinal)
-        if vector is None:
-            return []
-        snapshot = self._transaction.snapshot
-        if self._roots is None:
-            self._roots = snapshot.column("root")
-        mask = self._comparable(readers) & (self._roots < self._transaction.versions.read(ordinal).root)
-        ordinals, cosines = snapshot.vectors.nearest(vector, mask, depth=MOST_SEMANTIC, rescore=RESCORE)
-        best = np.lexsort((ordinals, -cosines))[:MOST_SEMANTIC]
-        return [(int(ordinals[i]), float(cosines[i])) for i in best]
-
-    def _comparable(self, readers: frozenset[str]) -> NDArray[np.bool_]:
-        # A task that withdraws a row moves the moment on at which the next one compares.
-        moment = self._transaction.next_instant()
-        if moment != self._moment or len(self._masks) == _MOST_MASKS:
-            self._moment, self._masks = moment, {}
-        if readers not in self._masks:
-            self._masks[readers] = comparable(self._transaction.snapshot, readers, moment)
-        return self._masks[readers]
-
-
-def _link_stored(transaction: WriteTransaction, ordinal: int, earlier: _Earlier) -> None:
-    """Semantic and temporal links of a stored row to the rows before it."""
-    held = transaction.versions.read(ordinal)
-    allowed, node = transaction.versions.compared_fields(ordinal).readers, transaction.versions.node(ordinal)
-    readers = tuple(sorted(allowed))
-    for near, cosine in earlier.near(ordinal, allowed):
-        if cosine >= SEMANTIC_FROM:
-            transaction.links.add(node, transaction.versions.node(near), "semantic", cosine)
-    link_in_time(transaction, node, held.occurred_from, held.occurred_precision or "", readers, ordinal)
-
-
-def link_in_time(
-    transaction: WriteTransaction,
-    node: int,
-    occurred: int | None,
-    precision: str,
-    readers: Sequence[str],
-    ordinal: int,
-) -> None:
-    """Link a row whose time is known to the day to what happened within a day of it."""
-    if occurred is not None and precision in TO_THE_DAY:
-        for other, apart in transaction.links.around(
-            int(occurred), DAY_MICROS, MOST_TEMPORAL, readers, ordinal
-        ):
-            transaction.links.add(node, other, "temporal", temporal_weight(apart))

@@ -87,12 +87,9 @@ def declared(draft: Draft, found: Iterable[Relation]) -> tuple[Relation, ...]:
 
 
 def divide(draft: Draft, place: ResolvedFields, rivals: Sequence[Rival]) -> Division:
-    """Decide what holds when; writes nothing.
+    """Decide what holds when, for the new statement at *place* and the *rivals* of other values.
 
-    Args:
-        draft: of the new statement.
-        place: of its row, as stated.
-        rivals: memories of other values.
+    Writes nothing.
     """
     start, end = place.valid_from.start, place.valid_to.start
     bounded = draft.valid_to is not None
@@ -142,14 +139,7 @@ def placed(place: ResolvedFields, division: Division) -> ResolvedFields:
 def write_division(
     transaction: WriteTransaction, place: ResolvedFields, stored: RowRef, division: Division
 ) -> None:
-    """Write what a division says of a row that is stored with ``placed``.
-
-    Args:
-        transaction: open.
-        place: of its row, as stated.
-        stored: its row.
-        division: of ``divide``.
-    """
+    """Write what ``divide`` said of the row *stored* with ``placed``."""
     first, *later = division.mine
     if division.closed_by is not None:
         transaction.maintenance.add_move(
@@ -207,9 +197,9 @@ def _micros(end: int) -> str:
 
 
 def reopen(transaction: WriteTransaction, memory: str, by: str, was: str) -> bool:
-    """Take back that *by* ended *memory*; false where that is so no more.
+    """Undo that *by* ended *memory* (what held again after *by* is one with it again).
 
-    What holds again after *by* is one with it again.
+    False if that is so no more.
     """
     held = transaction.versions.current(memory)
     if held is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simonides.protocols import Embedder, SparseEncoder
     from simonides.recall.arguments import RecallRequest
     from simonides.recall.explaining import Recording
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.recall.refining.mlp import Network
     from simonides.records.query import Filters
     from simonides.records.recall import Recall

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from simonides.errors import InputError, NotFoundError
 from simonides.recall.helping.running import JobRunner
-from simonides.records.audit import Told
+from simonides.records.audit import ReadAudit
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import parse_time, read_zone
 from simonides.records.stamps import coarsened
 from simonides.records.time_to_live import ERASE
 from simonides.retain.echo import RecentAnswers
 from simonides.retain.extraction.known_names import KnownNames
-from simonides.retain.screening import Screen
+from simonides.retain.screening import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -79,10 +79,7 @@ class StoreParts:
     """What a store provides to its banks.
 
     Attributes:
-        clock: tells the time.
-        zone: of times that state none.
         own_zone: whether a bank's own zone takes precedence over *zone*.
-        analyser, tokens, extractor, expander: of the store.
         embedder: provides the embedder of a bank, loaded at first use.
         executor: runs channels side by side; ``None`` = one after the other.
         reranker: gives the store's reranker (loaded at first use), or ``None`` and the reason.
@@ -153,10 +150,7 @@ class BankContext:
     """What the services of one bank share.
 
     Attributes:
-        name: of the bank.
         principal: who acts; ``None`` = the owner, who sees all.
-        rows: the storage of the bank.
-        parts: what the store provides.
         answers: texts that recalls returned, which are not retained again.
         names: cache of the names of entities.
     """
@@ -194,9 +188,9 @@ class BankContext:
             raise InputError("clock", f"returned {moment!r}; return an aware datetime")
         return parse_time(moment, "clock").start
 
-    def screen(self) -> Screen:
+    def redactor(self) -> Redactor:
         """Masks or refuses secrets as the store was told to, and counts them."""
-        return Screen(self.parts.redact)
+        return Redactor(self.parts.redact)
 
     def reading(self) -> AbstractContextManager[Reader]:
         """One read transaction."""
@@ -207,11 +201,7 @@ class BankContext:
         return self.rows.writing(self.now(), self.author)
 
     def require_owner(self, operation: str) -> None:
-        """Refuse a principal.
-
-        Raises:
-            InputError: a principal acts.
-        """
+        """Raise ``InputError`` when a principal acts."""
         if self.principal is not None:
             raise InputError(
                 "principal", f"only the owner may {operation}; open the bank without a principal"
@@ -228,10 +218,9 @@ class BankContext:
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def versions(self, memory: str) -> list[Memory]:
-        """Every version of a memory that who acts may read, oldest first, audited as a read.
+        """Every version of a memory that who acts may read, oldest first.
 
-        Raises:
-            NotFoundError: there is none.
+        Audited. ``NotFoundError`` if none.
         """
         clean_text(memory, "memory", MAX_ID_BYTES)
         with self.reading() as reading:
@@ -250,11 +239,7 @@ class BankContext:
         return answer if self.principal is None else coarsened(answer)
 
     def current(self, transaction: WriteTransaction, memory: str) -> StoredVersion:
-        """The current version.
-
-        Raises:
-            NotFoundError: the bank no longer holds the memory.
-        """
+        """The current version; ``NotFoundError`` when the bank no longer holds the memory."""
         held = transaction.versions.current(memory)
         if held is None:
             raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.name!r}")
@@ -268,7 +253,7 @@ class BankContext:
             return
         sequence = 0 if reading is None else reading.meta.sequence
         wanted = tuple(dict.fromkeys(ids))
-        self.rows.audit.record_read(Told(verb, self.author, self.now(), sequence, wanted, query, recall))
+        self.rows.audit.record_read(ReadAudit(verb, self.author, self.now(), sequence, wanted, query, recall))
 
     def clear_caches(self) -> None:
         """Drop what memory holds of the bank's texts, after a purge or a restore."""

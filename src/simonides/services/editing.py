@@ -12,7 +12,7 @@ from simonides.records.kind import PINNED, STANDING, Kind
 from simonides.retain.editing import check_rewordable, check_version, edit, live, read_changes
 from simonides.retain.keyed_records import check_keys
 from simonides.retain.rewording import Rewording, reworded
-from simonides.retain.storing import close
+from simonides.retain.writing import close
 from simonides.services.reading import MemoryReading
 from simonides.services.write_path import WritePath, log_masked
 
@@ -35,8 +35,8 @@ class Editing:
     def update(self, memory: str, *, expected_version: int | None, **fields: Any) -> Memory:
         changes = read_changes(fields)
         expected = None if expected_version is None else clean_count(expected_version, "expected_version", 1)
-        screen = self.context.screen()
-        changes = screen.changes(changes)
+        redactor = self.context.redactor()
+        changes = redactor.changes(changes)
         text, ttl = changes.pop("text", None), changes.pop("ttl", None)
         self._get(memory)
         if text is None:
@@ -47,7 +47,7 @@ class Editing:
             while not self._reword(memory, text, changes, ttl, expected):
                 # Another writer changed the memory meanwhile. One of the two gets through each time.
                 pass
-        log_masked(screen.found)
+        log_masked(redactor.found)
         return self._get(memory)
 
     def _get(self, memory: str) -> Memory:
@@ -97,7 +97,7 @@ class Editing:
                 edit(transaction, ordinal, changes)
                 live(transaction, memory, ttl)
                 return [memory]
-            item = items[0].gone_over(transaction.models.embedder().fingerprint)
+            item = items[0].encoded_by(transaction.models.embedder().fingerprint)
             path.ensure_same_models(transaction, item)
             rewording = Rewording(transaction, worded, item, parts.analyser, self.context.author, read)
             written = rewording.write().id

@@ -32,7 +32,7 @@ class Entities:
             return reading.entities(np.flatnonzero(view.visible))[:limit]
 
     def add_alias(self, entity: int, name: str) -> None:
-        self.context.screen().name(clean_label(name, "name"), "name")
+        self.context.redactor().name(clean_label(name, "name"), "name")
         with self.context.writing() as transaction:
             self._entity(transaction, entity)
             transaction.entities.add_alias(entity, name, fold_name(name))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.files import unavailable
-from simonides.retain.quiet_errors import hush
+from simonides.retain.redacted_errors import redact_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,6 @@ class Guard:
         origin: gives the process that made an object of the class.
         folder: gives the folder below which errors about files are translated. Errors of an embedder or
             another part of the caller about files elsewhere are left as they are.
-        policy: gives what happens to secrets.
         silent: methods that do nothing in a forked child, such as ``close``.
         span: makes what surrounds the call of a method, from the object and the method's name; on entry it
             gives a function that is told the answer.
@@ -82,7 +81,7 @@ class Guard:
                 except Exception as error:
                     told = _translated(error, self.folder(this))
                     if self.policy(this) != "off":
-                        hush(told, values, named)
+                        redact_error(told, values, named)
                     if told is error:
                         raise
                     raise told from error

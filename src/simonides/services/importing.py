@@ -72,7 +72,7 @@ class Importing:
             return sparse_terms([in_context(draft.text, draft.context)], encoder)[0][0]
 
         with self.context.writing() as transaction:
-            kept = {self.context.screen().apart(name, "keep") for name in keep}
+            kept = {self.context.redactor().apart(name, "keep") for name in keep}
             return Syncing(transaction, drafts, self.context.author, sparse).run(beginnings, kept)
 
     def import_bank(

@@ -11,7 +11,7 @@ from simonides.errors import InputError
 from simonides.records.hygiene import clean_switch, is_row_number, shown
 from simonides.records.keyed_record import MOST_RECORDS
 from simonides.retain.keyed_records import KeyedRecords, inside
-from simonides.retain.quiet_errors import quiet_errors
+from simonides.retain.redacted_errors import redact_errors
 from simonides.services.write_path import WritePath, erase
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class KeyedStorage:
     context: BankContext
 
     def _records(self, space: str) -> KeyedRecords:
-        self.context.screen().name(space, "space")
+        self.context.redactor().name(space, "space")
         return KeyedRecords(space, self.context.principal, self.context.now())
 
     def read(
@@ -51,8 +51,8 @@ class KeyedStorage:
     def put(self, space: str, given: Iterable[Mapping[str, Any]], *, append: bool) -> list[str]:
         records, path, redact = self._records(space), WritePath(self.context), self.context.parts.redact
         given = list(given) if isinstance(given, Iterator) else given
-        with quiet_errors(redact, given):
-            wanted = records.wanted(given, self.context.screen().json_text, append=append)
+        with redact_errors(redact, given):
+            wanted = records.wanted(given, self.context.redactor().json_text, append=append)
         drafts = path.read_drafts([each.item for each in wanted], {})
         if not drafts:
             return []

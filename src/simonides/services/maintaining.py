@@ -19,8 +19,8 @@ from simonides.records.hygiene import clean_count, clean_ids, is_row_number
 from simonides.records.query import Filters
 from simonides.retain.enrichment_queue import EnrichmentRun
 from simonides.retain.items import read_items
-from simonides.retain.screening import Screen
-from simonides.retain.storing import settle
+from simonides.retain.screening import Redactor
+from simonides.retain.settling import settle
 from simonides.services.viewing import Viewing, visible_memories
 from simonides.services.write_path import WritePath
 
@@ -76,10 +76,10 @@ class Maintaining:
         """Writes observations by a language model."""
         path, parts = WritePath(self.context), self.context.parts
         # Old memories may hold secrets that the model repeats, and no caller is there to remove them.
-        screen = Screen("off" if parts.redact == "off" else "mask")
+        redactor = Redactor("off" if parts.redact == "off" else "mask")
 
         def prepared(text: str) -> Prepared:
-            drafts = screen.drafts(read_items([text], {}, zone=self.context.zone))
+            drafts = redactor.drafts(read_items([text], {}, zone=self.context.zone))
             return path.prepare(drafts, said_now=False)[0]
 
         return Writer(model, parts.analyser, prepared, path.ensure_same_models)

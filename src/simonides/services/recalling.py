@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.recall import Recall
     from simonides.services.context import BankContext
     from simonides.storage.reader import Reader
@@ -82,15 +82,7 @@ class Recalling:
     ) -> Recall:
         """Answer at once.
 
-        Args:
-            query: as for ``Bank.recall``, like all that is not named below.
-            profile: the same.
-            explain: the same.
-            count_returned: the same.
-            include_sources: the same.
-            plan: in place of that of *profile*.
-            job: of the async tier that asks; empty = none.
-            options: the rest of ``RECALL_DEFAULTS``.
+        Options as ``Bank.recall``. *job* is that of the async tier that asks; empty = none.
         """
         for name, switch in (
             ("explain", explain),
@@ -164,7 +156,7 @@ class Recalling:
         job = request.identity(plain.id)
         try:
             # The query is stored until the job is done, so it is redacted like a memory.
-            stored = self.context.screen().json_text(request.to_json(), "query")
+            stored = self.context.redactor().json_text(request.to_json(), "query")
             self.context.rows.recall_jobs.add(job, self.context.author, stored)
         except (StoreError, InputError) as error:
             return degraded(plain, f"async: {error}")

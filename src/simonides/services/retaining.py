@@ -18,7 +18,7 @@ from simonides.records.model_identity import ModelIdentity
 from simonides.retain.conversations import conversation_items
 from simonides.retain.documents import document_items
 from simonides.retain.items import MAX_CONTEXT_BYTES
-from simonides.retain.quiet_errors import quiet_errors
+from simonides.retain.redacted_errors import redact_errors
 from simonides.retain.secrets import masked_apart
 from simonides.services.write_path import WritePath, log_left_out, log_masked
 
@@ -52,7 +52,7 @@ class Retaining:
         key = None if idempotency_key is None else clean_label(idempotency_key, "idempotency_key")
         if key is not None:
             # A key with a secret is refused, if the policy says so, before anything is encoded.
-            self.context.screen().apart(key, "idempotency_key")
+            self.context.redactor().apart(key, "idempotency_key")
         if not drafts:
             return []
 
@@ -70,7 +70,7 @@ class Retaining:
         whole = b"".join(content_key(item.draft) for item in items)
         body = hashlib.blake2b(whole, digest_size=16).digest()
         # In each form: the policy may have been another one when the key was first used.
-        forms = dict.fromkeys((self.context.screen().apart(key, "idempotency_key"), masked_apart(key), key))
+        forms = dict.fromkeys((self.context.redactor().apart(key, "idempotency_key"), masked_apart(key), key))
         kept, *_ = forms
         claimed = next(filter(None, (transaction.keys.read(self._own_key(form)) for form in forms)), None)
         if claimed is not None:
@@ -95,11 +95,11 @@ class Retaining:
         zone = self.context.in_zone(shared.get("zone")).zone
         date = None if when is None else parse_time(when, "event_time", zone=zone)
         # Redact the whole text: a paragraph might hold half a secret.
-        screen = self.context.screen()
+        redactor = self.context.redactor()
         if title is not None:
             title = clean_text(title, "title", MAX_CONTEXT_BYTES)
-        text, title = screen.words(text, "text"), screen.words(title, "title")
-        log_masked(screen.found)
+        text, title = redactor.words(text, "text"), redactor.words(title, "title")
+        log_masked(redactor.found)
         items = document_items(text, document_id=document_id, title=title or "", date=date)
         return self.retain(items, **{"role": "document", **shared})
 
@@ -110,7 +110,7 @@ class Retaining:
         # An iterator is read here, so that messages about a turn do not repeat a secret that it holds.
         turns = list(turns) if isinstance(turns, Iterator) else turns
         left_out: Counter[str] = Counter()
-        with quiet_errors(self.context.parts.redact, turns):
+        with redact_errors(self.context.parts.redact, turns):
             items = conversation_items(turns, session=session, before=window, after=window, left_out=left_out)
             log_left_out(left_out)
             return self.retain(items, **shared)

@@ -47,11 +47,9 @@ class NameReader(Protocol):
 
 
 class NameLookup:
-    """Finds names by reading those alone that may stand in the text: a bank has a hundred thousand.
+    """Finds names by reading only those that may stand in the text: a bank has a hundred thousand.
 
-    Args:
-        reading: an open read transaction.
-        readers: whoever is to know of a name; ``None`` = the owner, who knows all.
+    *readers* are whoever is to know of a name; ``None`` = the owner, who knows all.
     """
 
     def __init__(self, reading: NameReader, readers: Sequence[str] | None) -> None:
@@ -78,12 +76,7 @@ class NameLookup:
 
 
 class ViewRows:
-    """The rows behind one snapshot.
-
-    Args:
-        reading: an open read transaction.
-        names: of the bank's entities, for finding them in a query.
-    """
+    """The rows behind one snapshot, and the *names* of the bank's entities for finding them in a query."""
 
     def __init__(self, reading: Reader, names: NameFinder) -> None:
         self._reading = reading

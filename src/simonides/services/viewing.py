@@ -16,7 +16,7 @@ from simonides.services.view_rows import NameLookup, ViewRows
 
 if TYPE_CHECKING:
     from simonides.index.view import BankView
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.memory import Memory
     from simonides.services.context import BankContext
     from simonides.storage.reader import Reader
@@ -29,13 +29,7 @@ class Viewing:
     context: BankContext
 
     def view(self, reading: Reader, filters: Filters | None = None, now: int | None = None) -> BankView:
-        """What *filters* let see.
-
-        Args:
-            reading: an open read transaction.
-            filters: by default, all that who acts may read now.
-            now: by default the clock.
-        """
+        """What *filters* (by default all that who acts may read) let see *now* (by default the clock)."""
         filters = Filters(principal=self.context.principal) if filters is None else filters
         now = self.context.now() if now is None else now
         past = filters.as_of is not None or filters.known_at is not None
@@ -80,8 +74,7 @@ class Viewing:
 def verified(reading: Reader, memories: list[Memory]) -> list[Memory]:
     """Check what a view read against its checksums before it is returned.
 
-    Raises:
-        DamagedError: one of them is not what was written.
+    ``DamagedError`` where they differ.
     """
     reading.check([memory.ordinal for memory in memories])
     return memories

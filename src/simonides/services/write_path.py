@@ -15,7 +15,7 @@ from simonides.retain.items import read_items
 from simonides.retain.messages import LOST
 from simonides.retain.pipeline import prepare
 from simonides.retain.placing import dated, said_at, without_relative_times
-from simonides.retain.quiet_errors import quiet_errors
+from simonides.retain.redacted_errors import redact_errors
 from simonides.retain.storing import LeftMeanwhileError, Storing
 
 if TYPE_CHECKING:
@@ -41,15 +41,10 @@ class WritePath:
     context: BankContext
 
     def read_drafts(self, items: object, shared: Mapping[str, object]) -> list[Draft]:
-        """Check items, redact them and check that who acts may store them.
-
-        Args:
-            items: as ``Bank.retain`` takes them.
-            shared: fields of every item that does not state its own.
-        """
+        """Check items as ``Bank.retain`` takes them, redact them and check that who acts may store them."""
         # An iterator is read here, so that messages about an item do not repeat a secret that it holds.
         items = list(items) if isinstance(items, Iterator) else items
-        with quiet_errors(self.context.parts.redact, items):
+        with redact_errors(self.context.parts.redact, items):
             given = with_messages(items, shared)
             drafts = (
                 read_items(items, shared, zone=self.context.zone)
@@ -58,9 +53,9 @@ class WritePath:
             )
         if given is not None:
             log_left_out(given.left_out)
-        screen = self.context.screen()
-        drafts = screen.drafts(drafts)
-        log_masked(screen.found)
+        redactor = self.context.redactor()
+        drafts = redactor.drafts(drafts)
+        log_masked(redactor.found)
         self.check_allowed(drafts)
         return drafts
 
@@ -95,12 +90,8 @@ class WritePath:
         """Encode outside the transaction, then store inside it.
 
         Both are repeated once if the bank changed meanwhile: it migrated to another embedder, or a memory
-        that made an encoding unnecessary was erased.
-
-        Args:
-            drafts: to be stored.
-            store: writes them.
-            revived: a memory that *store* changes; it is not archived before.
+        that made an encoding unnecessary was erased. *revived* is a memory that *store* changes; it is not
+        archived before.
         """
         self.expire_due(revived)
         ready = self.prepare(drafts, known=self.context.rows.known_contents)
@@ -145,10 +136,7 @@ class WritePath:
     ) -> tuple[Prepared, ...]:
         """Extract, expand and encode.
 
-        Args:
-            drafts: to be stored.
-            said_now: false = words such as "yesterday" give no times.
-            known: which of some content keys the bank holds; such items are not encoded.
+        *said_now* false: words such as "yesterday" give no times. Items *known* to the bank are not encoded.
         """
         parts = self.context.parts
         with self.context.reading() as reading:
@@ -200,15 +188,9 @@ class WritePath:
     def write(
         self, transaction: WriteTransaction, items: Sequence[Prepared], *, unread: bool = False
     ) -> list[str]:
-        """Store prepared items; returns one id per item.
-
-        Args:
-            transaction: in which to write.
-            items: prepared.
-            unread: leave extraction to ``settle``.
-        """
+        """Store prepared items; one id per item. *unread* leaves extraction to ``settle``."""
         current = transaction.models.embedder().fingerprint
-        items = [item.gone_over(current) for item in items]
+        items = [item.encoded_by(current) for item in items]
         self.ensure_same_models(transaction, *items)
         return Storing(
             transaction,
@@ -221,11 +203,7 @@ class WritePath:
         ).store()
 
     def ensure_same_models(self, transaction: WriteTransaction, *items: Prepared) -> None:
-        """Check that the bank's vectors come from the models that encoded *items*.
-
-        Raises:
-            EmbedderMismatchError: they come from others.
-        """
+        """Raise ``EmbedderMismatchError`` when the bank's vectors come from other models than *items*."""
         made_by = next((item.model for item in items if item.codes is not None), None)
         if made_by is not None:
             transaction.models.use_embedder(made_by)

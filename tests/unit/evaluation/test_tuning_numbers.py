@@ -13,7 +13,7 @@ from simonides.profiles.loader import describe_profile
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simonides.recall.pipeline import Step
+    from simonides.recall.plan import Step
 
 
 def names(profile: str | Path) -> set[str]:

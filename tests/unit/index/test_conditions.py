@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from simonides.index.block import Tail
-from simonides.index.columns import ERASED, Row, above, at_most, listed, narrow, without
+from simonides.index.columns import ERASED, Row
+from simonides.index.conditions import above, at_most, listed, narrow, without
 from simonides.records.interval import BEGINNING, FOREVER
 
 if TYPE_CHECKING:

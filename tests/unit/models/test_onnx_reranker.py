@@ -56,7 +56,15 @@ def pair_weights(weights: Tensors) -> Tensors:
 
 @pytest.fixture
 def reranker_record() -> RerankerRecord:
-    return RerankerRecord("tiny-pair", "for tests", "logits", MOST, "Apache-2.0", FILES, ())
+    return RerankerRecord(
+        name="tiny-pair",
+        description="for tests",
+        gives="logits",
+        max_tokens=MOST,
+        licence="Apache-2.0",
+        files=FILES,
+        sources=(),
+    )
 
 
 def build(weights: Tensors, config: dict[str, object], tokenizer: bytes, *, quantise: bool) -> BuiltModel:
@@ -222,7 +230,15 @@ def test_a_reranker_is_pulled_built_and_loaded_by_name(
         TOKENIZER: tokenizer,
         CONFIG: json.dumps(config).encode(),
     }
-    record = RerankerRecord("tiny-pair", "for tests", "logits", MOST, "Apache-2.0", FILES, ())
+    record = RerankerRecord(
+        name="tiny-pair",
+        description="for tests",
+        gives="logits",
+        max_tokens=MOST,
+        licence="Apache-2.0",
+        files=FILES,
+        sources=(),
+    )
     monkeypatch.setattr(resolve, "RERANKERS", (record,))
     monkeypatch.setattr(catalogue, "RERANKERS", (record,))
     monkeypatch.setattr(resolve, "find_reranker", lambda _: record)

@@ -31,7 +31,14 @@ TEXTS = ("ada rows", "the boat", "ada rows", "ada rows the boat home")
 
 @pytest.fixture
 def sparse_record(record: ModelRecord) -> SparseRecord:
-    return SparseRecord("tiny-sparse", "for tests", 8, "Apache-2.0", record.files, ())
+    return SparseRecord(
+        name="tiny-sparse",
+        description="for tests",
+        max_tokens=8,
+        licence="Apache-2.0",
+        files=record.files,
+        sources=(),
+    )
 
 
 @pytest.fixture

@@ -101,13 +101,13 @@ def pair(weights: Tensors, config: dict[str, object], tokenizer: bytes) -> OnnxR
         "classifier.bias": np.array([0.25], np.float32),
     }
     record = RerankerRecord(
-        "tiny-pair",
-        "for tests",
-        "logits",
-        16,
-        "Apache-2.0",
-        (SourceFile(WEIGHTS), SourceFile(TOKENIZER), SourceFile(CONFIG)),
-        (),
+        name="tiny-pair",
+        description="for tests",
+        gives="logits",
+        max_tokens=16,
+        licence="Apache-2.0",
+        files=(SourceFile(WEIGHTS), SourceFile(TOKENIZER), SourceFile(CONFIG)),
+        sources=(),
     )
     manifest = Manifest("tiny-pair", RECIPE, "a test", "Apache-2.0", {}, {}, {})
     built = BuiltModel(build_pair_encoder(weights | head, config, quantise=True), tokenizer, manifest)

@@ -10,7 +10,7 @@ from simonides.profiles.loader import load_profile
 from simonides.testing.fakes import FakeView, fake_query, fake_tools
 
 if TYPE_CHECKING:
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
 
 HINDSIGHT = load_profile("hindsight")
 

@@ -15,7 +15,7 @@ from simonides.recall.fusion import ReciprocalRank
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simonides.recall.pipeline import Plan, Step
+    from simonides.recall.plan import Plan, Step
 
 ORDER = ["terms", "lexical", "reciprocal_rank", "token_budget"]
 WORDS = """

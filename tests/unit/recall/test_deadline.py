@@ -9,7 +9,8 @@ import pytest
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Refined
 from simonides.recall.limits import Deadline
-from simonides.recall.pipeline import Plan, Step, run
+from simonides.recall.pipeline import run
+from simonides.recall.plan import Plan, Step
 from simonides.records.candidate import Ranking
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 

@@ -10,7 +10,8 @@ import pytest
 
 from simonides.profiles.loader import load_profile
 from simonides.recall.explaining import Recording, explain
-from simonides.recall.pipeline import Plan, Step, run
+from simonides.recall.pipeline import run
+from simonides.recall.plan import Plan, Step
 from simonides.recall.refining.diversity import MarginalRelevance, NearDuplicates
 from simonides.recall.why_not import Recalled, why_not
 from simonides.records.interval import Interval

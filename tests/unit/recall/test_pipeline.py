@@ -14,7 +14,8 @@ from simonides.errors import InputError, ModelError
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Refined
 from simonides.recall.fusion import ReciprocalRank
-from simonides.recall.pipeline import Plan, Step, run
+from simonides.recall.pipeline import run
+from simonides.recall.plan import Plan, Step
 from simonides.records.candidate import Ranking
 from simonides.testing.embedder import StubEmbedder
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simonides.profiles.loader import load_profile
 from simonides.recall import pipeline
-from simonides.recall.pipeline import Step
+from simonides.recall.plan import Step
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
 if TYPE_CHECKING:

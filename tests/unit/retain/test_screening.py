@@ -12,7 +12,7 @@ from simonides.records.kind import Kind
 from simonides.retain.conversations import conversation_items
 from simonides.retain.documents import document_items
 from simonides.retain.items import read_items
-from simonides.retain.screening import Screen
+from simonides.retain.screening import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,12 +44,12 @@ def masking(opener: Callable[[str | None], Store]) -> Iterator[Bank]:
 
 
 def test_a_text_without_a_secret_passes_as_it_is() -> None:
-    screen = Screen("mask")
-    assert screen.words(Kind.SEMANTIC, "kind") is Kind.SEMANTIC
-    assert screen.words(7, "text") == 7
-    assert screen.changes({"kind": Kind.CODE, "salience": 0.5}) == {"kind": Kind.CODE, "salience": 0.5}
-    assert not screen.found
-    assert Screen("off").words(ONE, "text") == ONE
+    redactor = Redactor("mask")
+    assert redactor.words(Kind.SEMANTIC, "kind") is Kind.SEMANTIC
+    assert redactor.words(7, "text") == 7
+    assert redactor.changes({"kind": Kind.CODE, "salience": 0.5}) == {"kind": Kind.CODE, "salience": 0.5}
+    assert not redactor.found
+    assert Redactor("off").words(ONE, "text") == ONE
 
 
 def test_two_documents_named_by_tokens_stay_two(masking: Bank) -> None:
@@ -151,7 +151,7 @@ def test_a_neighbour_cut_inside_a_token_leaves_no_part_of_it() -> None:
     long = f"{'word ' * 197}{ONE} and more"
     items = conversation_items([{"text": long}, {"text": "Yes."}], session="s")
     assert ONE[:10] in items[1]["context"]
-    drafts = Screen("mask").drafts(read_items(items, {}))
+    drafts = Redactor("mask").drafts(read_items(items, {}))
     assert ONE[4:10] not in drafts[1].context
     assert MASKED in drafts[0].text
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from simonides.errors import InputError
 from simonides.recall.fusion import gather
-from simonides.recall.pipeline import Step
+from simonides.recall.plan import Step
 from simonides.recall.refining.rerankers import CrossEncoder
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from simonides.protocols import Channel, Refined, Reranker, Tools, Understander, View
     from simonides.recall.helping.asking import HelperTexts
-    from simonides.recall.pipeline import Plan
+    from simonides.recall.plan import Plan
     from simonides.records.candidate import Candidate, Ranking
     from simonides.records.query import Query
 

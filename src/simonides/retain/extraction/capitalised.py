@@ -90,14 +90,9 @@ class _Evidence:
 
 
 def find_capitalised(passage: Passage, body: int = 0) -> list[Mention]:
-    """Names that are told by their capitals.
+    """Names that are told by their capitals, in order; those in quotation marks may overlap others.
 
-    Args:
-        passage: the text.
-        body: where to start; a speaker's label in front of it is not looked at.
-
-    Returns:
-        mentions in order; those in quotation marks may overlap others.
+    *body* is where to start: a speaker's label in front of it is not looked at.
     """
     if not passage.english:
         return []

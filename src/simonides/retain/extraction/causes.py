@@ -44,8 +44,7 @@ class Connective(Cue):
 
     Attributes:
         finds: cause and effect in the example.
-        shape: where they stand.
-        weight: how surely the words speak of a cause, in (0, 1].
+        weight: how surely the words state a cause, in (0, 1].
         nouns: a part may be a single word.
     """
 
@@ -76,7 +75,7 @@ CONNECTIVES = (
     Connective(
         "because",
         r"\b(?:(?:simply|just|partly|mainly|only)\s+)?(?:because(?:\s+of)?|'cause)\b",
-        ("because", "cause"),
+        "because cause",
         "The release moves because the token service has to be rewritten.",
         "The main cause is unknown.",
         ("the token service has to be rewritten", "The release moves"),
@@ -86,7 +85,7 @@ CONNECTIVES = (
     Connective(
         "due to",
         r"\b(?:due|owing)\s+to\b(?!\s+(?:be|start|begin|arrive|leave|launch|ship|open|release)\b)",
-        ("due", "owing"),
+        "due owing",
         "The drill was cancelled due to heavy rain.",
         "The release is due to start on Monday.",
         ("heavy rain", "The drill was cancelled"),
@@ -97,7 +96,7 @@ CONNECTIVES = (
     Connective(
         "caused by",
         r"\b(?:(?:is|was|were|are|been|being)\s+)?(?:caused|triggered|brought\s+about)\s+by\b",
-        ("caused", "triggered", "brought"),
+        "caused triggered brought",
         "The outage was caused by a leap second.",
         "The outage was caused somehow.",
         ("a leap second", "The outage"),
@@ -108,7 +107,7 @@ CONNECTIVES = (
     Connective(
         "as a result of",
         r"\bas\s+a\s+(?:direct\s+)?(?:result|consequence)\s+of\b",
-        ("result", "consequence"),
+        "result consequence",
         "Two yachts stranded as a result of the low tide.",
         "As a result, two yachts stranded.",
         ("the low tide", "Two yachts stranded"),
@@ -119,7 +118,7 @@ CONNECTIVES = (
     Connective(
         "thanks to",
         r"\bthanks\s+to\b(?!\s+(?:you|everyone|everybody|all)\b)",
-        ("thanks",),
+        "thanks",
         "The council renewed thanks to the early warning.",
         "Many thanks to everyone.",
         ("the early warning", "The council renewed"),
@@ -130,7 +129,7 @@ CONNECTIVES = (
     Connective(
         "since",
         rf"(?<!\bever\s)\bsince\b{_STATE_FOLLOWS}",
-        ("since",),
+        "since",
         "We kept two servers, since traffic fits in a shoebox.",
         "Linnet has led it since 4 May 2026.",
         ("traffic fits in a shoebox", "We kept two servers"),
@@ -140,7 +139,7 @@ CONNECTIVES = (
     Connective(
         "so that",
         r"\bso\s+that\b(?!')",
-        ("so",),
+        "so",
         "Signing keys are rotated so that a lost laptop does no harm.",
         "It was so long that we left.",
         ("Signing keys are rotated", "a lost laptop does no harm"),
@@ -151,7 +150,7 @@ CONNECTIVES = (
         "so",
         r",\s+so\b(?=\s+(?:i|we|he|she|it|they|you|the|our|my|his|her|its|their"
         r"|[a-z]+\s+(?:is|are|was|were|had|has|have|will|must|can|did))\b)",
-        ("so",),
+        "so",
         "The doorbell is broken, so visitors have to phone.",
         "It was fun, so much fun.",
         ("The doorbell is broken", "visitors have to phone"),
@@ -161,7 +160,7 @@ CONNECTIVES = (
     Connective(
         "led to",
         r"(?:,\s+which\s+|\b)(?:led|leads|leading)\s+to\b",
-        ("led", "leads", "leading"),
+        "led leads leading",
         "A sign error led to negative water levels.",
         "He led the team to victory.",
         ("A sign error", "negative water levels"),
@@ -173,7 +172,7 @@ CONNECTIVES = (
         "caused",
         r"(?:,\s+which\s+|\b)(?:has\s+|had\s+)?"
         r"(?:(?:caused|triggered)\b(?!\s+by\b)|(?:causes|triggers)(?=\s+(?:an?|the|us|it|them|him|her)\s))",
-        ("caused", "causes", "triggered", "triggers"),
+        "caused causes triggered triggers",
         "The leap second caused a two-hour outage.",
         "The outage was caused by a leap second.",
         ("The leap second", "a two-hour outage"),
@@ -184,7 +183,7 @@ CONNECTIVES = (
     Connective(
         "resulted in",
         r"(?:,\s+which\s+|\b)(?:resulted|resulting)\s+in\b",
-        ("resulted", "resulting"),
+        "resulted resulting",
         "The drift resulted in wrong readings.",
         "The drift resulted from cold crystals.",
         ("The drift", "wrong readings"),
@@ -196,7 +195,7 @@ CONNECTIVES = (
         "which broke",
         r",\s+which\s+(?=(?:broke|made|meant|means|stopped|blocked|delayed|prevented|forced|slowed|halved"
         r"|doubled|fixed|closes|closed)\b)",
-        ("which",),
+        "which",
         "The frame changed its length, which broke the parser.",
         "The parser, which we wrote, is fine.",
         ("The frame changed its length", "broke the parser"),
@@ -206,7 +205,7 @@ CONNECTIVES = (
     Connective(
         "as a result",
         r"\bas\s+a\s+(?:result|consequence)\b,?(?!\s*of\b)",
-        ("result", "consequence"),
+        "result consequence",
         "The gateway lost power. As a result, two gauges went silent.",
         "As a result of that, two gauges went silent.",
         ("The gateway lost power", "two gauges went silent"),
@@ -216,7 +215,7 @@ CONNECTIVES = (
     Connective(
         "therefore",
         r"\b(?:therefore|consequently|hence|for\s+(?:this|that)\s+reason)\b,?",
-        ("therefore", "consequently", "hence", "reason"),
+        "therefore consequently hence reason",
         "The lease uses the local clock. Therefore it outlives the server.",
         "There is a reason for everything.",
         ("The lease uses the local clock", "it outlives the server"),
@@ -226,7 +225,7 @@ CONNECTIVES = (
     Connective(
         "that is why",
         r"\b(?:that's|that\s+is|this\s+is|which\s+is)\s+why\b",
-        ("why",),
+        "why",
         "The cat hates the compressor. That is why it sleeps upstairs.",
         "Nobody knows why it sleeps.",
         ("The cat hates the compressor", "it sleeps upstairs"),
@@ -244,14 +243,9 @@ _BREAK = re.compile(r"[;:]|\s[–—-]\s|,\s+(?:but|and\s+(?:i|we|he|she|it|they
 
 
 def find_causes(passage: Passage, body: int = 0) -> tuple[Cause, ...]:
-    """The causes that connectives state, by the place of the connective.
+    """The causes that connectives state, by the place of the connective; their spans never overlap.
 
-    Args:
-        passage: the text.
-        body: where to start; a speaker's label in front is part of nothing.
-
-    Returns:
-        causes whose two spans lie in the text, are not empty and do not overlap.
+    *body* is where to start: a speaker's label in front is part of nothing.
     """
     if not passage.english:
         return ()

@@ -47,26 +47,20 @@ class RuleExtractor:
     Attributes:
         find_times: reads time expressions, as ``simonides.text.times.expressions.find_times`` does; ``None``
             = none are looked for.
-        more_names: another finder of names, such as a statistical one; what the rules found stays where both
-            find something of the same length.
+        more_names: another finder of names, such as a statistical one; of finds of one length the rules' win.
     """
 
     find_times: FindTimes | None = None
     more_names: FindNames | None = None
 
     def extract(self, text: str, *, anchor: int, zone: tzinfo, known: Collection[str] = ()) -> Extraction:
-        """Read one text.
+        """Read one text; mentions and times come by start, relations and causes by the place of their cue.
 
         Args:
             text: of a memory; any string.
             anchor: when it was said, microseconds UTC; at an open end no times are looked for.
-            zone: of dates that state none.
-            known: names of entities that the bank has. Hand in a
-                :class:`~simonides.retain.extraction.known_names.KnownNames`: any other collection is indexed
-                anew at every call.
-
-        Returns:
-            mentions and times by start, relations and causes by the place of their cue.
+            known: names of entities that the bank has; anything but a
+                :class:`~simonides.retain.extraction.known_names.KnownNames` is indexed anew at every call.
         """
         passage = Passage.read(text)
         speaker = find_speaker(passage.text)

@@ -61,11 +61,7 @@ _PRAISE = (
 
 @dataclass(frozen=True, slots=True)
 class KindCue(Cue):
-    """Words that tell the kind of a memory.
-
-    Attributes:
-        kind: what the text then is.
-    """
+    """Words that tell the kind of a memory."""
 
     kind: Kind
 
@@ -76,7 +72,7 @@ KIND_CUES = (
         r"(?<!\bnot\s)(?<!\bhaven't\s)(?<!n't\s)(?<!\bto\sbe\s)\b(?:decided|agreed\s+(?:to|that|on|upon)"
         r"|settled\s+on|opted\s+(?:for|to|not)|ruled\s+out"
         r"|resolved\s+to|signed\s+off\s+on|approved)\b",
-        ("decided", "agreed", "settled", "opted", "ruled", "resolved", "signed", "approved"),
+        "decided agreed settled opted ruled resolved signed approved",
         "After the storm we agreed that gauges must split their backlog.",
         "We have not decided anything.",
         Kind.DECISION,
@@ -85,7 +81,7 @@ KIND_CUES = (
         "chose",
         rf"{_SUBJECT}\s+(?:(?:have|has|'ve)\s+)?(?:chose|chosen|picked|selected)\b(?!\s+(?:up|on)\b)"
         rf"|\bgo(?:ing)?\s+with\b(?=\s+[\w`]+\s+(?:for|because|as|instead|over|rather)\b)",
-        ("chose", "chosen", "picked", "selected", "go", "going"),
+        "chose chosen picked selected go going",
         "We chose DuckDB for the readings.",
         "The well-chosen colours are going with the wall.",
         Kind.DECISION,
@@ -96,20 +92,7 @@ KIND_CUES = (
         r"|slips?\s+(?:again,?\s+)?from"
         r"|moves?\s+from\s+.{1,40}\s+to\b|stops\s+(?:buying|using|supporting|shipping)"
         r"|(?:is|was|are)\s+(?:postponed|deprecated|scheduled|planned)\s+(?:to|for|until|in\s+favou?r))\b",
-        (
-            "now",
-            "as",
-            "no",
-            "moves",
-            "move",
-            "slips",
-            "slip",
-            "stops",
-            "postponed",
-            "deprecated",
-            "scheduled",
-            "planned",
-        ),
+        "now as no moves move slips slip stops postponed deprecated scheduled planned",
         "From now on every service stores time in UTC.",
         "There is no longer way home than this.",
         Kind.DECISION,
@@ -120,7 +103,7 @@ KIND_CUES = (
         r"|satur|sun)day\b"
         r"|\b(?:raised?|lowered|increased|reduced|goes\s+(?:up"
         r"|down))\s[^.!?\n]{0,60}?\bfrom\s+[\d`]\S{0,20}\s+to\s",
-        ("will", "now", "instead", "raise", "raised", "lowered", "increased", "reduced", "goes"),
+        "will now instead raise raised lowered increased reduced goes",
         "Heron will publish a forecast every six hours instead of every hour.",
         "She was raised from rags to riches and now sings.",
         Kind.DECISION,
@@ -129,7 +112,7 @@ KIND_CUES = (
         "decision stated",
         r"\A\W*(?:adr|decision|decided|resolution)\b[^.\n]{0,40}:|\b(?:the|our|final)\s+decision\s+(?:is"
         r"|was)\s+(?:to|that|not)\b",
-        ("adr", "decision", "decided", "resolution"),
+        "adr decision decided resolution",
         "Decision: readings move to PostgreSQL.",
         "A decision is due.",
         Kind.DECISION,
@@ -138,7 +121,7 @@ KIND_CUES = (
         "will do",
         r"\bwe\s+(?:will|shall|won't|are\s+going\s+to|move|keep|hire|stop|drop|adopt"
         r"|switch)\b(?=.{0,160}\b(?:instead\s+of|rather\s+than|because|so\s+that|from)\b)",
-        ("we",),
+        "we",
         "We keep two rented servers rather than moving to a cloud, because traffic is small.",
         "We keep bees.",
         Kind.DECISION,
@@ -146,7 +129,7 @@ KIND_CUES = (
     KindCue(
         "to do",
         rf"\A\W*to\s+[a-z]{{3,20}}\s+{_WITHIN}{{2,80}},\s+{_DO}\s",
-        ("to",),
+        "to",
         "To rotate the signing keys, create the new pair with `mtkeys new`.",
         "To be honest, I liked it.",
         Kind.PROCEDURAL,
@@ -155,7 +138,7 @@ KIND_CUES = (
         "how to",
         r"\bhow\s+to\s+\w+\b[^\n]{0,60}:|\A\W*(?:step\s+\d|steps:)|\bfollow\s+these\s+steps\b"
         r"|(?<!'ll\s)(?<!\bto\s)(?<!\bwill\s)\bmake\s+sure\s+(?:to|that)\b",
-        ("how", "step", "steps", "make"),
+        "how step steps make",
         "How to calibrate a gauge: read the brass staff three times.",
         "I'll make sure to ask how to do it.",
         Kind.PROCEDURAL,
@@ -164,7 +147,7 @@ KIND_CUES = (
         "in order",
         rf"\bfirst\b,?{_WITHIN}{{3,120}}\b(?:then|and\s+after\s+that|finally)\b,?\s+[a-z`]{{3}}"
         r"|\A\s*1[.)]\s.{3,200}\n\s*2[.)]\s",
-        ("first", "1"),
+        "first 1",
         "First charge the batteries, then freeze all releases.",
         "The first time was then.",
         Kind.PROCEDURAL,
@@ -174,7 +157,7 @@ KIND_CUES = (
         rf"\A(?:if|when|whenever|before|after|during)\b{_WITHIN}{{3,120}},\s+(?:please\s+|always\s+"
         rf"|never\s+|first\s+)?{_DO}\b"
         rf"|\bon\s+the\s[^.!?\n,]{{3,60}}\b(?:each|every)\s+\w+,?\s+{_DO}\b",
-        ("if", "when", "whenever", "before", "after", "during", "on"),
+        "if when whenever before after during on",
         "If the ingest queue stops moving, drain it before you restart.",
         "When the clocks went back, QM-1 stored one hour twice.",
         Kind.PROCEDURAL,
@@ -184,7 +167,7 @@ KIND_CUES = (
         rf"(?:\A|[.!\n]\s+)(?:always|never|do\s+not|please)\s+{_DO}\b|\bmust(?:\s+not|\s+never"
         rf"|n't)?\s+be\s+\w+ed\b"
         r"|\bmust\s+(?:always|never|not)\s+\w+",
-        ("always", "never", "do", "please", "must", "mustn't"),
+        "always never do please must mustn't",
         "Never deploy on a Friday.",
         "Never mind, it must have been fun.",
         Kind.PROCEDURAL,
@@ -195,24 +178,8 @@ KIND_CUES = (
         rf"|(?:\b(?:he|she|everyone)|\b{_NAME}){_ADVERB}\s+(?:prefers|likes|loves|hates|dislikes|adores"
         rf"|detests|enjoys))\b"
         r"(?!\s+(?:that|this|it|you|your|these|those|them|how|when|what|i|to\s+(?:see|hear|know|think))\b)",
-        (
-            "prefer",
-            "prefers",
-            "like",
-            "likes",
-            "love",
-            "loves",
-            "hate",
-            "hates",
-            "dislike",
-            "dislikes",
-            "adore",
-            "adores",
-            "detest",
-            "detests",
-            "enjoy",
-            "enjoys",
-        ),
+        "prefer prefers like likes love loves hate hates dislike dislikes adore adores detest detests "
+        "enjoy enjoys",
         "Nerys Halvorquill prefers charts without gridlines.",
         "Sounds like a plan, people like you; I like that, the ones I love know.",
         Kind.PREFERENCE,
@@ -224,26 +191,8 @@ KIND_CUES = (
         r"|allergic)\s*(?:of|to)?\b"
         r"|\b(?:wants?|insists?\s+on|drinks?|eats?)\s+(?:no|only)\b|\bdo(?:es)?\s*n[o']t\s+(?:like|eat"
         r"|drink)\b",
-        (
-            "favourite",
-            "favorite",
-            "favourites",
-            "favorites",
-            "rather",
-            "stand",
-            "fan",
-            "fond",
-            "allergic",
-            "want",
-            "wants",
-            "insist",
-            "insists",
-            "drink",
-            "drinks",
-            "eat",
-            "eats",
-            "like",
-        ),
+        "favourite favorite favourites favorites rather stand fan fond allergic want wants insist "
+        "insists drink drinks eat eats like",
         "Kofi Dunmarrow drinks only ginger tea at work.",
         "Ask a fan, rather than me.",
         Kind.PREFERENCE,
@@ -252,7 +201,7 @@ KIND_CUES = (
         "wants",
         rf"\b{_NAME}\s+(?:wants(?!\s+to\b)|refuses(?!\s+to\b)|insists\s+on|asks\s+(?:for|not\s+to)|avoids"
         rf"|learns\s+best)\b",
-        ("wants", "refuses", "insists", "asks", "avoids", "learns"),
+        "wants refuses insists asks avoids learns",
         "Cordula Vantwick wants urgent alerts by telephone.",
         "Cordula wants to leave and asks why.",
         Kind.PREFERENCE,
@@ -263,7 +212,7 @@ KIND_CUES = (
         rf"(?:(?:an?|the|our)\s+(?!{_PRAISE}\b)|one\s+of\b|part\s+of\b|called\b|made\s+of\b|located\b"
         rf"|based\b|led\s+by\b)|\b(?:means\s+that|stands\s+for|refers\s+to|consists\s+of"
         rf"|is\s+defined\s+as|was\s+born)\b",
-        ("is", "are", "means", "stands", "refers", "consists", "born"),
+        "is are means stands refers consists born",
         "Marrowtide is a tide-gauge data service.",
         "Sports are the best, it is a blast.",
         Kind.SEMANTIC,
@@ -272,24 +221,8 @@ KIND_CUES = (
         "does by nature",
         r"\b(?:owns|leads|is\s+(?:led|owned|run)\s+by|works\s+(?:at|as|for|from)|lives\s+in|reports\s+to"
         r"|depends\s+on|supports|contains|belongs\s+to|costs|requires|provides|runs\s+on)\b",
-        (
-            "owns",
-            "owned",
-            "leads",
-            "led",
-            "run",
-            "works",
-            "lives",
-            "reports",
-            "depends",
-            "supports",
-            "contains",
-            "belongs",
-            "costs",
-            "requires",
-            "provides",
-            "runs",
-        ),
+        "owns owned leads led run works lives reports depends supports contains belongs costs requires "
+        "provides runs",
         "Isaura Plimwater owns ingest.",
         "He works hard and runs often.",
         Kind.SEMANTIC,
@@ -317,16 +250,9 @@ _PAST_FORMS = section("grammar", "past_forms")
 def find_kind(
     passage: Passage, mentions: Sequence[Mention], *, dated: bool = False, body: int = 0
 ) -> Kind | None:
-    """What the cues say the text is.
+    """What the cues say the text is; ``None`` where none is sure.
 
-    Args:
-        passage: the text.
-        mentions: its names.
-        dated: a time expression was found in it.
-        body: where what is said starts, behind a speaker's label.
-
-    Returns:
-        a kind, or ``None`` where no cue is sure.
+    *dated*: a time expression was found in it. *body*: where speech starts, behind a speaker's label.
     """
     text = passage.text[body:]
     if passage.english:

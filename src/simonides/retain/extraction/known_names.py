@@ -1,27 +1,19 @@
-"""Find the names that a bank knows already, in a text and in its sorted names.
-
-Finding the names that a bank knows already, longest first, whatever their case and spacing.
+"""Find the names that a bank knows already, longest first, whatever their case and spacing.
 
 A name and a text are cut into tokens (a word, with a leading ``@`` or ``#`` and a trailing ``++`` or ``#``)
 and case folded; a name is found where its tokens follow each other with nothing but a space or a joiner
 between. So ``new-york`` finds New York, and ``Joann`` never finds Ann: tokens are compared whole, never by
-their distance.
-
-A name that is also a common English word (Will, Grace) is found only as it is written, and at the start of a
-sentence only where a possessive or a verb of people follows.
+their distance. A name that is also a common English word (Will, Grace) is found only as it is written, and at
+the start of a sentence only where a possessive or a verb of people follows.
 
 Cost: per token one look-up for each length that a known name with that first token has; it does not grow with
 the number of names: 20 to 50 µs for 30 words, with 100 names or 100,000. 100,000 names take about 30 MB and
 0.5 s to index, once; ``add`` and ``discard`` are O(1).
 
-Where, in the sorted folded names of a bank, those lie that a text may hold.
-
-A name is found in a text by its first tokens (``known_names``), and its folded form (``retain.names``) begins
-with that of its first token, then what stands between, then its second token. So for each token of a text a
-few narrow ranges hold every name that can begin there: the token alone, the token and the next one, and the
-token with one of the rare signs that folding keeps. What they hold beyond that is left out by ``KnownNames``.
-Names that begin with such a sign have ranges of their own where the bank has any (``Leads``).
-
+``ranges_of`` finds them in the sorted folded names of a bank (``retain.resolution.fold_name``) instead: a
+folded name begins with its first token, so a few narrow ranges per token of the text (the token alone, with
+the next one, with a sign that folding keeps) hold every name that can begin there. ``KnownNames`` leaves out
+what they hold beyond that. Names that begin with such a sign have ranges of their own (``Leads``).
 Cost: six ranges per token, about 2 µs each to look up, whatever the number of names.
 Weakness: a name is not found that begins with a sign that stands for letters (``№ 5``), or that has an
 invisible character right behind a leading ``@`` or ``#``.
@@ -67,11 +59,8 @@ def _any_name(_: str) -> bool:
 class KnownNames(Collection[str]):
     """An index over names. Hand one to the extractor to index the names of a bank once.
 
-    Not thread-safe while names are added; reading is.
-
-    Args:
-        names: names and aliases as the bank writes them. Names without a letter, blank ones and those of more
-            than ``MAX_TOKENS`` tokens are kept but never found.
+    Not thread-safe while names are added; reading is. Names without a letter, blank ones and those of more
+    than ``MAX_TOKENS`` tokens are kept but never found.
     """
 
     __slots__ = ("_lengths", "_names", "_written")
@@ -127,12 +116,7 @@ class KnownNames(Collection[str]):
     def find(self, text: str, accepts: Callable[[str], bool] = _any_name) -> list[Found]:
         """Known names in *text*, from left to right, not overlapping; at each place the longest.
 
-        Args:
-            text: of a memory or a query.
-            accepts: whether a name counts; one that does not hides no shorter one.
-
-        Returns:
-            ``(name as the bank writes it, start, stop)``.
+        Returns ``(name as the bank writes it, start, stop)``. What *accepts* refuses hides no shorter name.
         """
         if not self._written:
             return []

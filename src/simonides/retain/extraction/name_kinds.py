@@ -36,7 +36,6 @@ class Hint:
     """Words directly before or after a name that tell its kind.
 
     Attributes:
-        kind: what the name then stands for.
         before, after: patterns, case ignored, for what ends at the name or starts behind it; one is empty.
         example: a text, and the name in it that gets the kind.
         counterexample: a text, and a name in it that does not get it from this hint.
@@ -128,11 +127,7 @@ def is_place(name: str) -> bool:
 def kind_of(words: Sequence[str], text: str, start: int, stop: int) -> EntityKind:
     """What the name at ``text[start:stop]`` stands for.
 
-    Args:
-        words: of the name, in lower case, without a possessive ending.
-        text: around it.
-        start: where the name starts.
-        stop: where it ends.
+    *words* are lower-case, without a possessive ending.
     """
     name = text[start:stop]
     if is_place(name):

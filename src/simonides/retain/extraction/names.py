@@ -1,15 +1,11 @@
-"""All names of a text, and names that their form gives away.
+"""All names of a text: known ones, structured ones, the speaker, capitalised ones; overlaps resolved.
 
-Names that their form gives away: addresses, handles, paths, identifiers, versions, tickets.
-
-Each form is a record with examples that must be found and texts where nothing must be; one test runs them
-all. Where two forms meet, the longer match wins, then the earlier form in ``FORMS``.
-
-Every pattern starts at a place that its look-behind makes rare and is bounded or possessive, so that the
-whole is linear in the text. Weakness: a bare version such as ``16.2`` is a number unless a word says so, and
-``Pascal`` names of two parts (``RetryPolicy``) look like brands and need a cue.
-
-All names of a text: known ones, structured ones, the speaker, capitalised ones; overlaps resolved.
+Structured names are told by their form: addresses, handles, paths, identifiers, versions, tickets. Each form
+is a record with examples that must be found and texts where nothing must be; one test runs them all. Where
+two forms meet, the longer match wins, then the earlier form in ``FORMS``. Every pattern starts at a place
+that its look-behind makes rare and is bounded or possessive, so that the whole is linear in the text.
+Weakness: a bare version such as ``16.2`` is a number unless a word says so, and ``Pascal`` names of two parts
+(``RetryPolicy``) look like brands and need a cue.
 
 Where finds overlap, the longest stays, then the earliest; of two with the same span, the known name, then the
 structured one, then the speaker, then the capitalised one. Names are compared whole and never by their
@@ -45,7 +41,6 @@ class Form:
     """One form of name.
 
     Attributes:
-        kind: what a match stands for.
         hint: a cheap pattern for what every match holds; without it in the text the form is not looked for.
         pattern: case-sensitive and verbose; its first group is the name.
         examples: texts, each with the name that is found there.
@@ -221,10 +216,7 @@ _DOTTED_QUAD_OR_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:19|20)\d\d\Z")
 
 
 def find_structured(text: str) -> list[Mention]:
-    """Every name of a form in :data:`FORMS`, overlaps included, in no promised order.
-
-    A mention's ``name`` is the text of its span.
-    """
+    """Every name of a form in :data:`FORMS`, overlaps included, in no promised order."""
     found: list[Mention] = []
     for form in FORMS:
         if _compiled(form.hint).search(text):
@@ -280,19 +272,13 @@ def find_names(
     more: Iterable[Mention] = (),
     not_in: Sequence[Span] = (),
 ) -> tuple[Mention, ...]:
-    """The names of a text.
+    """The names of a text by start, not overlapping; known ones in the bank's spelling.
 
     Args:
-        passage: the text.
         known: names of the bank; a :class:`KnownNames` is used as it is, anything else is indexed first.
-        speaker: of the text, if a label names one.
         more: mentions from elsewhere; they yield to all others of the same span, whose kind they tell where
             the rules have none.
         not_in: spans of time expressions; no version and no capitalised name lies in one.
-
-    Returns:
-        mentions by start, not overlapping. ``name`` is the bank's spelling for known names, else the text of
-        the span.
     """
     more = tuple(more)
     structured = find_structured(passage.text)
@@ -311,11 +297,7 @@ def find_names(
 
 
 def resolve_overlaps(ranked: Iterable[Iterable[Mention]]) -> tuple[Mention, ...]:
-    """Mentions that do not overlap: the longest, then the earliest, then the first list, win.
-
-    Returns:
-        by start.
-    """
+    """Mentions by start that do not overlap: the longest, then the earliest, then the first list, win."""
     candidates = [(rank, mention) for rank, mentions in enumerate(ranked) for mention in mentions]
     candidates.sort(key=lambda c: (c[1].start - c[1].stop, c[1].start, c[0], c[1].name, c[1].kind))
     taken: list[tuple[int, int, Mention]] = []

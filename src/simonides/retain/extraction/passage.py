@@ -1,32 +1,21 @@
-"""What every rule of extraction reads: the text's words and sentences, cues, word lists, the speaker.
-
-A text read once: its words, its sentences, and what the rules ask of them again and again.
+"""What every rule of extraction reads: words and sentences of a text, cues, word lists, the speaker.
 
 A word is a run of letters, digits, underscores and combining accents, joined inside by apostrophes and
 hyphens. A sentence ends at ``.``, ``!``, ``?`` or ``…`` before white space, and at a line break; the point of
-an abbreviation or of an initial ends nothing. Rules for English words are switched off where another
-language's stop-words are clearly in the majority, because a capital means something else there.
+an abbreviation or of an initial ends nothing. Rules for English words are off where another language's
+stop-words are clearly in the majority, because a capital means something else there. Typographic quotation
+marks and apostrophes are read as the straight ones. Cost: linear; about 40 µs for 40 words.
 
-Typographic quotation marks and apostrophes are read as the straight ones, so that no rule has to name both.
+A cue carries one text where it must be found and one where it must not; one test runs them all. A cue is
+looked for only where one of its trigger words stands in the text: a set intersection per text, and a search
+per cue that may be there. Patterns are compiled when first used.
 
-Cost: linear; about 40 µs for 40 words.
+``lists/*.txt``: a line that starts with ``#`` is a comment, ``[name]`` starts a section. ``common_words``
+holds base forms: a word is common when it, or what remains without a plain ending, is in it.
 
-A cue: words that say something surely, as data with its own test.
-
-Each cue carries one text where it must be found and one where it must not; one test runs them all. A cue is
-looked for only where one of its trigger words stands in the text, so that many cues cost little: a set
-intersection per text, and a search per cue that may be there. Patterns are compiled when first used.
-
-The word lists of this room, and the test whether a word is common English.
-
-``lists/*.txt`` are the package's own. A line that starts with ``#`` is a comment, ``[name]`` starts a
-section.
-``common_words`` holds base forms: a word is common when it, or what remains without a plain ending, is in it.
-
-Who says the text: a label such as ``Caroline:`` at its start.
-
-A role (``User:``) is a speaker but no name: every conversation has one, so as an entity it would join
-everything with everything. ``Note:`` and the like are no speakers.
+The speaker is a label such as ``Caroline:`` at the start of a text. A role (``User:``) is a speaker but no
+name: every conversation has one, so as an entity it would join everything with everything. ``Note:`` and the
+like are no speakers.
 """
 
 from __future__ import annotations
@@ -69,7 +58,7 @@ class Passage:
         words: where each word stands, in order.
         lower: each word in lower case, beside ``words``.
         vocabulary: the distinct words of ``lower``.
-        sentence_starts: where each sentence starts, ascending, 0 first.
+        sentence_starts: ascending, 0 first.
         english: whether the English rules may be used.
     """
 
@@ -143,14 +132,14 @@ class Cue:
     Attributes:
         name: what the cue says; several cues may share one.
         pattern: regular expression, case ignored; it must be linear in the text.
-        triggers: lower-case words of which each match holds at least one.
+        triggers: lower-case words, of which each match holds at least one, with spaces between them.
         example: a text in which the cue is found.
         counterexample: a text with a trigger word in which it is not.
     """
 
     name: str
     pattern: str
-    triggers: tuple[str, ...]
+    triggers: str
     example: str
     counterexample: str
 
@@ -172,7 +161,7 @@ def by_trigger(cues: Sequence[AnyCue]) -> Mapping[str, tuple[int, ...]]:
     """Trigger word → positions of its cues, for :func:`triggered`."""
     positions: dict[str, list[int]] = {}
     for position, cue in enumerate(cues):
-        for word in cue.triggers:
+        for word in cue.triggers.split():
             positions.setdefault(word, []).append(position)
     return {word: tuple(found) for word, found in positions.items()}
 
@@ -242,7 +231,7 @@ def given_names() -> frozenset[str]:
 def is_common(word: str) -> bool:
     """Whether *word*, in lower case, is a common English word or a form of one.
 
-    A word joined by hyphens is common when each part is.
+    Of a hyphenated one, each part.
     """
     if "-" in word:
         return word in _common() or all(map(is_common, filter(None, word.split("-"))))
@@ -331,8 +320,6 @@ class Speaker:
     """The label at the start of a text.
 
     Attributes:
-        name: as written.
-        start, stop: where the name stands.
         body: where what is said starts.
         role: the label is a role, not a name.
         may_be_i: whether ``I`` in the text is the person that the label names. A role of the asking side is

@@ -55,7 +55,6 @@ class RelationRule(Cue):
         finds: subject and object in the example.
         single_valued: a subject has one object at a time.
         subjects: kinds of mention that may be the subject.
-        form: what the object looks like.
         objects: kinds of mention that may be the object, for names.
         link: when not empty, the cue stands before the subject and this pattern between subject and object:
             ``the deadline of X is Y``.
@@ -79,7 +78,7 @@ RELATION_RULES = (
     RelationRule(
         "works at",
         rf"(?:\bworks?|{_IS}\s+(?:working|employed))\s+(?:at|for|by)\b",
-        ("work", "works", "working", "employed"),
+        "work works working employed",
         "Odalys Fennimark works at Gullspire.",
         "Odalys Fennimark works on Gullspire.",
         ("Odalys Fennimark", "Gullspire"),
@@ -90,7 +89,7 @@ RELATION_RULES = (
     RelationRule(
         "works as",
         r"\bworks?\s+as\s+(?:an?|the)\b",
-        ("work", "works"),
+        "work works",
         "Kofi Dunmarrow works as a data scientist.",
         "It works as planned.",
         ("Kofi Dunmarrow", "data scientist"),
@@ -100,7 +99,7 @@ RELATION_RULES = (
     RelationRule(
         "studies at",
         rf"(?:\bstud(?:y|ies)|{_IS}\s+studying)\s+at\b",
-        ("study", "studies", "studying"),
+        "study studies studying",
         "Wrenna studies at Leiden University.",
         "Wrenna studies at night.",
         ("Wrenna", "Leiden University"),
@@ -110,7 +109,7 @@ RELATION_RULES = (
     RelationRule(
         "lives in",
         rf"(?:\blives?|{_IS}\s+(?:living|based))\s+in\b",
-        ("live", "lives", "living", "based"),
+        "live lives living based",
         "Joss Underbeck lives in Lisbon.",
         "Joss Underbeck lives in hope.",
         ("Joss Underbeck", "Lisbon"),
@@ -121,7 +120,7 @@ RELATION_RULES = (
     RelationRule(
         "lives in",
         r"\bmoved\s+(?:back\s+)?to\b",
-        ("moved",),
+        "moved",
         "Joss Underbeck moved to Lisbon in May.",
         "The service moved to Kubernetes.",
         ("Joss Underbeck", "Lisbon"),
@@ -132,7 +131,7 @@ RELATION_RULES = (
     RelationRule(
         "prefers",
         r"\bprefers?\b",
-        ("prefer", "prefers"),
+        "prefer prefers",
         "Nerys Halvorquill prefers charts without gridlines.",
         "Nerys preferred not to.",
         ("Nerys Halvorquill", "charts without gridlines"),
@@ -143,7 +142,7 @@ RELATION_RULES = (
         "likes",
         rf"\b(?:likes?|loves?|enjoys?|adores?)\b|{_IS}\s+(?:very\s+)?fond\s+of\b|{_IS}\s+a\s+(?:big\s+"
         rf"|huge\s+)?fan\s+of\b",
-        ("like", "likes", "love", "loves", "enjoy", "enjoys", "adore", "adores", "fond", "fan"),
+        "like likes love loves enjoy enjoys adore adores fond fan",
         "Mo likes rye.",
         "It looks like rain.",
         ("Mo", "rye"),
@@ -155,7 +154,7 @@ RELATION_RULES = (
         "dislikes",
         r"\b(?:dislikes?|hates?|detests?|can(?:no|')t\s+stand|(?:does\s*n[o']t|do\s*n[o']t|doesn't"
         r"|don't)\s+like)\b",
-        ("dislike", "dislikes", "hate", "hates", "detest", "detests", "stand", "like"),
+        "dislike dislikes hate hates detest detests stand like",
         "Mo dislikes celery.",
         "Mo likes celery.",
         ("Mo", "celery"),
@@ -166,7 +165,7 @@ RELATION_RULES = (
     RelationRule(
         "allergic to",
         rf"(?:{_IS}|\bis\s+severely|\bhas\s+been)\s+(?:also\s+|very\s+|badly\s+|severely\s+)?allergic\s+to\b",
-        ("allergic",),
+        "allergic",
         "Isaura Plimwater is allergic to hazelnuts.",
         "Nobody is allergic to fun.",
         ("Isaura Plimwater", "hazelnuts"),
@@ -177,7 +176,7 @@ RELATION_RULES = (
     RelationRule(
         "decided",
         r"\b(?:has\s+|have\s+|'ve\s+)?decided\s+(?=(?:to|on|against)\b)",
-        ("decided",),
+        "decided",
         "Ambrose Kettlewynd decided to postpone the release.",
         "It was decided to wait.",
         ("Ambrose Kettlewynd", "to postpone the release"),
@@ -187,7 +186,7 @@ RELATION_RULES = (
     RelationRule(
         "owns",
         rf"\bowns?\b|{_IS}\s+the\s+owner\s+of\b",
-        ("own", "owns", "owner"),
+        "own owns owner",
         "Isaura Plimwater owns ingest.",
         "Isaura has her own desk.",
         ("Isaura Plimwater", "ingest"),
@@ -196,7 +195,7 @@ RELATION_RULES = (
     RelationRule(
         "led by",
         r"\b(?:is|are)\s+(?:now\s+)?(?:led|run|headed)\s+by\b",
-        ("led", "run", "headed"),
+        "led run headed",
         "Project Heron is led by Odalys Fennimark.",
         "Everyone is led by Odalys Fennimark.",
         ("Heron", "Odalys Fennimark"),
@@ -207,7 +206,7 @@ RELATION_RULES = (
     RelationRule(
         "led by",
         rf"\bleads\b|{_IS}\s+leading\b|{_IS}\s+the\s+(?:lead|head|leader)\s+of\b",
-        ("leads", "leading", "lead", "head", "leader"),
+        "leads leading lead head leader",
         "Ambrose Kettlewynd leads Project Cormorant.",
         "That leads Ambrose astray.",
         ("Cormorant", "Ambrose Kettlewynd"),
@@ -219,7 +218,7 @@ RELATION_RULES = (
     RelationRule(
         "reports to",
         r"\breports?\s+(?:directly\s+)?to\b",
-        ("report", "reports"),
+        "report reports",
         "Kofi Dunmarrow reports to Odalys Fennimark.",
         "Kofi reports to work.",
         ("Kofi Dunmarrow", "Odalys Fennimark"),
@@ -230,7 +229,7 @@ RELATION_RULES = (
     RelationRule(
         "depends on",
         r"\b(?:depends|relies)\s+(?:heavily\s+)?on\b|\bis\s+dependent\s+on\b",
-        ("depends", "relies", "dependent"),
+        "depends relies dependent",
         "Kestrel depends on Osprey.",
         "That depends on Osprey.",
         ("Kestrel", "Osprey"),
@@ -238,7 +237,7 @@ RELATION_RULES = (
     RelationRule(
         "blocked by",
         r"\b(?:is|are|was)\s+(?:still\s+|currently\s+|now\s+)?blocked\s+(?:by|on)\b",
-        ("blocked",),
+        "blocked",
         "TG-207 is blocked by TG-188.",
         "The road was blocked by TG-188.",
         ("TG-207", "TG-188"),
@@ -246,7 +245,7 @@ RELATION_RULES = (
     RelationRule(
         "uses",
         r"\b(?:uses|(?<=I\s)use)\b",
-        ("uses", "use"),
+        "uses use",
         "Kestrel uses PostgreSQL.",
         "Kestrel uses plenty.",
         ("Kestrel", "PostgreSQL"),
@@ -255,7 +254,7 @@ RELATION_RULES = (
     RelationRule(
         "located in",
         r"\bis\s+(?:located|situated)\s+in\b",
-        ("located", "situated"),
+        "located situated",
         "Marrowtide is located in Brackwater.",
         "Marrowtide is located in between.",
         ("Marrowtide", "Brackwater"),
@@ -265,7 +264,7 @@ RELATION_RULES = (
     RelationRule(
         "part of",
         r"\bis\s+(?:now\s+)?(?:a\s+)?part\s+of\b|\bbelongs\s+to\b",
-        ("part", "belongs"),
+        "part belongs",
         "Limpet is part of Marrowtide.",
         "Limpet is part of us.",
         ("Limpet", "Marrowtide"),
@@ -273,7 +272,7 @@ RELATION_RULES = (
     RelationRule(
         "married to",
         rf"(?:{_IS}|\bgot)\s+married\s+to\b|\bmarried\b",
-        ("married",),
+        "married",
         "Merrin Stoutfathom is married to Hollis Marwindle.",
         "Merrin is happily married.",
         ("Merrin Stoutfathom", "Hollis Marwindle"),
@@ -284,7 +283,7 @@ RELATION_RULES = (
     RelationRule(
         "married to",
         r"(?:'s|\bmy)\s+(?:wife|husband|spouse)(?:'s\s+name)?\s+is(?:\s+called|\s+named)?\b",
-        ("wife", "husband", "spouse", "wife's", "husband's", "spouse's"),
+        "wife husband spouse wife's husband's spouse's",
         "Merrin Stoutfathom's husband is Hollis Marwindle.",
         "Merrin's husband is away.",
         ("Merrin Stoutfathom", "Hollis Marwindle"),
@@ -295,7 +294,7 @@ RELATION_RULES = (
     RelationRule(
         "born in",
         r"\bwas\s+born\s+(?:and\s+raised\s+)?in\b",
-        ("born",),
+        "born",
         "Tamsin Sternlocke was born in Lisbon.",
         "The idea was born in haste.",
         ("Tamsin Sternlocke", "Lisbon"),
@@ -306,7 +305,7 @@ RELATION_RULES = (
     RelationRule(
         "born on",
         r"\bwas\s+born\s+(?:on|in)\b",
-        ("born",),
+        "born",
         "Tamsin Sternlocke was born on 3 May 1990.",
         "Tamsin was born in Lisbon.",
         ("Tamsin Sternlocke", "3 May 1990"),
@@ -317,7 +316,7 @@ RELATION_RULES = (
     RelationRule(
         "birthday is",
         r"(?:'s|\bmy)\s+birthday\s+(?:is|falls)(?:\s+on)?\b",
-        ("birthday",),
+        "birthday",
         "Teodric Wexhollow's birthday is on 14 October.",
         "Teodric's birthday is near.",
         ("Teodric Wexhollow", "14 October"),
@@ -328,7 +327,7 @@ RELATION_RULES = (
     RelationRule(
         "on call on",
         rf"{_IS}\s+(?:now\s+)?on[\s-]call\s+(?:on\b)?",
-        ("call", "on-call"),
+        "call on-call",
         "Priya is on call on Tuesday.",
         "Priya is on call again.",
         ("Priya", "Tuesday"),
@@ -339,7 +338,7 @@ RELATION_RULES = (
     RelationRule(
         "deadline is",
         r"'s\s+deadline\s+(?:is|moved\s+to)(?:\s+on)?\b",
-        ("deadline",),
+        "deadline",
         "Cormorant's deadline is 2 March 2026.",
         "Cormorant's deadline is tight.",
         ("Cormorant", "2 March 2026"),
@@ -349,7 +348,7 @@ RELATION_RULES = (
     RelationRule(
         "deadline is",
         r"\bdeadline\s+(?:for|of)\b",
-        ("deadline",),
+        "deadline",
         "The deadline for Cormorant is 2 March 2026.",
         "The deadline for Cormorant is tight.",
         ("Cormorant", "2 March 2026"),
@@ -361,7 +360,7 @@ RELATION_RULES = (
         "ships on",
         r"\b(?:ships|launches|is\s+due|is\s+released|will\s+be\s+released|goes\s+live"
         r"|is\s+planned\s+for)(?:\s+(?:on|in))?\b",
-        ("ships", "launches", "due", "released", "live", "planned"),
+        "ships launches due released live planned",
         "Cormorant ships on 13 April 2026.",
         "Cormorant ships on time.",
         ("Cormorant", "13 April 2026"),
@@ -372,7 +371,7 @@ RELATION_RULES = (
     RelationRule(
         "replaces",
         r"\b(?:replaces|replaced|supersedes|superseded)\b",
-        ("replaces", "replaced", "supersedes", "superseded"),
+        "replaces replaced supersedes superseded",
         "Cormorant replaces Bittern.",
         "Cormorant replaced most of it.",
         ("Cormorant", "Bittern"),
@@ -380,7 +379,7 @@ RELATION_RULES = (
     RelationRule(
         "replaces",
         rf"{_WAS}\s+(?:replaced|superseded)\s+by\b",
-        ("replaced", "superseded"),
+        "replaced superseded",
         "Bittern was replaced by Cormorant.",
         "Bittern was replaced by magic.",
         ("Cormorant", "Bittern"),
@@ -389,7 +388,7 @@ RELATION_RULES = (
     RelationRule(
         "created by",
         rf"{_WAS}\s+(?:created|written|founded|designed|invented|authored)\s+by\b",
-        ("created", "written", "founded", "designed", "invented", "authored"),
+        "created written founded designed invented authored",
         "Marrowtide was founded by Teodric Wexhollow.",
         "Marrowtide was founded by accident.",
         ("Marrowtide", "Teodric Wexhollow"),
@@ -399,7 +398,7 @@ RELATION_RULES = (
     RelationRule(
         "created by",
         r"\b(?:founded|co-founded|invented)\b",
-        ("founded", "co-founded", "invented"),
+        "founded co-founded invented",
         "Teodric Wexhollow founded Marrowtide.",
         "Teodric founded a choir.",
         ("Marrowtide", "Teodric Wexhollow"),
@@ -410,7 +409,7 @@ RELATION_RULES = (
     RelationRule(
         "assigned to",
         r"\b(?:is|was)\s+(?:now\s+)?assigned\s+to\b",
-        ("assigned",),
+        "assigned",
         "TG-118 was assigned to Joss Underbeck.",
         "TG-118 was assigned to nobody.",
         ("TG-118", "Joss Underbeck"),
@@ -420,7 +419,7 @@ RELATION_RULES = (
     RelationRule(
         "status is",
         r"'s\s+(?:current\s+)?status\s+is(?:\s+now)?\b",
-        ("status",),
+        "status",
         "TG-118's status is closed.",
         "Status is a matter of taste.",
         ("TG-118", "closed"),
@@ -430,7 +429,7 @@ RELATION_RULES = (
     RelationRule(
         "status is",
         r"\bstatus\s+of\b",
-        ("status",),
+        "status",
         "The status of TG-118 is closed.",
         "The status of TG-118 changed.",
         ("TG-118", "closed"),
@@ -441,7 +440,7 @@ RELATION_RULES = (
     RelationRule(
         "version is",
         r"(?:'s\s+(?:current\s+|latest\s+)?version\s+is|\bis\s+(?:now\s+)?(?:at|on)\s+(?:version\b)?)",
-        ("version", "at", "on"),
+        "version at on",
         "Heron's version is 1.4.0.",
         "Heron is on Tuesday.",
         ("Heron", "1.4.0"),
@@ -452,7 +451,7 @@ RELATION_RULES = (
     RelationRule(
         "name is",
         r"(?:'s|\bmy)\s+(?:full\s+|real\s+)?name\s+is\b",
-        ("name",),
+        "name",
         "Ann: My name is Annika Solberg.",
         "Ann: My name is long.",
         ("Ann", "Annika Solberg"),
@@ -461,7 +460,7 @@ RELATION_RULES = (
     RelationRule(
         "e-mail is",
         r"(?:'s|\bmy)\s+e-?mail(?:\s+address)?\s+is\b",
-        ("email", "e-mail"),
+        "email e-mail",
         "Odalys Fennimark's e-mail is odalys@example.org.",
         "Odalys's email is broken.",
         ("Odalys Fennimark", "odalys@example.org"),
@@ -471,7 +470,7 @@ RELATION_RULES = (
     RelationRule(
         "phone is",
         r"(?:'s|\bmy)\s+(?:phone|telephone|mobile)(?:\s+number)?\s+is\b",
-        ("phone", "telephone", "mobile"),
+        "phone telephone mobile",
         "Cordula Vantwick's phone number is +49 151 0000000.",
         "Cordula's phone is off.",
         ("Cordula Vantwick", "+49 151 0000000"),

@@ -102,13 +102,7 @@ class _Reading:
 def find_relations(
     passage: Passage, mentions: Sequence[Mention], speaker: Speaker | None = None
 ) -> tuple[Relation, ...]:
-    """The relations of a text, in the order of their cues, none twice.
-
-    Args:
-        passage: the text.
-        mentions: its names, not overlapping.
-        speaker: who "I" is.
-    """
+    """The relations of a text, in the order of their cues, none twice; *speaker* is who "I" is."""
     if not passage.english:
         return ()
     rules = triggered(passage, RELATION_RULES, BY_TRIGGER)

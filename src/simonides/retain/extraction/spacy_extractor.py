@@ -60,14 +60,11 @@ class _SpacyNames:
 def spacy_extractor(
     find_times: FindTimes | None = None, *, models: tuple[str, ...] = MODELS
 ) -> RuleExtractor:
-    """Load spaCy and its model.
+    """Load spaCy and its model, which takes about a second, once.
 
     Args:
         find_times: reads time expressions, see :class:`RuleExtractor`.
         models: names of spaCy models, tried in order.
-
-    Returns:
-        an extractor; loading takes about a second, once.
 
     Raises:
         MissingExtraError: spaCy or every one of *models* is not installed.

@@ -1,38 +1,28 @@
 """Conversations of chat programs as items: ChatGPT, Claude.ai, Claude Code.
 
-Turns of a conversation that a reader found, as items with their neighbours as context.
-
 A bad turn costs no other one: its characters are cleaned, its time is taken from its neighbours, and a text
-that is too long is stored in parts, before any of it becomes a neighbour's context.
+that is too long is stored in parts, before any of it becomes a neighbour's context. Left out and counted are
+thoughts, calls of tools and their results, pictures, sound and files without text.
 
-ChatGPT's ``conversations.json``: a list of conversations, each a tree of messages.
+ChatGPT: ``conversations.json``, a list of conversations, each a tree of messages. The conversation is the
+path from the tree's ``current_node`` up to its root: of a message that was edited or answered anew, the
+version that was seen last. Without ``current_node`` it ends at the newest message that nothing follows. Kept
+are the texts of user, assistant and tools; system and hidden messages are left out and counted. A message
+that cannot be read is skipped alone; of a broken tree, what hangs together up to the last message is kept.
 
-The conversation is the path from the tree's ``current_node`` up to its root: of a message that was edited or
-answered anew, the version that was seen last. Kept are the texts of user, assistant and tools, spoken ones
-too; left out and counted are system and hidden messages, calls of tools and what they printed, thoughts,
-pictures and sound. A conversation without ``current_node`` ends at the newest message that nothing follows.
-
-A message that cannot be read is skipped alone. Where the tree is broken, what hangs together up to the last
-message is kept.
-
-A data export of Claude.ai: ``conversations.json``, ``projects.json`` and ``memories.json``.
+Claude.ai: ``conversations.json``, ``projects.json`` and ``memories.json`` of a data export. The form was read
+off published descriptions; Anthropic documents none.
 
     [{"uuid", "name", "chat_messages": [{"uuid", "sender": "human", "content": [{"type": "text", …}], …}]}]
     [{"uuid", "name", "description", "prompt_template", "docs": [{"uuid", "filename", "content"}]}]
     [{"conversations_memory": "…", "project_memories": {…}, "account_uuid"}]
 
-A conversation becomes a session, a message a turn, and what was pasted into a message a document, as do the
-texts of a project and what Claude noted about its user. Of a message that was edited or answered anew the
-version that was seen last is kept. Thoughts, calls of tools, pictures and files without text are left out and
-counted.
+A conversation becomes a session, a message a turn; what was pasted into a message, the texts of a project and
+what Claude noted about its user become documents. Again the version of a message that was seen last is kept.
 
-The form was read off published descriptions of exports; Anthropic documents none.
-
-A Claude Code session: one JSON object a line, of which ``user`` and ``assistant`` lines are turns.
-
-Kept are the texts that the two wrote; left out and counted are thoughts, calls of tools and their results,
-pictures and files. Passed over are side chains (an agent's talk with its own helpers), lines marked as meta,
-and what a slash command printed. The session is the line's ``sessionId``.
+Claude Code: one JSON object a line, of which ``user`` and ``assistant`` lines are turns; the session is the
+line's ``sessionId``. Passed over are side chains (an agent's talk with its sub-agents), lines marked as meta,
+and what a slash command printed.
 """
 
 from __future__ import annotations
@@ -96,15 +86,9 @@ def turn_items(
     source: str,
     title: str = "",
 ) -> Iterator[ImportedItem]:
-    """One item per turn.
+    """One item per turn of one conversation.
 
-    Args:
-        turns: of one conversation, in order.
-        file: they come from, for messages.
-        report: told of turns that are cleaned or skipped.
-        session: its name.
-        source: the program it comes from.
-        title: of the conversation, found with every turn of it.
+    *report* is told of turns that are cleaned or skipped; *title* is found with every turn.
     """
     kept = [part for turn in _timed(turns, file, report) for part in _parts(turn, file, report)]
     said = [

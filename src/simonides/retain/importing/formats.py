@@ -1,8 +1,7 @@
 """The formats that can be imported, and the files, items and batches of an import.
 
-A file is told by its content: the first rows that say what they are decide, so that a bad one before them
-costs nothing. Only a note has no content that tells it, so there the name decides, and whether it lies in a
-vault. What fits no format is refused with what was found; nothing is guessed.
+The first rows of a file that say what they are decide its format. Only a note has no content that tells it:
+there the name decides, and whether it lies in a vault. What fits no format is refused; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -50,13 +49,7 @@ NOTES = frozenset({MARKDOWN, OBSIDIAN})
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format.
-
-    Attributes:
-        title: for people.
-        suffixes: of its files, lower case, as they are looked for in a folder.
-        read: its reader.
-    """
+    """A format: its name for people, the lower-case suffixes of its files in a folder, its reader."""
 
     title: str
     suffixes: frozenset[str]
@@ -91,11 +84,7 @@ _CLAUDE_KEYS = frozenset({"sessionId", "leafUuid", "messageId"})
 
 
 def check_format(name: str) -> str:
-    """A format's name as it is.
-
-    Raises:
-        UnknownNameError: there is no such format.
-    """
+    """A format's name as it is, else ``UnknownNameError``."""
     if name not in NAMES:
         raise UnknownNameError("--format", name, NAMES)
     return name
@@ -229,12 +218,7 @@ def _unknown(path: Path, found: str) -> InputError:
 
 
 def named_file(path: Path, place: str = "") -> NamedFile:
-    """How messages and memories name a file.
-
-    Args:
-        path: of the file.
-        place: below the folder that was named; the file's own name when it was named itself.
-    """
+    """How messages and memories name a file; *place* is below the folder that was named, if one was."""
     # The whole path, for two folders may hold a README each, and neither may end what the other says.
     return NamedFile(str(path), place or path.name, f"file:{path.resolve().as_posix()}")
 
@@ -244,11 +228,7 @@ def read_file(
 ) -> Iterator[ImportedItem]:
     """The items of a file in one of ``FORMATS``.
 
-    Args:
-        path: a regular file.
-        format_name: see ``formats.detect``.
-        file: how to name it.
-        report: told of what is lost or cleaned; by default the first row that would be lost stops it.
+    *report* is told of what is lost or cleaned; by default the first row that would be lost stops it.
 
     Raises:
         InputError: it is no regular file, or of another form.
@@ -289,12 +269,7 @@ BATCH = 256
 def batches(
     items: Iterable[ImportedItem], file: NamedFile, *, size: int = BATCH
 ) -> Iterator[list[ImportedItem]]:
-    """Lists of items, in order.
-
-    Args:
-        items: of one file.
-        file: for the error.
-        size: items per batch, from 1.
+    """Lists of up to *size* items, in order.
 
     Raises:
         InputError: the items of a document do not stand together, so that its parts would end each other.
@@ -345,9 +320,6 @@ def store_batch(
         store: takes all items or refuses them all, as ``Bank.import_items`` does.
         batch: items in order.
         place: the file of an item, and the report of that file, which raises in ``skipped`` to store nothing.
-
-    Returns:
-        what *store* returned, and the items that it took.
 
     Raises:
         InputError: the bank refuses the batch for another reason than one of its items.

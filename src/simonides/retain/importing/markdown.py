@@ -1,10 +1,9 @@
-r"""A Markdown note as a document, with its head of YAML.
+r"""A Markdown note as a document: its paragraphs, each with the title and the headings above it.
 
-The head of a note: a small part of YAML, read without a YAML package.
+The head of a note is a small part of YAML, read without a YAML package:
 
     ---
     title: Fruit trees            # a comment
-    date: 2026-04-02
     tags: [garden, "north bed"]
     authors:
       - Ilse
@@ -13,18 +12,14 @@ The head of a note: a small part of YAML, read without a YAML package.
 Read are ``key: value`` lines at the left edge with plain, 'single' or "double" quoted texts (escapes ``\"``
 and ``\\`` only), lists in brackets on one line, and lists of ``- `` lines below a key. A plain text may hold
 a colon. Of anything else (nested keys, block texts, anchors) the key that it belongs to is passed over.
-Values stay texts: ``1.0`` is not a number.
+Values stay texts: ``1.0`` is not a number. A block that holds a sentence, or no ``key: value`` line at all,
+is no head but text between two rules.
 
-A block that holds a sentence, or no ``key: value`` line at all, is no head but text between two rules.
-
-A Markdown note as a document: its paragraphs, each with the title and the headings above it.
-
-From its head (see ``front_matter``): ``title``; ``aliases``, which find every paragraph as the title does;
-``date`` (or ``created``), when it happened; ``tags`` (a list, or a text with commas or spaces between them; a
-leading ``#`` goes). Every text or list of the head but the title, the date and the tags is kept as metadata.
-What of the head cannot be used is reported, and the note is kept. A note without words is passed over.
-Nothing in an item says where in the note it stands, so a paragraph stays the same memory when others come or
-go.
+From the head: ``title``; ``aliases``, which find every paragraph as the title does; ``date`` (or
+``created``), when it happened; ``tags`` (a list, or a text with commas or spaces between them; a leading
+``#`` goes). Every other text or list is kept as metadata. What cannot be used is reported, and the note is
+kept. A note without words is passed over. Nothing in an item says where in the note it stands, so a paragraph
+stays the same memory when others come or go.
 
 In an Obsidian vault a note without a title has the file's name as title, a daily note (``2026-04-02.md``)
 happened on its day, and ``#tags`` in a paragraph are tags of it.
@@ -69,15 +64,7 @@ _NOT_PLAIN = re.compile(r"[&*!|>%@`{}\[\]'\"?]")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str | list[str]], int]:
-    """What the head of a note says, and where the note itself begins.
-
-    Args:
-        text: the whole note.
-
-    Returns:
-        values by lower-case key, none of them empty, and a position in characters, behind a byte order
-        mark; nothing when the note has no head.
-    """
+    """What the head of a note says, by lower-case key, and at which character the note starts."""
     start = _FENCE.match(text)
     end = _END.search(text, start.end()) if start else None
     lines = text[start.end() : end.start()].splitlines() if start and end else []
@@ -241,12 +228,7 @@ def _read(
 
 
 def _described(head: dict[str, str | list[str]], day: str) -> tuple[dict[str, Any], list[str]]:
-    """What a head says of every paragraph, and what of it cannot be used.
-
-    Args:
-        head: by lower-case key.
-        day: when it happened, where the head does not say.
-    """
+    """What a head says of every paragraph, and what of it cannot be used; *day* is the default date."""
     problems = []
     said = next((key for key in ("date", "created") if head.get(key)), "")
     written = next(iter(_listed(head, said)), "")

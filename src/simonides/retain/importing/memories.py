@@ -1,26 +1,18 @@
 """Memories of other engines as items: mem0, the MCP reference server, LoCoMo.
 
-An export of mem0: memories as a list, under ``results`` or ``memories``, or one a line.
+mem0: memories as a list, under ``results`` or ``memories``, or one a line. The text lies in ``memory``,
+``text`` or ``data``. A memory with an id is a document of its own, so one that was changed there replaces
+what an earlier import brought. ``created_at`` says when it happened, ``categories`` become tags, ``run_id``
+the session; ids of user, agent and app, and mem0's own metadata, are kept as metadata.
 
-The text lies in ``memory``, ``text`` or ``data``. A memory with an id is a document of its own, so one that
-was changed there replaces what an earlier import brought. ``created_at`` says when it happened,
-``categories`` become tags, ``run_id`` the session; ids of user, agent and app, and mem0's own metadata, are
-kept as metadata.
+MCP reference server: one object a line (``{"type": "entity", "name", "entityType", "observations"}`` and
+``{"type": "relation", "from", "to", "relationType"}``), or one JSON object ``{"entities": […], "relations":
+[…]}``. An observation becomes a memory that says whom it is about; an entity without one is kept by its type;
+a relation becomes a statement.
 
-The memory of the MCP reference server: entities with observations, and relations between them.
-
-Either one object a line (``{"type": "entity", "name", "entityType", "observations"}`` and ``{"type":
-"relation", "from", "to", "relationType"}``), or one JSON object ``{"entities": […], "relations": […]}``. An
-observation becomes a memory that says whom it is about; an entity without one is kept by its type; a
-relation becomes a statement.
-
-LoCoMo in its original form: long dated conversations between two people.
-
-A session of a conversation becomes a session, a turn a memory ``Speaker: text [image: caption]`` that
-happened at the date of its session (the dataset states no time zone; UTC is assumed). ``dia_id`` and
-``sample_id`` are kept as metadata. Questions, summaries and observations of the dataset are no memories and
-are passed over.
-
+LoCoMo in its original form: a session of a conversation becomes a session, a turn a memory ``Speaker: text
+[image: caption]`` that happened at the date of its session (no time zone is stated; UTC is assumed).
+``dia_id`` and ``sample_id`` are kept as metadata; questions, summaries and observations are passed over.
 Source: Maharana et al. 2024, "Evaluating Very Long-Term Conversational Memory of LLM Agents".
 """
 
@@ -246,12 +238,8 @@ def read_locomo(
 def parse_session_date(text: str, place: str = "the date of a session") -> datetime:
     """``"1:56 pm on 8 May, 2023"`` as an aware datetime in UTC.
 
-    Args:
-        text: what the dataset says.
-        place: where it says so, for the error.
-
     Raises:
-        InputError: the text is of another form or names no real moment.
+        InputError: *text* is of another form or names no real moment; *place* says where it stands.
     """
     parts = _DATE.fullmatch(text.strip())
     if parts and parts[5].capitalize() in MONTHS:

@@ -1,24 +1,16 @@
 """What every reader of another program's file takes and gives: items, JSON, clean texts.
 
-JSON files piece by piece, with the line on which each piece begins.
-
-A stream is to be opened with ``errors="surrogateescape"``: so one line that is not UTF-8 is that line's fault
-alone.
-
+JSON is read piece by piece, with the line on which each piece begins. Open a stream with
+``errors="surrogateescape"``, so that a line that is not UTF-8 is that line's fault alone.
 JSON lines of items: each line an object with ``text`` and any other argument of ``retain``.
 
-Cleans what other programs wrote, so that one bad character or time costs no text.
-
 Cleaned, and reported:
-
     NUL characters and lone halves of characters    removed, or replaced by U+FFFD
     a text longer than ``LONGEST_TEXT``             cut into parts that are stored one after the other
     a time that cannot be read                      left out
 
 Names that decide who reads or replaces what (acl, document_id, session) stay as they are: two of them must
 not become one.
-
-The texts in the parts of a message as chat programs write them; what holds none is counted by kind.
 """
 
 from __future__ import annotations
@@ -93,9 +85,8 @@ class ImportedItem:
     """One item for ``Bank.import_items``.
 
     Attributes:
-        item: the text and what is known of it.
         line: where it stands in the file, from 1.
-        part: what it is there, where a line holds many, such as ``message 3f2a``.
+        part: such as ``message 3f2a``, where a line holds many.
     """
 
     item: dict[str, Any]
@@ -158,11 +149,7 @@ def _pass_line(stream: IO[str], begun: str) -> None:
 
 
 def read_whole(stream: IO[str], file: NamedFile) -> str:
-    """What a stream holds.
-
-    Raises:
-        InputError: it is more than ``LARGEST_FILE``.
-    """
+    """What a stream holds, up to ``LARGEST_FILE``; more is an ``InputError``."""
     text = stream.read(LARGEST_FILE + 1)
     if len(text) > LARGEST_FILE:
         raise file.wrong(1, f"the file is longer than {LARGEST_FILE:,} characters; split it")
@@ -214,11 +201,7 @@ def _is_lines(text: str) -> bool:
 
 
 def parse(text: str) -> Any:
-    """The value of a JSON text.
-
-    Raises:
-        ValueError: it is none, or is not UTF-8.
-    """
+    """The value of a JSON text; ``ValueError`` when it is none or not UTF-8."""
     if _BAD_BYTES.search(text):
         raise ValueError("is not UTF-8 text; convert it first")
     try:
@@ -267,10 +250,8 @@ class _NotJsonError(ValueError):
 def list_entries(text: str) -> Iterator[tuple[int, Any]]:
     """The entries of a JSON list with their lines, one at a time, so that only one is in memory as objects.
 
-    A number that JSON cannot hold (NaN) reads as null: it costs neither its entry nor those after it.
-
-    Raises:
-        ValueError: at the first fault; the entries before it were given out.
+    A number that JSON cannot hold (NaN) reads as null: it costs neither its entry nor those after it. Raises
+    ``ValueError`` at the first fault, after the entries before it.
     """
     decoder = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
     place = _skip(text, _skip(text, 0) + 1)
@@ -430,6 +411,10 @@ def _value(value: Any) -> Any:
 
 # Parts whose ``text`` was said: by voice to ChatGPT it is an "audio_transcription", to Claude a "voice_note".
 _SAID = frozenset({"text", "audio_transcription", "voice_note"})
+_TOOL_OUTPUTS = (
+    "tool_result", "web_search_tool_result", "execution_output", "tether_browsing_display", "tether_quote",
+    "sonic_webpage", "computer_output", "system_error",
+)  # fmt: skip
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("image", "image_asset_pointer", "image_url"), "image"),
     **dict.fromkeys(("audio", "audio_asset_pointer", "real_time_user_audio_video_asset_pointer"), "audio"),
@@ -437,19 +422,7 @@ _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("document", "file", "container_upload"), "file"),
     **dict.fromkeys(("thinking", "redacted_thinking", "thoughts", "reasoning_recap"), "thought"),
     **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use", "code"), "tool call"),
-    **dict.fromkeys(
-        (
-            "tool_result",
-            "web_search_tool_result",
-            "execution_output",
-            "tether_browsing_display",
-            "tether_quote",
-            "sonic_webpage",
-            "computer_output",
-            "system_error",
-        ),
-        "tool output",
-    ),
+    **dict.fromkeys(_TOOL_OUTPUTS, "tool output"),
     **dict.fromkeys(("user_editable_context", "model_editable_context"), "custom instructions"),
     "token_budget": "token budget",
 }
@@ -463,12 +436,7 @@ def part_kind(kind: object) -> str:
 
 
 def texts_of(parts: list[Any], report: ImportReport) -> Iterator[str]:
-    """The texts of a message's parts, none of them blank.
-
-    Args:
-        parts: texts, or objects with a ``type`` or ``content_type``.
-        report: counts what is left out.
-    """
+    """The texts of a message's parts, none of them blank; counts the others in ``report.left_out``."""
     for part in parts:
         if isinstance(part, str):
             text: object = part

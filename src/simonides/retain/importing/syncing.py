@@ -1,4 +1,4 @@
-"""What an import claims, so that importing the same again changes nothing.
+"""What an import holds already, so that importing the same again changes nothing.
 
 A piece is a document as a whole, or an item that belongs to none. Its key names it (a document by its id, an
 item by all that it says) and its body is a hash of all that its items say. The bank remembers the body that
@@ -6,7 +6,7 @@ it stored last under each key: an equal one is passed over before anything is en
 document replaces it. So an import that was interrupted goes on where it stopped, and what was forgotten,
 closed or merged since is not brought back.
 
-Follows documents that moved, and ends those that left, before what is new of them is stored.
+Before new paragraphs are stored, memories follow documents that moved, and end with those that left:
 
     what left      memories of documents that are no more, and those that a document no longer says
     what came      paragraphs that the bank does not hold of their document
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from simonides.records.draft import content_key
 from simonides.records.kind import TRUST
 from simonides.records.receipt import Synced
-from simonides.retain.storing import close
+from simonides.retain.writing import close
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -40,13 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an import that is stored whole or passed over.
-
-    Attributes:
-        key: under which the bank remembers it.
-        body: changes with what it says.
-        positions: of its items in the batch.
-    """
+    """A part of an import that is stored whole or passed over; *positions* are of its items in the batch."""
 
     key: str
     body: bytes
@@ -54,12 +48,7 @@ class Piece:
 
 
 def gather(drafts: Sequence[Draft], author: str) -> list[Piece]:
-    """The pieces of a batch, in the order of their first items; what repeats an item is left out.
-
-    Args:
-        drafts: checked items; of a document all that there are.
-        author: principal who imports; empty = the owner.
-    """
+    """The pieces of a batch, in the order of their first items; what repeats an item is left out."""
     contents = [content_key(draft) for draft in drafts]
     documents: dict[str, list[int]] = {}
     for position, (draft, content) in enumerate(zip(drafts, contents, strict=True)):
@@ -95,11 +84,8 @@ _OURS = TRUST["document"]
 class _Row:
     """A memory of a document in the words of one of its versions.
 
-    Attributes:
-        ordinal: of the version that the bank holds.
-        document: that it is of now.
-        text, key: of this version; one of them is what the document says.
-        place: where this version stood: document, path, source and context.
+    *ordinal* and *document* are of the current version; *text* and *key* of this one, and *place* is its
+    document, path, source and context.
     """
 
     ordinal: int
@@ -115,7 +101,6 @@ class Syncing:
     """One run, inside a transaction.
 
     Attributes:
-        transaction: open.
         drafts: of all documents that are there, every document whole.
         author: principal who syncs; empty = the owner.
         sparse: learned sparse terms of a draft; empty = none.
@@ -188,14 +173,7 @@ class Syncing:
         texts: dict[str, dict[int, _Row]],
         left: dict[int, list[_Row]],
     ) -> dict[int, _Row]:
-        """Move what left elsewhere into a document; the memories by the places of their drafts.
-
-        Args:
-            piece: the document.
-            own: what the bank holds of it.
-            texts: what left, by text and ordinal; what moves is taken out.
-            left: the same by ordinal.
-        """
+        """Move what *left* elsewhere into a document; the memories by the places of their drafts."""
         document, keys = self._document(piece), {row.key for row in own}
         places = [place for place in piece.positions if content_key(self.drafts[place]) not in keys]
         shared: Counter[str] = Counter()

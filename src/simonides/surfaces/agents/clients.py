@@ -25,8 +25,6 @@ class Place:
     """Where files are looked for.
 
     Attributes:
-        home: folder of the user.
-        environ: environment variables.
         platform: as ``sys.platform`` says.
         project: root of the project whose files are meant; ``None`` = the user's.
     """
@@ -56,7 +54,6 @@ class Client:
     """One agent.
 
     Attributes:
-        title: its name for people.
         servers: key that MCP servers stand under; its file is TOML where ``toml``.
         transport: whether an entry states ``"type": "stdio"``.
         events: hook events → seconds that a hook may take, in the order of a session.
@@ -130,21 +127,16 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def find_client(name: str) -> Client:
-    """A client by name.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
+    """A client by name; ``UnknownNameError`` when there is none."""
     if name not in CLIENTS:
         raise UnknownNameError("CLIENT", name, CLIENTS)
     return CLIENTS[name]
 
 
 def files_of(name: str, place: Place) -> tuple[Path, Path | None]:
-    """The file of a client's MCP servers and that of its hooks; ``None`` where it has no hooks.
+    """Files of a client's MCP servers and of its hooks (``None`` = no hooks).
 
-    Raises:
-        InputError: it has no file for a project.
+    ``InputError`` without a project's.
     """
     if place.project is not None:
         root = place.project

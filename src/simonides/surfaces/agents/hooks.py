@@ -71,11 +71,7 @@ _TURN_KEYS = ("turn_id", "generation_id")
 
 
 def hook_of(client: str, event: Mapping[str, Any]) -> tuple[str, Hook]:
-    """The event's name, and what is to be done.
-
-    Raises:
-        InputError: the event has no name, or one that nothing is done for.
-    """
+    """The event's name, and what is to be done; ``InputError`` for an event that nothing is done for."""
     name = event.get("hook_event_name")
     known = HOOKS[client]
     if not isinstance(name, str) or name not in known:
@@ -99,18 +95,7 @@ def session_folder(client: str, event: Mapping[str, Any], environ: Mapping[str, 
 def turns_of(
     client: str, hook: Hook, event: Mapping[str, Any], place: NamedFile, report: ImportReport
 ) -> list[ImportedItem]:
-    """What an event says was said, as items of an import; empty where it says nothing.
-
-    Args:
-        client: that sent it.
-        hook: of the event.
-        event: as it was sent.
-        place: what messages call the event.
-        report: told of what is cleaned.
-
-    Raises:
-        InputError: the event names no session.
-    """
+    """What an event says was said, as items of an import, possibly none; ``InputError`` without a session."""
     turn = next((event[key] for key in _TURN_KEYS if isinstance(event.get(key), str)), None)
     turns = [
         Turn(

@@ -38,7 +38,6 @@ class Change:
     """What becomes of one file.
 
     Attributes:
-        path: of the file.
         before: its text; ``None`` = there is none.
         after: its text; ``None`` = it is removed.
         shared: whether it belongs to a project, and so to others.
@@ -78,9 +77,6 @@ def plan_install(name: str, place: Place, server: Sequence[str], hook: str) -> l
     """What installing changes, by file.
 
     Args:
-        name: of the client.
-        place: where its files are.
-        server: program and arguments of the MCP server.
         hook: command line of the hooks; empty for none.
 
     Raises:

@@ -49,9 +49,7 @@ class _Entry:
 def parse(text: str, place: str) -> Any:
     """The value of a JSON text.
 
-    Raises:
-        InputError: it is none; says where.
-        ByHandError: it has comments.
+    ``InputError`` saying where it is none, ``ByHandError`` if it has comments.
     """
     try:
         return json.loads(text)
@@ -71,18 +69,13 @@ def parse(text: str, place: str) -> Any:
 def put(text: str, path: Path, value: Any) -> str:
     """*text* with *value* at *path*; objects on the way are made. A number past the end of a list appends.
 
-    Raises:
-        InputError: it cannot be done without changing anything else.
+    ``InputError`` when it cannot be done without changing anything else.
     """
     return _checked(text, _put(text, path, value), lambda whole: _put_value(whole, path, value))
 
 
 def cut(text: str, path: Path) -> str:
-    """*text* without what stands at *path*.
-
-    Raises:
-        InputError: it cannot be done without changing anything else.
-    """
+    """*text* without what stands at *path*; ``InputError`` when that would change anything else."""
     return _checked(text, _cut(text, path), lambda whole: _cut_value(whole, path))
 
 

@@ -29,11 +29,7 @@ _HEADER = re.compile(
 
 
 def parse(text: str, place: str) -> dict[str, Any]:
-    """The values of a TOML text.
-
-    Raises:
-        InputError: it is none; says where.
-    """
+    """The values of a TOML text; ``InputError`` saying where it is none."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -49,12 +45,7 @@ def server_lines(name: str, server: Mapping[str, Any]) -> str:
 
 
 def put_server(text: str, place: str, name: str, server: Mapping[str, Any]) -> str:
-    """*text* with these keys in the server's table; other keys of the table stay.
-
-    Raises:
-        InputError: the text is broken.
-        ByHandError: it cannot be done without changing anything else.
-    """
+    """*text* with these keys in the server's table; others stay. ``ByHandError`` when more would change."""
     wanted = parse(text, place)
     there = wanted.setdefault(TABLE, {}) if isinstance(wanted.get(TABLE, {}), dict) else None
     if there is None or not isinstance(there.get(name, {}), dict):
@@ -71,12 +62,7 @@ def put_server(text: str, place: str, name: str, server: Mapping[str, Any]) -> s
 
 
 def cut_server(text: str, place: str, name: str) -> str:
-    """*text* without the server's table, which is there.
-
-    Raises:
-        InputError: the text is broken.
-        ByHandError: it cannot be done without changing anything else.
-    """
+    """*text* without the server's table, which is there; ``ByHandError`` when more would change."""
     wanted = parse(text, place)
     del wanted[TABLE][name]
     if not wanted[TABLE]:

@@ -16,11 +16,13 @@ from simonides.surfaces.cli.opening import (
     store_path,
 )
 from simonides.surfaces.cli.operating import Command, perform
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, option
 from simonides.surfaces.cli.output import (
     NEGATIVE,
+    ask_or_end,
     binary_output,
     fail,
+    print_answer,
     print_json,
     print_text,
     printable,
@@ -51,11 +53,10 @@ def create_bank(
     *,
     zone: Annotated[
         str | None,
-        typer.Option(
-            "--zone",
-            metavar="ZONE",
-            help="Time zone of the bank's own, such as Europe/Berlin, kept with it; none takes it away.",
-            show_default=False,
+        option(
+            "--zone ZONE",
+            "Time zone of the bank's own, such as Europe/Berlin, kept with it; none takes it away.",
+            False,
         ),
     ] = None,
     store: StoreOption = None,
@@ -77,13 +78,7 @@ def delete_bank(
     name: _NameArgument,
     *,
     confirm: Annotated[
-        str | None,
-        typer.Option(
-            "--confirm",
-            metavar="NAME",
-            help="The name once more, in place of a question.",
-            show_default=False,
-        ),
+        str | None, option("--confirm NAME", "The name once more, in place of a question.", False)
     ] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -99,10 +94,7 @@ def delete_bank(
             answer = perform("delete_bank", opened, {"name": name, "confirm": again})
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
-    if as_json:
-        print_json(answer)
-    else:
-        print_text(f"{name} is deleted")
+    print_answer(answer, f"{name} is deleted", as_json=as_json)
 
 
 def _asked(name: str) -> str:
@@ -119,11 +111,7 @@ def _asked(name: str) -> str:
 
 
 def _there(store: str | None) -> Path:
-    """The store's folder.
-
-    Raises:
-        NotFoundError: it is not there.
-    """
+    """The store's folder; ``NotFoundError`` when it is not there."""
     path = store_path(store)
     if not path.is_dir():
         raise NotFoundError(f"--store: there is no store at {path}; create-bank makes one, or check --store")
@@ -157,9 +145,7 @@ STATS = Command("stats", _show_counts)
 
 def verify(
     *,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="First rebuild everything derived from the rows.")
-    ] = False,
+    repair: Annotated[bool, option("--repair", "First rebuild everything derived from the rows.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -173,10 +159,12 @@ def verify(
         # A bank too damaged to open has failed the check as well.
         ok, problems = False, [str(error)]
         answer = {"ok": ok, "problems": problems}
-    if as_json:
-        print_json(answer)
-    else:
-        print_text("\n".join(["ok" if ok else "not ok", *(f"- {problem}" for problem in problems)]))
+    print_answer(
+        answer,
+        "ok" if ok else "not ok",
+        *(f"- {problem}" for problem in problems),
+        as_json=as_json,
+    )
     if not ok:
         raise typer.Exit(NEGATIVE)
 
@@ -201,10 +189,11 @@ def export(
         raise InputError("FILE", f"{file!r} is not a file's path")
     with open_for_reading(store, bank) as opened:
         counts = opened.export(Path(file)).to_dict()
-    if as_json:
-        print_json({"file": file, "counts": counts})
-    else:
-        print_text("\n".join(f"{kind}: {count:,}" for kind, count in counts.items()))
+    print_answer(
+        {"file": file, "counts": counts},
+        *(f"{kind}: {count:,}" for kind, count in counts.items()),
+        as_json=as_json,
+    )
 
 
 def backup(
@@ -219,10 +208,11 @@ def backup(
     """Copy a bank to one file, also while it is in use."""
     with open_for_reading(store, bank) as opened:
         saved = opened.backup(path)
-    if as_json:
-        print_json(saved.to_dict())
-    else:
-        print_text(f"{saved.memories} memories, as of change {saved.sequence}, in {saved.path}")
+    print_answer(
+        saved.to_dict(),
+        f"{saved.memories} memories, as of change {saved.sequence}, in {saved.path}",
+        as_json=as_json,
+    )
 
 
 def restore(
@@ -238,22 +228,14 @@ def restore(
     if not path.is_file():
         raise InputError("FILE", f"there is no file {path}; name one that `simonides backup` wrote")
     if not yes:
-        _confirm(bank)
+        ask_or_end(f"Replace everything in bank {bank!r} by the backup?", "nothing was restored")
     with open_for_writing(store, bank, encodes=False) as opened:
         saved = opened.restore(path)
-    if as_json:
-        print_json(saved.to_dict())
-    else:
-        print_text(f"{saved.memories} memories, as of change {saved.sequence}, from {saved.path}")
-
-
-def _confirm(bank: str) -> None:
-    if not sys.stdin.isatty():
-        raise InputError("--yes", "is needed where there is no terminal to ask on")
-    typer.echo(f"Replace everything in bank {bank!r} by the backup? [y/N] ", nl=False, err=True)
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        say("nothing was restored")
-        raise typer.Exit(NEGATIVE)
+    print_answer(
+        saved.to_dict(),
+        f"{saved.memories} memories, as of change {saved.sequence}, from {saved.path}",
+        as_json=as_json,
+    )
 
 
 audit = typer.Typer(
@@ -268,16 +250,13 @@ def audit_start(
     """Make a key beside the bank; from now on every change is audited."""
     with open_for_reading(store, bank) as opened:
         path = opened.start_audit()
-    if as_json:
-        print_json({"key": str(path)})
-    else:
-        print_text(f"key in {path}; who can read it can forge the log")
+    print_answer({"key": str(path)}, f"key in {path}; who can read it can forge the log", as_json=as_json)
 
 
 @audit.command("recalls")
 def audit_recalls(
     *,
-    off: Annotated[bool, typer.Option("--off", help="Switch it off.")] = False,
+    off: Annotated[bool, option("--off", "Switch it off.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -295,9 +274,9 @@ def audit_recalls(
 @audit.command("entries")
 def audit_entries(
     *,
-    most: Annotated[int, typer.Option("--most", metavar="N", help="Rows at most, newest first.", min=1)] = 20,
-    head: Annotated[bool, typer.Option("--head", help="Print only the head, to keep elsewhere.")] = False,
-    recalls: Annotated[bool, typer.Option("--recalls", help="The log of reads.")] = False,
+    most: Annotated[int, option("--most N", "Rows at most, newest first.", min=1)] = 20,
+    head: Annotated[bool, option("--head", "Print only the head, to keep elsewhere.")] = False,
+    recalls: Annotated[bool, option("--recalls", "The log of reads.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -307,10 +286,7 @@ def audit_entries(
         entries = opened.audit_entries(1 if head else most, recalls=recalls)
     if head:
         text = f"{entries[0].number}:{entries[0].seal}" if entries else f"0:{'0' * 64}"
-        if as_json:
-            print_json({"head": text})
-        else:
-            print_text(text)
+        print_answer({"head": text}, text, as_json=as_json)
     elif as_json:
         print_json({"entries": [entry.to_dict() for entry in entries]})
     else:
@@ -323,12 +299,10 @@ def audit_entries(
 def audit_verify(
     *,
     anchor: Annotated[
-        str | None,
-        typer.Option("--anchor", metavar="HEAD", help="A head that you kept: it must be in the log."),
+        str | None, option("--anchor HEAD", "A head that you kept: it must be in the log.")
     ] = None,
     recalls_anchor: Annotated[
-        str | None,
-        typer.Option("--recalls-anchor", metavar="HEAD", help="The same for the log of reads."),
+        str | None, option("--recalls-anchor HEAD", "The same for the log of reads.")
     ] = None,
     store: StoreOption = None,
     bank: BankOption = "default",

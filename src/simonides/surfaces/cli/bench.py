@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simonides.errors import InputError
-from simonides.surfaces.cli.bench_answer import answer
 from simonides.surfaces.cli.bench_compare import compare
 from simonides.surfaces.cli.bench_inputs import (
     DataOption,
@@ -24,7 +23,7 @@ from simonides.surfaces.cli.bench_inputs import (
 )
 from simonides.surfaces.cli.bench_relevance import relevance
 from simonides.surfaces.cli.opening import embedder_choice, environment_embedder, environment_sparse
-from simonides.surfaces.cli.options import JsonOption, ProfileOption
+from simonides.surfaces.cli.options import JsonOption, ProfileOption, option
 from simonides.surfaces.cli.output import print_json, print_table, print_text, say, table
 from simonides.surfaces.cli.progress import bars
 
@@ -50,33 +49,21 @@ def quality(
     profile: ProfileOption = "default",
     window: Annotated[
         int | None,
-        typer.Option(
-            "--window",
-            metavar="N",
+        option(
+            "--window N",
+            "How many turns around a turn of a conversation are its context.",
+            "as retain_conversation",
             min=0,
-            help="How many turns around a turn of a conversation are its context.",
-            show_default="as retain_conversation",
         ),
     ] = None,
     limit: LimitOption = None,
     embedder: EmbedderOption = None,
-    run: Annotated[
-        Path | None, typer.Option("--run", metavar="FILE", help="Also write the rankings as a TREC run.")
-    ] = None,
+    run: Annotated[Path | None, option("--run FILE", "Also write the rankings as a TREC run.")] = None,
     runs: Annotated[
-        Path | None,
-        typer.Option(
-            "--runs", metavar="DIR", help="Also write every answer, a TREC run and judgements there."
-        ),
+        Path | None, option("--runs DIR", "Also write every answer, a TREC run and judgements there.")
     ] = None,
     name: Annotated[
-        str | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="Name of the system in the result files.",
-            show_default="the profile's",
-        ),
+        str | None, option("--name NAME", "Name of the system in the result files.", "the profile's")
     ] = None,
     without: WithoutOption = None,
     setting: SetOption = None,
@@ -148,7 +135,7 @@ def _left(module: str) -> Callable[[], None]:
     return refuse
 
 
-for _module in ("ablation", "changes", "ingest", "leaks", "scale", "standing", "view_cost"):
+for _module in ("ablation", "answer", "changes", "ingest", "leaks", "scale", "standing", "view_cost"):
     bench.command(
         _module.replace("_", "-"),
         help=f"Became `python -m bench.{_module}` in a checkout of the repository.",
@@ -168,4 +155,3 @@ def _measures(answer: Mapping[str, Any]) -> "Table":
 
 bench.command()(compare)
 bench.command()(relevance)
-bench.command()(answer)

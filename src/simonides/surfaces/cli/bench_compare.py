@@ -14,7 +14,7 @@ from simonides.surfaces.cli.bench_inputs import (
     SeedOption,
     chosen_embedder,
 )
-from simonides.surfaces.cli.options import JsonOption
+from simonides.surfaces.cli.options import JsonOption, option
 from simonides.surfaces.cli.output import print_json, print_table, print_text, table
 from simonides.surfaces.cli.progress import bars
 
@@ -32,17 +32,10 @@ def compare(
         list[str],
         typer.Argument(metavar="A B...", help="Result files, TREC runs, or profiles; A is the first."),
     ],
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", metavar="NAME", help="For profiles: locomo or musique.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="For profiles: folder of the data sets.")
-    ] = None,
+    dataset: Annotated[str | None, option("--dataset NAME", "For profiles: locomo or musique.")] = None,
+    data: Annotated[Path | None, option("--data DIR", "For profiles: folder of the data sets.")] = None,
     qrels: Annotated[
-        Path | None,
-        typer.Option(
-            "--qrels", metavar="FILE", help="Judgements of TREC runs.", show_default="beside each run"
-        ),
+        Path | None, option("--qrels FILE", "Judgements of TREC runs.", "beside each run")
     ] = None,
     limit: LimitOption = None,
     embedder: EmbedderOption = None,

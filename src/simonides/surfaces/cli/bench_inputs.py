@@ -4,42 +4,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from simonides.errors import ModelError
 from simonides.surfaces.cli.opening import embedder_choice, environment_embedder
+from simonides.surfaces.cli.options import option
 from simonides.surfaces.cli.progress import Report
 
 if TYPE_CHECKING:
     from simonides.protocols import Embedder
 
-DatasetOption = Annotated[str, typer.Option("--dataset", metavar="NAME", help="locomo or musique.")]
-DataOption = Annotated[
-    Path, typer.Option("--data", metavar="DIR", help="Folder that holds the dataset's own folder.")
-]
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", help="Only the first N questions.", show_default="all")
-]
-EmbedderOption = Annotated[
-    str | None,
-    typer.Option("--embedder", metavar="NAME", help="auto, none, or a model's name.", show_default="auto"),
-]
+DatasetOption = Annotated[str, option("--dataset NAME", "locomo or musique.")]
+DataOption = Annotated[Path, option("--data DIR", "Folder that holds the dataset's own folder.")]
+LimitOption = Annotated[int | None, option("--limit N", "Only the first N questions.", "all")]
+EmbedderOption = Annotated[str | None, option("--embedder NAME", "auto, none, or a model's name.", "auto")]
 WithoutOption = Annotated[
-    list[str] | None,
-    typer.Option("--without", metavar="STAGE", help="Leave a stage of the profile out; may be repeated."),
+    list[str] | None, option("--without STAGE", "Leave a stage of the profile out; may be repeated.")
 ]
 SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="STAGE.OPTION=VALUE", help="Change an option of the profile; may be repeated."
-    ),
+    list[str] | None, option("--set STAGE.OPTION=VALUE", "Change an option of the profile; may be repeated.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of all that is drawn.")]
+SeedOption = Annotated[int, option("--seed N", "Of all that is drawn.", min=0)]
 KeepBanksOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--keep-banks", metavar="DIR", help="Keep the retained banks there, and use those that are there."
-    ),
+    Path | None, option("--keep-banks DIR", "Keep the retained banks there, and use those that are there.")
 ]
 
 

@@ -5,10 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from simonides.surfaces.cli.bench_inputs import EmbedderOption, chosen_embedder
-from simonides.surfaces.cli.options import JsonOption, ProfileOption
+from simonides.surfaces.cli.options import JsonOption, ProfileOption, option
 from simonides.surfaces.cli.output import print_json, print_table, print_text, table
 from simonides.surfaces.cli.progress import bars
 
@@ -21,10 +19,7 @@ _GIVEN = ("precision", "recall", "hits", "tokens", "nothing")
 def relevance(
     *,
     data: Annotated[
-        Path,
-        typer.Option(
-            "--data", metavar="DIR", help="Folder that holds any of locomo, musique, everyday and shortbanks."
-        ),
+        Path, option("--data DIR", "Folder that holds any of locomo, musique, everyday and shortbanks.")
     ],
     profile: ProfileOption = "default",
     embedder: EmbedderOption = None,

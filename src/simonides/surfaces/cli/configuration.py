@@ -126,23 +126,14 @@ def config_folder() -> Path | None:
 
 
 def file_values() -> dict[str, Value]:
-    """What the files say, by key; the current folder's before the user's.
-
-    Raises:
-        InputError: a file holds what it may not.
-        UnavailableError: a file cannot be read.
-    """
+    """What the files say, by key; the current folder's before the user's. Raises what a bad file deserves."""
     folder = config_folder()
     found = {} if folder is None else _read(folder / FILE, own=True)
     return found | _read(Path(FILE), own=False)
 
 
 def every_value() -> tuple[Value, ...]:
-    """Every setting as a command without options has it.
-
-    Raises:
-        InputError, UnavailableError: see ``file_values``.
-    """
+    """Every setting as a command without options has it."""
     files = file_values()
     return tuple(
         _from_environment(each) or files.get(each.key) or Value(each, each.default, "default")
@@ -151,30 +142,18 @@ def every_value() -> tuple[Value, ...]:
 
 
 def value_of(key: str) -> Any:
-    """One setting that no option sets.
-
-    Raises:
-        InputError, UnavailableError: see ``file_values``.
-    """
+    """One setting that no option sets."""
     return found_value(key).value
 
 
 def found_value(key: str) -> Value:
-    """One setting that no option sets, and where it comes from.
-
-    Raises:
-        InputError, UnavailableError: see ``file_values``.
-    """
+    """One setting that no option sets, and where it comes from."""
     setting = SETTINGS[key]
     return _from_environment(setting) or file_values().get(key) or Value(setting, setting.default, "default")
 
 
 def user_value(key: str) -> Any:
-    """One setting as the user has it in every folder: without the file of the current one.
-
-    Raises:
-        InputError, UnavailableError: see ``file_values``.
-    """
+    """One setting as the user has it in every folder: without the file of the current one."""
     setting = SETTINGS[key]
     folder = config_folder()
     files = {} if folder is None else _read(folder / FILE, own=True)
@@ -251,14 +230,7 @@ _EVERYWHERE = frozenset({"install", "uninstall"})
 
 
 def option_defaults(commands: Mapping[str, Any]) -> dict[str, Any]:
-    """What the files say, as the defaults of options: by command, then by parameter.
-
-    Args:
-        commands: of a Typer group, by name.
-
-    Raises:
-        InputError, UnavailableError: see ``file_values``.
-    """
+    """What the files say, as the defaults of options of *commands* by name: by command, then by parameter."""
     values = {key: found.value for key, found in file_values().items()}
     return _defaults(commands, values) if values else {}
 

@@ -9,18 +9,15 @@ from dataclasses import asdict
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
-import typer
-
 from simonides.surfaces.cli.opening import environment_embedder, store_path
-from simonides.surfaces.cli.options import JsonOption
+from simonides.surfaces.cli.options import JsonOption, option
 from simonides.surfaces.cli.output import console, print_json
 
 
 def demo(
     *,
     store: Annotated[
-        str | None,
-        typer.Option("--store", metavar="PATH", help="Keep the journal here.  [default: a temporary folder]"),
+        str | None, option("--store PATH", "Keep the journal here.  [default: a temporary folder]")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -16,7 +16,7 @@ import typer
 from simonides.errors import InputError, NotFoundError, SimonidesError, UnknownNameError
 from simonides.records.hygiene import read_at_most
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading, open_for_writing
-from simonides.surfaces.cli.options import RedactOption, StoreOption, ZoneOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ZoneOption, option
 from simonides.surfaces.cli.output import explained, print_json, say
 
 _LARGEST_EVENT = 16 * 1024 * 1024
@@ -28,18 +28,11 @@ def hook(
         typer.Argument(metavar="CLIENT", help="claude-code, codex, gemini or cursor.", show_default=False),
     ],
     *,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", metavar="N", min=1, help="Budget of what is recalled.")
-    ] = 1_500,
+    max_tokens: Annotated[int, option("--max-tokens N", "Budget of what is recalled.", min=1)] = 1_500,
     store: StoreOption = None,
     bank: Annotated[
         str | None,
-        typer.Option(
-            "--bank",
-            metavar="NAME",
-            help="One bank for everything.",
-            show_default="that of the repository that the session works in",
-        ),
+        option("--bank NAME", "One bank for everything.", "that of the repository that the session works in"),
     ] = None,
     redact: RedactOption = None,
     zone: ZoneOption = None,

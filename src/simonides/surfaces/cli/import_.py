@@ -19,7 +19,14 @@ from simonides.errors import InputError, SimonidesError
 from simonides.records.receipt import Synced
 from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.opening import open_for_writing
-from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
+from simonides.surfaces.cli.options import (
+    BankOption,
+    JsonOption,
+    RedactOption,
+    StoreOption,
+    ZoneOption,
+    option,
+)
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
 from simonides.surfaces.cli.progress import Report, bars
 from simonides.surfaces.cli.sources import files_below
@@ -63,45 +70,39 @@ def import_(
     *,
     format_name: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="simonides, markdown, obsidian, jsonl, chatgpt, claude-ai, claude-code, knowledge-graph,"
+        option(
+            "--format NAME",
+            "simonides, markdown, obsidian, jsonl, chatgpt, claude-ai, claude-code, knowledge-graph,"
             " mem0 or locomo; by default a file's content tells.",
-            show_default=False,
+            False,
         ),
     ] = None,
     skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Report what cannot be read or stored and go on.")
+        bool, option("--skip-malformed", "Report what cannot be read or stored and go on.")
     ] = False,
     sync: Annotated[
         bool,
-        typer.Option(
+        option(
             "--sync",
-            help="Of folders of notes: end what is no longer there, and let notes that moved keep their"
-            " memories.",
+            "Of folders of notes: end what is no longer there, and let notes that moved keep their memories.",
         ),
     ] = False,
     convert: Annotated[
         str | None,
-        typer.Option(
-            "--convert",
-            metavar="FILE",
-            help="Store nothing; write the items as JSON lines, which `simonides retain` reads.",
-            show_default=False,
+        option(
+            "--convert FILE",
+            "Store nothing; write the items as JSON lines, which `simonides retain` reads.",
+            False,
         ),
     ] = None,
-    workers: Annotated[
-        int, typer.Option("--workers", metavar="N", min=1, max=256, help="Processes that encode, if above 1.")
-    ] = 1,
+    workers: Annotated[int, option("--workers N", "Processes that encode, if above 1.", min=1, max=256)] = 1,
     vectors: Annotated[
         Path | None,
-        typer.Option(
-            "--vectors",
-            metavar="FILE",
-            help="NumPy file with a row of floats for each item, made by the store's embedder: one file of"
+        option(
+            "--vectors FILE",
+            "NumPy file with a row of floats for each item, made by the store's embedder: one file of"
             " items is stored with them, and `simonides settle` reads the texts later.",
-            show_default=False,
+            False,
         ),
     ] = None,
     redact: RedactOption = None,
@@ -307,11 +308,7 @@ class _Load:
 
 
 def read_vectors(path: Path) -> "NDArray[Any]":
-    """The array in a NumPy file, mapped.
-
-    Raises:
-        InputError: it is no such file.
-    """
+    """The array in a NumPy file, mapped; ``InputError`` when it is no such file."""
     import numpy as np
 
     try:
@@ -327,9 +324,9 @@ def _synced(
 ) -> list[str]:
     """How the names of the documents in the folders begin that are to be synced."""
     # A note that an option leaves out would be taken for one that left.
-    for option, value in (("--convert", convert), ("--vectors", vectors), ("--format", format_name)):
+    for flag, value in (("--convert", convert), ("--vectors", vectors), ("--format", format_name)):
         if value is not None:
-            raise InputError("--sync", f"compares all notes of a folder; leave {option} out")
+            raise InputError("--sync", f"compares all notes of a folder; leave {flag} out")
     for path in paths:
         if os.path.lexists(path) and not Path(path).is_dir():
             raise InputError(path, "is no folder; --sync compares a folder with what was imported of it")

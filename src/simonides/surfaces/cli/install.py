@@ -12,8 +12,8 @@ import typer
 
 from simonides.errors import InputError, MissingExtraError
 from simonides.surfaces.cli.opening import home_folder, program_path, redaction, store_path
-from simonides.surfaces.cli.options import JsonOption, RedactOption, StoreOption
-from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, say, unsaid
+from simonides.surfaces.cli.options import JsonOption, RedactOption, StoreOption, option
+from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_text, redacted, say
 
 if TYPE_CHECKING:
     from simonides.surfaces.agents.clients import Place
@@ -28,11 +28,10 @@ _ClientArgument = Annotated[
     ),
 ]
 _ProjectOption = Annotated[
-    bool,
-    typer.Option("--project", help="The files of the repository around the current folder, not the user's."),
+    bool, option("--project", "The files of the repository around the current folder, not the user's.")
 ]
-_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the change and write nothing.")]
-_YesOption = Annotated[bool, typer.Option("--yes", help="Write without asking.")]
+_DryRunOption = Annotated[bool, option("--dry-run", "Show the change and write nothing.")]
+_YesOption = Annotated[bool, option("--yes", "Write without asking.")]
 
 
 def install(
@@ -41,14 +40,9 @@ def install(
     project: _ProjectOption = False,
     bank: Annotated[
         str | None,
-        typer.Option(
-            "--bank",
-            metavar="NAME",
-            help="One bank for everything.",
-            show_default="one a repository; default for claude-desktop",
-        ),
+        option("--bank NAME", "One bank for everything.", "one a repository; default for claude-desktop"),
     ] = None,
-    hooks: Annotated[bool, typer.Option("--hooks/--no-hooks", help="Also write hooks.")] = True,
+    hooks: Annotated[bool, option("--hooks/--no-hooks", "Also write hooks.")] = True,
     store: StoreOption = None,
     redact: RedactOption = None,
     dry_run: _DryRunOption = False,
@@ -159,7 +153,7 @@ def _carry_out(
         raise InputError("--yes", "is needed where nobody can be asked; look at the change with --dry-run")
     if not as_json:
         for change in due:
-            print_text(unsaid(change.diff()).rstrip("\n"))
+            print_text(redacted(change.diff()).rstrip("\n"))
     wanted = bool(due) and not dry_run
     if wanted and not yes and not typer.confirm(f"Write {_files(len(due))}?", err=True):
         fail("nothing is written", NEGATIVE)
@@ -200,7 +194,7 @@ def _answer(client: str, changes: "list[Change]", note: str, *, written: bool) -
             {
                 "path": str(change.path),
                 "change": change.kind,
-                "diff": unsaid(change.diff()),
+                "diff": redacted(change.diff()),
                 "backup": str(change.backup) if written and change.backup else None,
             }
             for change in changes

@@ -45,12 +45,7 @@ def api_key(*, needed: bool) -> str:
 
 
 def check_offline(url: str, name: str) -> None:
-    """Refuse a server elsewhere where the environment forbids the network.
-
-    Args:
-        url: of the server.
-        name: of the option or variable that gave it.
-    """
+    """Refuse a server elsewhere where the environment forbids the network; *name* is what gave the *url*."""
     from simonides.http_clients import is_loopback
     from simonides.models.resolve import offline_by_environment
 

@@ -21,15 +21,16 @@ import typer
 from typer.core import TyperGroup
 
 from simonides.surfaces.cli.commands import LazyCommands, summaries
+from simonides.surfaces.cli.options import option
 from simonides.surfaces.cli.output import (
     INTERRUPTED,
     explained,
     fail,
     print_text,
     printable,
+    redacted,
     remember,
     say,
-    unsaid,
 )
 from simonides.surfaces.cli.plain_values import spare_own_conversions
 
@@ -98,7 +99,7 @@ def _reword(error: Exception) -> None:
     for theirs, ours in _PYDANTIC:
         if message.startswith(theirs):
             message = ours or message.removeprefix(theirs)
-    error.message = printable(unsaid(message))  # type: ignore[attr-defined]  # looked at above
+    error.message = printable(redacted(message))  # type: ignore[attr-defined]  # looked at above
 
 
 def _close_quietly() -> None:
@@ -125,7 +126,7 @@ def _simonides(
     ctx: typer.Context,
     *,
     _version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+        bool, option("--version", "Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """A memory for AI agents: store what they learn, recall the few facts that answer."""

@@ -9,8 +9,16 @@ from simonides.errors import InputError
 from simonides.surfaces.cli.language_model import api_key, check_offline, environment_model
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.operating import Command
-from simonides.surfaces.cli.options import BankOption, JsonOption, ProfileOption, StoreOption, given
-from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, say, table
+from simonides.surfaces.cli.options import BankOption, JsonOption, ProfileOption, StoreOption, given, option
+from simonides.surfaces.cli.output import (
+    NEGATIVE,
+    print_answer,
+    print_json,
+    print_table,
+    print_text,
+    say,
+    table,
+)
 from simonides.surfaces.cli.progress import Report, bars
 
 if TYPE_CHECKING:
@@ -28,18 +36,12 @@ _AT_ONCE = 200
 def maintain(
     *,
     profile: ProfileOption = "default",
-    most: Annotated[
-        int | None,
-        typer.Option("--most", metavar="N", min=1, help="Steps at most.", show_default="10,000"),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
-    ] = False,
+    most: Annotated[int | None, option("--most N", "Steps at most.", "10,000", min=1)] = None,
+    dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and write nothing.")] = False,
     llm: Annotated[
         bool,
-        typer.Option(
-            "--llm",
-            help="Have the language model of the settings write new observations; sends it their sources.",
+        option(
+            "--llm", "Have the language model of the settings write new observations; sends it their sources."
         ),
     ] = False,
     store: StoreOption = None,
@@ -59,10 +61,7 @@ def maintain(
         report = opened.maintain(
             profile=profile, dry_run=dry_run, progress=progress, model=model, **given(most=most)
         )
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_text(_steps(report))
+    print_answer(report.to_dict(), _steps(report), as_json=as_json)
 
 
 def _needed_model() -> "LanguageModel":
@@ -114,10 +113,7 @@ def settle(*, store: StoreOption = None, bank: BankOption = "default", as_json: 
     """Link memories that were stored in large batches to their neighbours; recall works meanwhile."""
     with bars() as progress, open_for_reading(store, bank) as opened:
         compared = settle_all(opened, progress)
-    if as_json:
-        print_json({"compared": compared})
-    else:
-        print_text(f"{compared:,} compared")
+    print_answer({"compared": compared}, f"{compared:,} compared", as_json=as_json)
 
 
 def settle_all(bank: "Bank", progress: Report | None) -> int:
@@ -132,10 +128,8 @@ def settle_all(bank: "Bank", progress: Report | None) -> int:
 
 def check(
     *,
-    root: Annotated[
-        Path, typer.Option("--root", metavar="DIR", help="The folder that the memories speak of.")
-    ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Note nothing in the bank.")] = False,
+    root: Annotated[Path, option("--root DIR", "The folder that the memories speak of.")],
+    dry_run: Annotated[bool, option("--dry-run", "Note nothing in the bank.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -170,44 +164,29 @@ def enrich(
     ] = None,
     *,
     model: Annotated[
-        str,
-        typer.Option(
-            "--model", metavar="NAME", envvar="SIMONIDES_LLM_MODEL", help="The model's name on that server."
-        ),
+        str, option("--model NAME", "The model's name on that server.", envvar="SIMONIDES_LLM_MODEL")
     ],
     base_url: Annotated[
         str | None,
-        typer.Option(
-            "--base-url",
-            metavar="URL",
+        option(
+            "--base-url URL",
+            "Server that speaks the chat-completions protocol.  [default: OpenAI's]",
+            False,
             envvar="SIMONIDES_LLM_BASE_URL",
-            help="Server that speaks the chat-completions protocol.  [default: OpenAI's]",
-            show_default=False,
         ),
     ] = None,
-    most: Annotated[
-        int | None, typer.Option("--most", metavar="N", min=1, help="Memories at most.", show_default=False)
-    ] = None,
+    most: Annotated[int | None, option("--most N", "Memories at most.", False, min=1)] = None,
     cost_cap: Annotated[
         float | None,
-        typer.Option(
-            "--cost-cap",
-            metavar="X",
-            min=0,
-            help="End before a request that could pass this cost; needs the prices.",
-            show_default=False,
+        option(
+            "--cost-cap X", "End before a request that could pass this cost; needs the prices.", False, min=0
         ),
     ] = None,
-    input_price: Annotated[
-        float, typer.Option("--input-price", metavar="X", min=0, help="Price of a million tokens sent.")
-    ] = 0.0,
+    input_price: Annotated[float, option("--input-price X", "Price of a million tokens sent.", min=0)] = 0.0,
     output_price: Annotated[
-        float, typer.Option("--output-price", metavar="X", min=0, help="Price of a million tokens received.")
+        float, option("--output-price X", "Price of a million tokens received.", min=0)
     ] = 0.0,
-    timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="SECONDS", help="For each answer.", show_default=False),
-    ] = None,
+    timeout: Annotated[float | None, option("--timeout SECONDS", "For each answer.", False)] = None,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,
@@ -233,10 +212,7 @@ def enrich(
         opened.queue_enrichment(memory_ids or None)
         with bars() as progress:
             report = opened.enrich(enricher, most=most, cost_cap=cost_cap, progress=progress).to_dict()
-    if as_json:
-        print_json(report)
-    else:
-        print_text(_summary(report))
+    print_answer(report, _summary(report), as_json=as_json)
     if report["stopped"]:
         say(f"stopped: {report['stopped']}")
     if report["failed"]:
@@ -255,25 +231,14 @@ def _summary(report: dict[str, Any]) -> str:
 def reembed(
     *,
     model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="The new model; see `simonides models`.",
-            show_default=False,
-        ),
+        str | None, option("--model NAME", "The new model; see `simonides models`.", False)
     ] = None,
     dimension: Annotated[
-        int | None,
-        typer.Option(
-            "--dimension", metavar="N", min=1, help="Cut its vectors to N numbers.", show_default="not cut"
-        ),
+        int | None, option("--dimension N", "Cut its vectors to N numbers.", "not cut", min=1)
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
-    ] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and write nothing.")] = False,
     abandon: Annotated[
-        bool, typer.Option("--abandon", help="Keep the present model and drop an unfinished migration.")
+        bool, option("--abandon", "Keep the present model and drop an unfinished migration.")
     ] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
@@ -292,19 +257,13 @@ def reembed(
         raise InputError("--model", "is needed; `simonides models` lists the names")
     with bars() as progress, open_for_reading(store, bank, progress=progress) as opened:
         report = opened.reembed(model, dry_run=dry_run, progress=progress, **given(dimension=dimension))
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_text(_reembedded(report))
+    print_answer(report.to_dict(), _reembedded(report), as_json=as_json)
 
 
 def _abandon(store: str | None, bank: str, *, as_json: bool) -> None:
     with open_for_reading(store, bank) as opened:
         was = opened.abandon_reembedding()
-    if as_json:
-        print_json({"abandoned": was})
-    else:
-        print_text("abandoned" if was else "no migration was unfinished")
+    print_answer({"abandoned": was}, "abandoned" if was else "no migration was unfinished", as_json=as_json)
     if not was:
         raise typer.Exit(NEGATIVE)
 
@@ -326,7 +285,7 @@ def train_reranker(
     *,
     store: StoreOption = None,
     bank: BankOption = "default",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Train, and write nothing.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Train, and write nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Train the learned reranker on feedback; it is kept if it does better on later recalls."""

@@ -1,10 +1,8 @@
-"""`simonides mcp`: the MCP door of a store, over standard input and output."""
+"""`simonides mcp`: the MCP interface of a store, over standard input and output."""
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
-
-import typer
 
 from simonides.errors import InputError, MissingExtraError
 from simonides.surfaces.cli.configuration import found_value
@@ -17,7 +15,7 @@ from simonides.surfaces.cli.opening import (
     store_path,
     zone_choice,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption, ZoneOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption, ZoneOption, option
 from simonides.surfaces.cli.output import print_text, say
 
 
@@ -26,37 +24,29 @@ def mcp(
     store: StoreOption = None,
     bank: Annotated[
         str | None,
-        typer.Option(
-            "--bank",
-            metavar="NAME",
-            help="The one bank that the client may use; it is made when it is missing.",
-            show_default="every bank; default where a call names none",
+        option(
+            "--bank NAME",
+            "The one bank that the client may use; it is made when it is missing.",
+            "every bank; default where a call names none",
         ),
     ] = None,
     project: Annotated[
-        bool,
-        typer.Option(
-            "--project", help="The client may use one bank: that of the repository that it works on."
-        ),
+        bool, option("--project", "The client may use one bank: that of the repository that it works on.")
     ] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="The client may only read.")] = False,
+    read_only: Annotated[bool, option("--read-only", "The client may only read.")] = False,
     compat: Annotated[
         str | None,
-        typer.Option(
-            "--compat",
-            metavar="SYSTEM",
-            help="Also accept the tool names of hindsight, memoria, jeffs-brain or engram.",
-            show_default=False,
+        option(
+            "--compat SYSTEM",
+            "Also accept the tool names of hindsight, memoria, jeffs-brain or engram.",
+            False,
         ),
     ] = None,
     tools: ToolsOption = None,
     print_config: Annotated[
         str | None,
-        typer.Option(
-            "--print-config",
-            metavar="CLIENT",
-            help="Print the configuration for claude, cursor or vscode, and exit.",
-            show_default=False,
+        option(
+            "--print-config CLIENT", "Print the configuration for claude, cursor or vscode, and exit.", False
         ),
     ] = None,
     redact: RedactOption = None,

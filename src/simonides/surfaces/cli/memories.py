@@ -1,7 +1,6 @@
 """Commands about single memories: show, list, compare, change, end, quarantine and forget them."""
 
 import json
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +10,10 @@ from simonides.errors import InputError
 from simonides.records.receipt import PENDING
 from simonides.surfaces.cli.opening import open_for_reading
 from simonides.surfaces.cli.operating import Command
-from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption
+from simonides.surfaces.cli.options import BankOption, JsonOption, StoreOption, ZoneOption, option
 from simonides.surfaces.cli.output import (
     NEGATIVE,
+    ask_or_end,
     fail,
     print_json,
     print_table,
@@ -152,31 +152,17 @@ def forget(
         typer.Argument(metavar="[ID]…", help="Ids of the memories to forget.", show_default=False),
     ] = None,
     *,
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="TEXT", help="Only of this source.")
-    ] = None,
-    writer: Annotated[
-        str | None, typer.Option("--writer", metavar="NAME", help="Only what this principal retained.")
-    ] = None,
-    before: Annotated[
-        str | None, typer.Option("--before", metavar="TIME", help="Only what was recorded before.")
-    ] = None,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="TIME", help="Only what was recorded then or later.")
-    ] = None,
-    without_source: Annotated[
-        bool, typer.Option("--without-source", help="Only what has no source.")
-    ] = False,
-    by_owner: Annotated[
-        bool, typer.Option("--by-owner", help="Only what the owner retained, who has no name.")
-    ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="All memories of the bank.")] = False,
+    source: Annotated[str | None, option("--source TEXT", "Only of this source.")] = None,
+    writer: Annotated[str | None, option("--writer NAME", "Only what this principal retained.")] = None,
+    before: Annotated[str | None, option("--before TIME", "Only what was recorded before.")] = None,
+    after: Annotated[str | None, option("--after TIME", "Only what was recorded then or later.")] = None,
+    without_source: Annotated[bool, option("--without-source", "Only what has no source.")] = False,
+    by_owner: Annotated[bool, option("--by-owner", "Only what the owner retained, who has no name.")] = False,
+    everything: Annotated[bool, option("--all", "All memories of the bank.")] = False,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Also rewrite the bank's files, so that no byte of it is left.")
+        bool, option("--purge", "Also rewrite the bank's files, so that no byte of it is left.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Change nothing; show what would be deleted.")
-    ] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Change nothing; show what would be deleted.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreOption = None,
     zone: ZoneOption = None,
@@ -202,7 +188,9 @@ def forget(
             everything=everything,
         )
         if not yes and not dry_run:
-            _confirm(len(ids) if ids else ask(dry_run=True).memories, bank)
+            count = len(ids) if ids else ask(dry_run=True).memories
+            named = f"{count} {'memory' if count == 1 else 'memories'}"
+            ask_or_end(f"Forget {named} of bank {bank!r}?", "nothing was forgotten")
         receipt = ask(purge=purge, dry_run=dry_run)
     _print(receipt, ids, as_json=as_json)
     if len(ids) > receipt.memories and not conditional:
@@ -222,21 +210,3 @@ def _print(receipt: "Receipt", ids: list[str], *, as_json: bool) -> None:
         print_text(f"  {'versions' if name == 'memories' else name}: {count}")
     for path in receipt.left:
         print_text(f"  still there: {path}")
-
-
-def _confirm(count: int, bank: str) -> None:
-    if not _is_terminal():
-        raise InputError("--yes", "is needed where there is no terminal to ask on")
-    # Not typer.confirm: it lets part of the question out on standard output.
-    typer.echo(
-        f"Forget {count} {'memory' if count == 1 else 'memories'} of bank {bank!r}? [y/N] ",
-        nl=False,
-        err=True,
-    )
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        say("nothing was forgotten")
-        raise typer.Exit(NEGATIVE)
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()

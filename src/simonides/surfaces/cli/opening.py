@@ -57,11 +57,7 @@ def data_folder() -> Path:
 
 
 def store_path(option: str | None) -> Path:
-    """The store's folder.
-
-    Raises:
-        InputError: the option is blank or cannot be a path.
-    """
+    """The store's folder; ``InputError`` when the option is blank or cannot be a path."""
     if option is None:
         return data_folder()
     if not option.strip() or "\0" in option:
@@ -90,10 +86,9 @@ def environment_heavy_reranker() -> str | None:
 
 
 def redaction(option: str | None = None) -> Policy:
-    """What becomes of secrets: as the option says, else as it is set.
+    """What becomes of secrets.
 
-    Raises:
-        InputError: neither off, mask nor refuse.
+    As the option says, else as it is set; else than off, mask, refuse is an error.
     """
     from simonides.retain.secrets import read_policy
     from simonides.surfaces.cli.configuration import value_of
@@ -104,11 +99,7 @@ def redaction(option: str | None = None) -> Policy:
 
 
 def zone_choice(option: str | None = None) -> dict[str, Any]:
-    """What a store is opened with, so that the zone is the option's, the bank's, the setting's, the system's.
-
-    Raises:
-        InputError: there is no such zone; the message says where it was named.
-    """
+    """Options to open a store with the zone of the option, else the bank's, the setting's, the system's."""
     from simonides.records.interval import VARIABLE, read_zone
     from simonides.surfaces.cli.configuration import found_value
 
@@ -137,12 +128,10 @@ def open_for_reading(
     redact: str | None = None,
     zone: str | None = None,
 ) -> Iterator[Bank]:
-    """A bank that must exist already; creates no file or folder. *later* = with the models of the async tier.
+    """A bank that must exist already (else ``NotFoundError``); creates no file or folder.
 
-    *redact* = what becomes of secrets, *zone* = of times that state none; ``None`` = as it is set.
-
-    Raises:
-        NotFoundError: there is no such store or bank.
+    *later* = with the models of the async tier, *redact* = what becomes of secrets, *zone* = of times that
+    state none; ``None`` = as it is set.
     """
     path = store_path(store)
     if not path.is_dir():

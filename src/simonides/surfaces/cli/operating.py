@@ -142,16 +142,7 @@ def takes(options: Iterable[Option], into: str) -> Callable[[Callable[..., None]
 
 
 def perform(name: str, subject: Bank | Store, values: Mapping[str, Any]) -> Answer:
-    """The answer of an operation.
-
-    Args:
-        name: of the operation.
-        subject: a bank, or a store for operations on stores.
-        values: by parameter.
-
-    Raises:
-        InputError: a value is not what the table says.
-    """
+    """The answer of the operation *name* with *values* by parameter; *subject* is a bank, or a store."""
     from simonides.surfaces.operations.table import find_operation
 
     operation = find_operation(name)
@@ -162,11 +153,7 @@ def perform(name: str, subject: Bank | Store, values: Mapping[str, Any]) -> Answ
 
 
 def read_values(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller gave, by option, so that each default lives in the table or the engine.
-
-    Raises:
-        InputError: a pair or an object is not written like one.
-    """
+    """What the caller gave, by option, so that each default lives in the table or the engine."""
     read = {each.name: _read(each, values) for each in options}
     return {name: value for name, value in read.items() if value is not None}
 

@@ -4,69 +4,58 @@ from typing import Annotated, Any
 
 import typer
 
+
+def option(name: str, about: str, default: str | bool = True, **more: Any) -> Any:  # noqa: FBT001, FBT002 as Typer
+    """A Typer option: ``--name METAVAR``, its help, and what help shows as its default; False = nothing."""
+    flag, _, metavar = name.partition(" ")
+    return typer.Option(flag, metavar=metavar or None, help=about, show_default=default, **more)
+
+
 StoreOption = Annotated[
     str | None,
-    typer.Option(
-        "--store",
-        metavar="PATH",
+    option(
+        "--store PATH",
+        "Folder that holds the banks.  [default: the user's data folder]",
+        False,
         envvar="SIMONIDES_STORE",
-        help="Folder that holds the banks.  [default: the user's data folder]",
-        show_default=False,
     ),
 ]
-BankOption = Annotated[
-    str, typer.Option("--bank", metavar="NAME", envvar="SIMONIDES_BANK", help="Bank to use.")
-]
+BankOption = Annotated[str, option("--bank NAME", "Bank to use.", envvar="SIMONIDES_BANK")]
 RedactOption = Annotated[
     str | None,
-    typer.Option(
-        "--redact",
-        metavar="HOW",
+    option(
+        "--redact HOW",
+        "Secrets in stored texts: off (kept as they are), mask, or refuse.",
+        "off",
         envvar="SIMONIDES_REDACT",
-        help="Secrets in stored texts: off (kept as they are), mask, or refuse.",
-        show_default="off",
     ),
 ]
 ToolsOption = Annotated[
     str | None,
-    typer.Option(
-        "--tools",
-        metavar="SET",
-        help="MCP tools to offer: core (what an agent needs, 1,600 tokens) or all.",
-        show_default="core; all with --compat",
+    option(
+        "--tools SET",
+        "MCP tools to offer: core (what an agent needs, 1,600 tokens) or all.",
+        "core; all with --compat",
     ),
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option(
-        "--zone",
-        metavar="ZONE",
-        help="Time zone of times without one, such as Europe/Berlin.  "
+    option(
+        "--zone ZONE",
+        "Time zone of times without one, such as Europe/Berlin.  "
         "[default: the bank's, SIMONIDES_ZONE, the system's]",
-        show_default=False,
+        False,
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+JsonOption = Annotated[bool, option("--json", "Print one JSON object instead of text.")]
 ProfileOption = Annotated[
-    str,
-    typer.Option(
-        "--profile",
-        metavar="NAME",
-        envvar="SIMONIDES_PROFILE",
-        help="Profile that ranks; see `simonides profiles`.",
-    ),
+    str, option("--profile NAME", "Profile that ranks; see `simonides profiles`.", envvar="SIMONIDES_PROFILE")
 ]
-ContextTokensOption = Annotated[
-    int | None,
-    typer.Option("--max-tokens", metavar="N", help="Token budget of the context.", show_default="4096"),
-]
+ContextTokensOption = Annotated[int | None, option("--max-tokens N", "Token budget of the context.", "4096")]
 PrecisionOption = Annotated[
     str | None,
-    typer.Option(
-        "--precision",
-        metavar="LEVEL",
-        help="Which hits to return: high (the surest), balanced, or wide (all).",
-        show_default="balanced",
+    option(
+        "--precision LEVEL", "Which hits to return: high (the surest), balanced, or wide (all).", "balanced"
     ),
 ]
 

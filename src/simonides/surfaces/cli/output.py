@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Mapping
 from io import RawIOBase
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from simonides.errors import SimonidesError
+from simonides.errors import InputError, SimonidesError
+from simonides.records.json_ready import finite
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from _typeshed import ReadableBuffer
@@ -41,7 +40,7 @@ _given: list[str] = []
 
 def say(message: str) -> None:
     """A message for people, on standard error, without secrets and what could steer a terminal."""
-    typer.echo(printable(unsaid(message)), err=True)
+    typer.echo(printable(redacted(message)), err=True)
 
 
 def remember(arguments: Sequence[str]) -> None:
@@ -49,19 +48,15 @@ def remember(arguments: Sequence[str]) -> None:
     _given[:] = arguments
 
 
-def unsaid(message: str) -> str:
+def redacted(message: str) -> str:
     """*message* without what looks like a secret, whatever the policy: such lines end up in logs."""
-    from simonides.retain.quiet_errors import hidden
+    from simonides.retain.redacted_errors import hidden
 
     return hidden(message, _given)
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
-    """One line on standard error, then the exit code.
-
-    Raises:
-        typer.Exit: always.
-    """
+    """One line on standard error, then the exit code."""
     say(f"error: {' '.join(message.split())}")
     raise typer.Exit(code)
 
@@ -91,8 +86,31 @@ def print_json(answer: Mapping[str, object]) -> None:
     """
     # A console of a small character set still gets valid JSON.
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(_finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2)
+    text = json.dumps(finite(answer), ensure_ascii=narrow, allow_nan=False, indent=2)
     typer.echo(_escaped_json(text) if sys.stdout.isatty() else text)
+
+
+def print_answer(answer: Mapping[str, object], *lines: str, as_json: bool) -> None:
+    """An answer as JSON, else as *lines* for people."""
+    if as_json:
+        print_json(answer)
+    else:
+        print_text("\n".join(lines))
+
+
+def ask_or_end(question: str, kept: str) -> None:
+    """Ask on standard error; without a yes say what was *kept* and end with NEGATIVE."""
+    if not _is_terminal():
+        raise InputError("--yes", "is needed where there is no terminal to ask on")
+    # Not typer.confirm: it lets part of the question out on standard output.
+    typer.echo(f"{question} [y/N] ", nl=False, err=True)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        say(kept)
+        raise typer.Exit(NEGATIVE)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def binary_output() -> IO[bytes]:
@@ -164,13 +182,3 @@ def when(moment: datetime | None, precision: Precision | str | None = None) -> s
 
 def _escaped_json(text: str) -> str:
     return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

@@ -1,8 +1,7 @@
 """Values that need no conversion are not converted.
 
 Typer makes a converter for each option of a command, also for those that nobody gave, and loads pydantic for
-it: 0.1 s of every command. An option that was left out, and a value of the plain type that is wanted, are
-what the converter would return.
+it: 0.1 s of every command. An option left out, or of the plain type wanted, is what it would return.
 """
 
 from __future__ import annotations

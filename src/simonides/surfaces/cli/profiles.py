@@ -7,7 +7,7 @@ import typer
 
 from simonides.errors import SimonidesError
 from simonides.surfaces.cli.opening import environment_embedder
-from simonides.surfaces.cli.options import JsonOption
+from simonides.surfaces.cli.options import JsonOption, option
 from simonides.surfaces.cli.output import (
     NEGATIVE,
     print_json,
@@ -56,7 +56,7 @@ def show(
     profile: ProfileArgument,
     *,
     toml: Annotated[
-        bool, typer.Option("--toml", help="Print one TOML file that stands alone, parents merged in.")
+        bool, option("--toml", "Print one TOML file that stands alone, parents merged in.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -162,9 +162,9 @@ def _print(described: "Described", stages: "tuple[Stage, ...]") -> None:
         # A technique that the stage is named after needs no second telling.
         technique = "" if stage.technique == stage.name else f", {stage.technique}"
         print_text(f"\n{stage.name}  {stage.shape}{technique}")
-        for option in stage.options:
-            said = f"{option.name} = {json.dumps(option.value, ensure_ascii=False)}"
-            origin = "this file" if option.origin == own else _short(option.origin)
+        for each in stage.options:
+            said = f"{each.name} = {json.dumps(each.value, ensure_ascii=False)}"
+            origin = "this file" if each.origin == own else _short(each.origin)
             print_text(f"  {said:<{_VALUES}}  {origin}")
 
 

@@ -23,7 +23,14 @@ from simonides.records.recall import STANDING, not_in_memory, percent
 from simonides.surfaces.cli.language_model import environment_model
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.operating import Command, takes
-from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
+from simonides.surfaces.cli.options import (
+    BankOption,
+    JsonOption,
+    RedactOption,
+    StoreOption,
+    ZoneOption,
+    option,
+)
 from simonides.surfaces.cli.output import (
     NEGATIVE,
     fail,
@@ -59,11 +66,9 @@ def recall(
     ],
     *,
     asked: dict[str, Any],
-    context: Annotated[
-        bool, typer.Option("--context", help="Print only the text to put into a prompt.")
-    ] = False,
+    context: Annotated[bool, option("--context", "Print only the text to put into a prompt.")] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
+        bool, option("--trace", "Also show what each stage did, on standard error or in the JSON.")
     ] = False,
     redact: RedactOption = None,
     store: StoreOption = None,
@@ -209,13 +214,11 @@ def _chunks(answer: "Recall") -> "Iterator[str]":
 def get_job(
     job_id: Annotated[str, typer.Argument(metavar="ID", help="The job, as recall --tier async names it.")],
     *,
-    context: Annotated[
-        bool, typer.Option("--context", help="Print only the text to put into a prompt.")
-    ] = False,
+    context: Annotated[bool, option("--context", "Print only the text to put into a prompt.")] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also show what each stage did, on standard error or in the JSON.")
+        bool, option("--trace", "Also show what each stage did, on standard error or in the JSON.")
     ] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Show the answer so far; do not wait.")] = False,
+    no_wait: Annotated[bool, option("--no-wait", "Show the answer so far; do not wait.")] = False,
     store: StoreOption = None,
     bank: BankOption = "default",
     as_json: JsonOption = False,

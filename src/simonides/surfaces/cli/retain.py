@@ -24,7 +24,14 @@ from simonides.surfaces.cli.interruption import unbroken
 from simonides.surfaces.cli.maintenance import settle_all
 from simonides.surfaces.cli.opening import open_for_writing
 from simonides.surfaces.cli.operating import perform, takes
-from simonides.surfaces.cli.options import BankOption, JsonOption, RedactOption, StoreOption, ZoneOption
+from simonides.surfaces.cli.options import (
+    BankOption,
+    JsonOption,
+    RedactOption,
+    StoreOption,
+    ZoneOption,
+    option,
+)
 from simonides.surfaces.cli.output import INTERRUPTED, explained, fail, print_json, print_text, say
 from simonides.surfaces.cli.progress import Report, bars
 from simonides.surfaces.cli.sources import Piece, read_pieces
@@ -53,17 +60,13 @@ def retain(
     ] = None,
     *,
     described: dict[str, Any],
-    batch: Annotated[
-        int, typer.Option("--batch", metavar="N", min=1, max=100_000, help="Items per transaction.")
-    ] = 256,
+    batch: Annotated[int, option("--batch N", "Items per transaction.", min=1, max=100_000)] = 256,
     no_deduplicate: Annotated[
-        bool, typer.Option("--no-deduplicate", help="Store texts again that are there already.")
+        bool, option("--no-deduplicate", "Store texts again that are there already.")
     ] = False,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Each line of standard input is one memory.")
-    ] = False,
+    lines: Annotated[bool, option("--lines", "Each line of standard input is one memory.")] = False,
     skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Report items that cannot be stored and go on.")
+        bool, option("--skip-malformed", "Report items that cannot be stored and go on.")
     ] = False,
     redact: RedactOption = None,
     store: StoreOption = None,
@@ -198,13 +201,7 @@ def retain_conversation(
     *,
     described: dict[str, Any],
     session: Annotated[
-        str | None,
-        typer.Option(
-            "--session",
-            metavar="NAME",
-            help="Your name for the conversation.",
-            show_default="the file's name",
-        ),
+        str | None, option("--session NAME", "Your name for the conversation.", "the file's name")
     ] = None,
     redact: RedactOption = None,
     store: StoreOption = None,

@@ -1,11 +1,9 @@
-"""`simonides serve`: the HTTP door of a store."""
+"""`simonides serve`: the HTTP interface of a store."""
 
 import shlex
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from simonides.errors import InputError, MissingExtraError
 from simonides.surfaces.cli.configuration import SETTINGS, option_of
@@ -16,7 +14,7 @@ from simonides.surfaces.cli.opening import (
     store_path,
     zone_choice,
 )
-from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption, ZoneOption
+from simonides.surfaces.cli.options import RedactOption, StoreOption, ToolsOption, ZoneOption, option
 from simonides.surfaces.cli.output import print_text
 
 if TYPE_CHECKING:
@@ -48,11 +46,10 @@ def serve(
     ],
     compat: Annotated[
         str | None,
-        typer.Option(
-            "--compat",
-            metavar="SYSTEM",
-            help="At /mcp also accept the tool names of hindsight, memoria, jeffs-brain or engram.",
-            show_default=False,
+        option(
+            "--compat SYSTEM",
+            "At /mcp also accept the tool names of hindsight, memoria, jeffs-brain or engram.",
+            False,
         ),
     ] = None,
     tools: ToolsOption = None,
@@ -60,10 +57,7 @@ def serve(
     zone: ZoneOption = None,
     store: StoreOption = None,
     bank: Annotated[
-        str,
-        typer.Option(
-            "--bank", metavar="NAME", envvar="SIMONIDES_BANK", help="Bank that the first token is for."
-        ),
+        str, option("--bank NAME", "Bank that the first token is for.", envvar="SIMONIDES_BANK")
     ] = "default",
 ) -> None:
     """Serve a store over HTTP; every request but /health/live needs a token.

@@ -57,14 +57,13 @@ _Source = str | _File | None  # a text, a file, or standard input
 def read_pieces(
     arguments: Sequence[str], *, by_line: bool = False, skipped: Callable[[InputError], None] | None = None
 ) -> Iterator[Piece]:
-    """Every item that *arguments* name, in order.
+    """Every item that *arguments* (texts, paths, ``-``; none = standard input) name, in order.
 
     Which files there are is settled before the first item comes; their contents are read as items are taken.
 
     Args:
-        arguments: texts, paths, and ``-`` for standard input; none at all means standard input.
         by_line: each line of standard input is an item, instead of the whole.
-        skipped: told of each line or file that cannot be read, which is then passed over; ``None`` = raise.
+        skipped: called with each line or file that cannot be read, which is passed over; ``None`` = raise.
 
     Raises:
         InputError: a path names nothing readable, a link leads out of its folder, or a line is malformed.

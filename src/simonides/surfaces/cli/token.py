@@ -7,8 +7,17 @@ import typer
 
 from simonides.errors import NotFoundError
 from simonides.surfaces.cli.opening import store_path
-from simonides.surfaces.cli.options import JsonOption, StoreOption
-from simonides.surfaces.cli.output import NEGATIVE, fail, print_json, print_table, print_text, say, table
+from simonides.surfaces.cli.options import JsonOption, StoreOption, option
+from simonides.surfaces.cli.output import (
+    NEGATIVE,
+    fail,
+    print_answer,
+    print_json,
+    print_table,
+    print_text,
+    say,
+    table,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,28 +33,15 @@ def _token() -> None:
 @token.command()
 def create(
     *,
-    bank: Annotated[
-        list[str], typer.Option("--bank", metavar="NAME", help="Bank it is for (repeatable); * = every bank.")
-    ],
+    bank: Annotated[list[str], option("--bank NAME", "Bank it is for (repeatable); * = every bank.")],
     verb: Annotated[
         list[str] | None,
-        typer.Option(
-            "--verb",
-            metavar="VERB",
-            help="What it allows (repeatable): read, write, forget, admin.",
-            show_default="all",
-        ),
+        option("--verb VERB", "What it allows (repeatable): read, write, forget, admin.", "all"),
     ] = None,
     principal: Annotated[
-        str | None,
-        typer.Option(
-            "--principal", metavar="NAME", help="Principal that acts with it.", show_default="the owner"
-        ),
+        str | None, option("--principal NAME", "Principal that acts with it.", "the owner")
     ] = None,
-    expires: Annotated[
-        str | None,
-        typer.Option("--expires", metavar="TIME", help="When it stops being valid.", show_default="never"),
-    ] = None,
+    expires: Annotated[str | None, option("--expires TIME", "When it stops being valid.", "never")] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,10 +107,7 @@ def revoke(
             tokens.revoke(name)
         except NotFoundError as error:
             fail(str(error), NEGATIVE)
-    if as_json:
-        print_json({"revoked": name})
-    else:
-        print_text(f"{name} is revoked")
+    print_answer({"revoked": name}, f"{name} is revoked", as_json=as_json)
 
 
 def _folder(store: str | None) -> "Path":

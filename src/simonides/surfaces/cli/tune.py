@@ -9,7 +9,7 @@ import typer
 from simonides.errors import InputError
 from simonides.records.hygiene import read_at_most
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
-from simonides.surfaces.cli.options import BankOption, JsonOption, ProfileOption, StoreOption, given
+from simonides.surfaces.cli.options import BankOption, JsonOption, ProfileOption, StoreOption, given, option
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, printable, say, table
 from simonides.surfaces.cli.progress import bars
 
@@ -29,41 +29,17 @@ def tune(
     store: StoreOption = None,
     bank: BankOption = "default",
     profile: ProfileOption = "default",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE.toml", help="Profile to write.", show_default="nothing is written"
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
-    measure: Annotated[
-        str | None,
-        typer.Option("--measure", metavar="NAME", help="What to raise.", show_default="ndcg@10"),
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option("--trials", metavar="N", help="Profiles to try at most.", show_default="100"),
-    ] = None,
+    out: Annotated[Path | None, option("--out FILE.toml", "Profile to write.", "nothing is written")] = None,
+    force: Annotated[bool, option("--force", "Write over files that are there.")] = False,
+    measure: Annotated[str | None, option("--measure NAME", "What to raise.", "ndcg@10")] = None,
+    trials: Annotated[int | None, option("--trials N", "Profiles to try at most.", "100")] = None,
     held_out: Annotated[
-        float | None,
-        typer.Option("--held-out", metavar="SHARE", help="Of the queries, for the test.", show_default="0.4"),
+        float | None, option("--held-out SHARE", "Of the queries, for the test.", "0.4")
     ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option("--alpha", metavar="P", help="Adopt below this p-value.", show_default="0.05"),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="N", help="Of split, search and test.", show_default="0"),
-    ] = None,
+    alpha: Annotated[float | None, option("--alpha P", "Adopt below this p-value.", "0.05")] = None,
+    seed: Annotated[int | None, option("--seed N", "Of split, search and test.", "0")] = None,
     as_of: Annotated[
-        str | None,
-        typer.Option(
-            "--as-of",
-            metavar="TIME",
-            help="Viewpoint of queries that state none.",
-            show_default="the bank's last write",
-        ),
+        str | None, option("--as-of TIME", "Viewpoint of queries that state none.", "the bank's last write")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -9,16 +9,14 @@ import typer
 from simonides.records.extraction import TimeMention
 from simonides.records.interval import default_zone, from_micros, local_time, parse_time
 from simonides.surfaces.cli.opening import zone_choice
-from simonides.surfaces.cli.options import JsonOption
+from simonides.surfaces.cli.options import JsonOption, option
 from simonides.surfaces.cli.output import NEGATIVE, print_json, print_table, print_text, printable, table
 
 
 def when(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='An expression ("last Friday") or any text.')],
     *,
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="When it was said.", show_default="now")
-    ] = None,
+    at: Annotated[str | None, option("--at TIME", "When it was said.", "now")] = None,
     tz: Annotated[
         str | None,
         typer.Option(
@@ -30,14 +28,13 @@ def when(
             show_default=False,
         ),
     ] = None,
-    southern: Annotated[bool, typer.Option("--southern", help="Seasons of the southern hemisphere.")] = False,
+    southern: Annotated[bool, option("--southern", "Seasons of the southern hemisphere.")] = False,
     language: Annotated[
         list[str] | None,
-        typer.Option(
-            "--language",
-            metavar="CODE",
-            help="Also whole dates in this language, such as de (repeatable; needs the extra dates).",
-            show_default=False,
+        option(
+            "--language CODE",
+            "Also whole dates in this language, such as de (repeatable; needs the extra dates).",
+            False,
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -74,12 +74,10 @@ def read_journal() -> list[dict[str, Any]]:
 def run_demo(
     store_path: str | Path, console: Console, *, embedder: Embedder | str | None = "auto"
 ) -> Summary:
-    """Retain the journal in the bank ``demo``, ask the questions, print the answers.
+    """Retain the journal in the bank ``demo``, ask the questions, print the answers; progress is on stderr.
 
-    Args:
-        store_path: folder of the store, made when it does not exist; a second run adds nothing to it.
-        console: where the answers are printed; progress goes to standard error.
-        embedder: as for ``simonides.open``; ``None`` = lexical recall only.
+    *store_path* is made when it does not exist; a second run adds nothing to it. *embedder* is as for
+    ``simonides.open``; ``None`` = lexical recall only.
     """
     with ExitStack() as stack:
         with bars() as progress:

@@ -10,7 +10,6 @@ class Question:
     """One question to the journal.
 
     Attributes:
-        text: what is asked.
         needs: what a memory must be good at to answer, for the reader.
         expected: words of each memory that is needed; each occurs in exactly one text of the journal.
         window: explicit time window (start, end), ISO dates, end excluded; ``None`` = any time.

@@ -1,1 +1,1 @@
-"""The MCP door: a few tools, resources and a prompt over the table of operations."""
+"""The MCP interface: a few tools, resources and a prompt over the table of operations."""

@@ -11,13 +11,13 @@ answer.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.json_schema import optional
 from simonides.recall.packing.as_data import fenced, first_of, harmless, trust_word, visible
+from simonides.records.json_ready import finite
 from simonides.records.recall import NOT_IN_MEMORY, not_in_memory
 from simonides.surfaces.operations import results
 
@@ -98,8 +98,6 @@ class Shown:
     """How the answers of an operation are shown.
 
     Attributes:
-        schema: of the structured content.
-        structured: the structured content of an answer.
         text: the same for reading.
         length: how many memories structured content holds.
         first: structured content with so many of them, from the first on.
@@ -132,9 +130,6 @@ def within(
     """Both copies of *answer*, with as many of its memories, from the first on, as both have room for.
 
     Args:
-        how: the answer is shown.
-        answer: of the operation.
-        count: tokens of a text.
         budget: of either copy; ``None`` = none. What is no memory, and ``Shown.least``, is sent in any case.
     """
     whole = finite(how.structured(answer))
@@ -148,15 +143,6 @@ def within(
         low, high = (middle + 1, high) if how.fits(less, how.text(less), count, budget) else (low, middle)
     content = how.first(whole, max(low - 1, how.least))
     return content, how.text(content)
-
-
-def finite(value: Any) -> Any:
-    """The same for JSON, which holds no NaN and no infinity."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): finite(item) for key, item in value.items()}
-    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def json_of(answer: Mapping[str, Any]) -> str:

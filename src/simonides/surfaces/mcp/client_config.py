@@ -20,16 +20,7 @@ CLIENTS = tuple(_CLIENTS)
 
 
 def client_config(client: str, command: str, arguments: Sequence[str]) -> tuple[str, str]:
-    """Where the configuration goes, and its JSON.
-
-    Args:
-        client: claude, cursor or vscode.
-        command: program that starts the server.
-        arguments: of the program.
-
-    Raises:
-        UnknownNameError: no such client.
-    """
+    """Where the configuration of claude, cursor or vscode goes, and its JSON; else ``UnknownNameError``."""
     if client not in _CLIENTS:
         raise UnknownNameError("--print-config", client, CLIENTS)
     where, key, transport = _CLIENTS[client]

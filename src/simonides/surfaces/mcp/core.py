@@ -55,11 +55,7 @@ def chosen_tools(name: str | None, system: str | None) -> tuple[str, Mapping[str
 
     Args:
         name: of the set; ``None`` = core, or all where there is a *system*.
-        system: whose names and spellings are taken, too; see ``compat``.
-
-    Raises:
-        UnknownNameError: no such set or system.
-        InputError: core, and a system.
+        system: whose names and spellings are taken, too, not with core; see ``compat``.
     """
     if name is not None and name not in SETS:
         raise UnknownNameError("tools", name, SETS)

@@ -31,12 +31,7 @@ HELD = "simonides.held"
 
 
 class McpApp:
-    """ASGI app of the MCP door; works while ``running`` is entered.
-
-    Args:
-        dispatcher: of the HTTP app.
-        settings: of the door.
-    """
+    """ASGI app of the MCP interface; works while ``running`` is entered."""
 
     def __init__(self, dispatcher: Dispatcher, settings: Settings | None = None) -> None:
         self._dispatcher = dispatcher

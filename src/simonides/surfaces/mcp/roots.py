@@ -31,10 +31,7 @@ _PATIENCE_SECONDS = 10.0
 class ProjectBank:
     """Finds the bank of a client's project, and makes it where it is missing.
 
-    Args:
-        store: that holds the banks.
-        folder: that the server was started in.
-        home: of the user: a server that was started there knows no project by its folder.
+    A user's *home* is no project.
     """
 
     def __init__(self, store: Store, folder: Path, home: Path | None) -> None:
@@ -43,11 +40,7 @@ class ProjectBank:
         self._home = None if home is None else home.resolve()
 
     async def name(self, context: ServerRequestContext[Any, Any]) -> str:
-        """The bank's name.
-
-        Raises:
-            InputError: no project is known.
-        """
+        """The bank's name; ``InputError`` when no project is known."""
         return await asyncio.to_thread(self._bank, await self._root(context))
 
     def _bank(self, named: Path | None) -> str:

@@ -32,8 +32,9 @@ from simonides.errors import (
     StoreError,
 )
 from simonides.recall.packing.as_data import harmless
-from simonides.retain.quiet_errors import hidden, hush
-from simonides.surfaces.mcp.answers import context_of, finite, json_of, shown, within
+from simonides.records.json_ready import finite
+from simonides.retain.redacted_errors import hidden, redact_error
+from simonides.surfaces.mcp.answers import context_of, json_of, shown, within
 from simonides.surfaces.mcp.core import chosen_tools, core_schema
 from simonides.surfaces.mcp.tools import BANK, MAX_TOKENS, TOOLS
 from simonides.surfaces.operations.table import OPERATIONS
@@ -98,12 +99,10 @@ def make_server(
     """A server of one store.
 
     Args:
-        dispatcher: does the operations.
         grant_of: what the caller of a request may do.
-        settings: see there.
         held_of: a request's place in the server's limits, in which its answer counts; ``None`` = in none.
     """
-    one = _Door(dispatcher, grant_of, settings or Settings(), held_of)
+    one = _McpServer(dispatcher, grant_of, settings or Settings(), held_of)
     return Server(
         "simonides",
         version=simonides.__version__,
@@ -120,7 +119,7 @@ def make_server(
     )
 
 
-class _Door:
+class _McpServer:
     def __init__(
         self,
         dispatcher: Dispatcher,
@@ -198,7 +197,7 @@ class _Door:
     async def _told(self, error: Exception, given: object) -> str:
         """What the caller may know of an error; *given* is what they wrote."""
         if self._dispatcher.store.redact != "off" and not isinstance(error, _TooLargeError):
-            await asyncio.to_thread(hush, error, given)
+            await asyncio.to_thread(redact_error, error, given)
         return _told(error)
 
     async def _grant(self, context: Context) -> Grant:

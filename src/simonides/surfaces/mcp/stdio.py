@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 
 
 async def serve_stdio(dispatcher: Dispatcher, grant: Grant, settings: Settings) -> None:
-    """Serve until the client closes standard input.
-
-    Args:
-        dispatcher: does the operations.
-        grant: of the client.
-        settings: of the door.
-    """
+    """Serve until the client closes standard input."""
     server = make_server(dispatcher, lambda _: grant, settings)
     lines = _Lines()
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write):

@@ -34,9 +34,6 @@ class Tool:
     """One tool.
 
     Attributes:
-        name: what a client calls.
-        operation: what it does.
-        title: for people.
         guidance: when a model should call it, and when not.
         spellings: other names of its parameters → ours, for clients of other systems.
     """
@@ -93,10 +90,9 @@ class Tool:
         }
 
     def values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments by the names of the operation's parameters; what is unknown stays, to be refused by name.
+        """Arguments by the operation's parameters, each given once.
 
-        Raises:
-            InputError: the same parameter is given under two names.
+        What is unknown stays, to be refused by name.
         """
         values: dict[str, Any] = {}
         for name, value in arguments.items():

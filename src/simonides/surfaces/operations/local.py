@@ -46,7 +46,7 @@ LOCAL_COMMANDS: Mapping[str, str] = {
     "audit start": _KEY,
     "audit recalls": _WATCH,
 }
-"""Command → why no other door has it."""
+"""Command → why no other interface has it."""
 
 LOCAL_METHODS: Mapping[str, str] = {
     "restore": _REPLACES,

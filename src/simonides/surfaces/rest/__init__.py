@@ -1,1 +1,1 @@
-"""The HTTP door: routes made from the table of operations. Needs the `server` extra."""
+"""The HTTP interface: routes made from the table of operations. Needs the `server` extra."""

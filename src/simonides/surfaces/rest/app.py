@@ -23,7 +23,7 @@ from starlette.routing import Match, Route
 
 import simonides
 from simonides.deprecations import OPERATIONS as OLD_OPERATIONS
-from simonides.retain.quiet_errors import hidden
+from simonides.retain.redacted_errors import hidden
 from simonides.storage.folder import sweep_store
 from simonides.surfaces.operations.table import OPERATIONS, Verb
 from simonides.surfaces.rest.disk import disk_problems
@@ -51,15 +51,10 @@ _PLAIN: dict[str, Any] = {"responses": problems(), "security": [{"token": []}]}
 
 
 def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
-    """The app of one store.
+    """The app of one store; *settings* are hosts, origins and limits, by default for loopback.
 
-    Args:
-        store: whose banks are served.
-        settings: hosts, origins and limits; by default for loopback.
-
-    Returns:
-        the app; ``app.state.dispatcher`` does operations for whatever is mounted beside the routes, and
-        ``scope["state"][guard.GRANT]`` is the grant of each request.
+    ``app.state.dispatcher`` does operations for whatever is mounted beside the routes, and
+    ``scope["state"][guard.GRANT]`` is the grant of each request.
     """
     settings = settings or Settings()
     dispatcher = Dispatcher(store, settings.limits)
@@ -127,7 +122,7 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
 
 
 def _mcp_door(dispatcher: Dispatcher, settings: Settings) -> McpApp | None:
-    """The MCP door, where its package is installed."""
+    """The MCP interface, where its package is installed."""
     if find_spec("mcp") is None:
         return None
     from simonides.surfaces.mcp.http import McpApp  # noqa: PLC0415 an extra of its own

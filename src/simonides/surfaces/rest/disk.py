@@ -20,15 +20,7 @@ _LOOKED_AFTER = 8 * 1024 * 1024
 
 
 def check_room(folder: Path, size: int = 0) -> None:
-    """Refuse what would leave less than ``LEAST_FREE`` bytes, which writes of others need.
-
-    Args:
-        folder: on the disk.
-        size: bytes that are about to come.
-
-    Raises:
-        RefusedError: there is no room.
-    """
+    """Raise ``RefusedError`` where *size* bytes more would leave less than ``LEAST_FREE``."""
     free = shutil.disk_usage(folder).free
     if free - size < LEAST_FREE:
         raise RefusedError(
@@ -39,12 +31,7 @@ def check_room(folder: Path, size: int = 0) -> None:
 
 
 class Spool:
-    """A file that is written while the disk has room.
-
-    Args:
-        file: open for writing.
-        folder: on its disk.
-    """
+    """A file that is written while the disk has room."""
 
     def __init__(self, file: IO[bytes], folder: Path) -> None:
         self._file = file
@@ -52,11 +39,7 @@ class Spool:
         self._unchecked = 0
 
     def write(self, part: bytes) -> int:
-        """Write *part*.
-
-        Raises:
-            RefusedError: the disk is about to be full.
-        """
+        """Write *part*; ``RefusedError`` when the disk is about to be full."""
         self._unchecked += len(part)
         if self._unchecked > _LOOKED_AFTER:
             self._file.flush()
@@ -66,11 +49,7 @@ class Spool:
 
 
 def disk_problems(folder: Path) -> list[str]:
-    """One line for each problem; none where the folder can be written.
-
-    Args:
-        folder: of the store; it is there.
-    """
+    """One line for each problem; none where the folder of a store can be written."""
     found = []
     closed = [each for each in (folder, *sorted(folder.glob("bank-*"))) if not os.access(each, os.W_OK)]
     if closed:

@@ -45,11 +45,7 @@ _PART = 64 * 1024
 class Guard:
     """ASGI middleware; sets ``scope["state"][GRANT]`` for the app behind it, mounted ones included.
 
-    Args:
-        app: behind it.
-        settings: allow-lists.
-        find: the grant of a token, or ``None``.
-        refused: told the status of each refusal.
+    *find* gives the grant of a token, or ``None``; *refused* gets the status of each refusal.
     """
 
     def __init__(
@@ -71,7 +67,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            # No door speaks websockets; refused before the handshake.
+            # No interface takes websockets; refused before the handshake.
             await send({"type": "websocket.close", "code": 1008})
             return
         try:

@@ -16,7 +16,7 @@ from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotati
 from simonides.deprecations import SINCE
 from simonides.errors import InputError
 from simonides.files import disk_errors
-from simonides.retain.quiet_errors import hush
+from simonides.retain.redacted_errors import redact_error
 from simonides.surfaces.operations.calls import PAGE_BYTES
 from simonides.surfaces.operations.table import LINES, Stream
 from simonides.surfaces.rest.disk import Spool, check_room
@@ -66,7 +66,7 @@ def handler_of(
         except Exception as error:  # noqa: BLE001 whatever it is, the caller gets a problem that tells of it
             if dispatcher.store.redact != "off":
                 given = dict(request.path_params), dict(request.query_params)
-                await asyncio.to_thread(hush, error, given)
+                await asyncio.to_thread(redact_error, error, given)
             response = problem_of(error)
         metrics.count(operation.name, response.status_code, time.perf_counter() - started)
         return response
@@ -125,11 +125,7 @@ class _Handler:
         return json_response(written)
 
     def _written(self, answer: Mapping[str, Any]) -> bytes:
-        """The answer as JSON.
-
-        Raises:
-            InputError: it is longer than an answer may be.
-        """
+        """The answer as JSON; ``InputError`` when it is longer than an answer may be."""
         written = to_json(answer)
         if len(written) > self._limits.answer_bytes:
             raise InputError(
@@ -172,7 +168,7 @@ class _Handler:
             request = self._operation.bind(values)
         except InputError as error:
             if self._dispatcher.store.redact != "off":
-                hush(error, values)
+                redact_error(error, values)
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
         if self._operation.name == "create_bank" and (
             "/" in request["name"] or request["name"] in {".", ".."}

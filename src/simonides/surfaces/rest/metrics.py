@@ -55,7 +55,7 @@ class Metrics:
         )
 
     def count(self, operation: str, status: int, seconds: float | None = None) -> None:
-        """One request; without *seconds*, one that was refused at the door."""
+        """One request; without *seconds*, one that was refused before any operation."""
         self._requests.labels(operation, str(status)).inc()
         if seconds is not None:
             self._seconds.labels(operation).observe(seconds)

@@ -38,12 +38,7 @@ _GONE = 499
 
 
 class RefusedError(SimonidesError):
-    """The request itself is refused, whatever it asks for.
-
-    Attributes:
-        status: of HTTP.
-        headers: of the answer.
-    """
+    """The request itself is refused, whatever it asks for."""
 
     def __init__(self, status: int, problem: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(problem)
@@ -92,7 +87,7 @@ def problem_of(error: Exception) -> Response:
         # What the disk refused, told by the storage in its own words, which name the place.
         error = error.__cause__
     if isinstance(error, OSError | ModelError):
-        return _of_surroundings(error)
+        return _of_environment(error)
     if isinstance(error, SimonidesError):
         # Its message says where and what to do; a traceback helps against faults of the program alone.
         _log.error("a request failed: %s: %s", type(error).__name__, error)
@@ -101,7 +96,7 @@ def problem_of(error: Exception) -> Response:
     return _of_fault(error)
 
 
-def _of_surroundings(error: OSError | ModelError) -> Response:
+def _of_environment(error: OSError | ModelError) -> Response:
     """A full disk, a closed folder, too many open files, a model that fails: no fault of the program."""
     # With the path or the address, which are not the caller's to know.
     _log.error("a request failed: %s: %s", type(error).__name__, error)

@@ -37,11 +37,6 @@ LARGE = 64 * 1024
 async def read_body(request: Request, limits: Limits, held: Body) -> bytearray:
     """The whole body, as it was gathered: a copy would hold it twice.
 
-    Args:
-        request: whose it is.
-        limits: of its bytes, and of the seconds for all of it.
-        held: told of what is in memory.
-
     Raises:
         RefusedError: it is too large or too slow.
         BusyError: there is no room for it.
@@ -95,10 +90,6 @@ async def _parts(request: Request, most: int, seconds: float, pace: int | None) 
 async def read_json(body: bytes | bytearray, held: Body) -> Any:
     """The value of a JSON body. A large one is read beside the event loop.
 
-    Args:
-        body: as it came.
-        held: told of the memory that its values take.
-
     Raises:
         MalformedError: it is no JSON, states a key twice, or holds too much.
         BusyError: there is no room for it.
@@ -119,9 +110,7 @@ def read_query(request: Request, operation: Operation) -> dict[str, Any]:
     """Values from a query string: numbers and switches as the schema asks, repeated ones as a list.
 
     A list is empty where its parameter has no value (``kinds=``): a query string has no other way to say so.
-
-    Raises:
-        MalformedError: a parameter that is no list is given twice.
+    A parameter that is no list and is given twice is a ``MalformedError``.
     """
     schemas = {each.name: each.schema for each in operation.parameters}
     values: dict[str, Any] = {}

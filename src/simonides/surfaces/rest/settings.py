@@ -12,17 +12,16 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of the HTTP door.
+    """Settings of the HTTP interface.
 
     Attributes:
         hosts: names that a request's ``Host`` may have, without port; what a browser was led to believe by a
             foreign name server is none of them.
         origins: that a browser's request may come from, such as ``https://notes.example``; these get CORS
             headers, too. The server's own origin is always allowed.
-        limits: of work.
-        compat: system whose tool names and spellings the MCP door takes, too.
+        compat: system whose tool names and spellings the MCP interface takes, too.
         care: how the banks are maintained; by default not at all.
-        tools: that the MCP door offers: core or all; ``None`` = core, or all with ``compat``.
+        tools: that the MCP interface offers: core or all; ``None`` = core, or all with ``compat``.
     """
 
     hosts: tuple[str, ...] = LOOPBACK

@@ -23,9 +23,6 @@ FILE = "import.jsonl"
 def upload_in(store: Path) -> Iterator[Path]:
     """The path of an empty file for a body; gone afterwards, with its folder.
 
-    Args:
-        store: folder of the store.
-
     Raises:
         UnavailableError: the folder cannot be written.
     """

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response, StreamingResponse
 
+from simonides.records.json_ready import finite
 from simonides.surfaces.operations.table import LINES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from typing import IO
 
 JSON = "application/json"
@@ -21,7 +20,7 @@ _PART = 256 * 1024
 
 def to_json(answer: object) -> bytes:
     """JSON in UTF-8; a number that JSON cannot hold becomes ``null``."""
-    return json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(finite(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def json_response(written: bytes) -> Response:
@@ -51,13 +50,3 @@ def file_response(file: IO[bytes], media: str, headers: Mapping[str, str]) -> Re
 
     # Starlette reads a plain iterator in threads of its own.
     return StreamingResponse(parts(), media_type=media, headers={**headers, "Content-Length": str(size)})
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

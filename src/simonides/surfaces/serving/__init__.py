@@ -1,1 +1,1 @@
-"""What every door for others has in common: tokens, open banks, bounded work. Knows no protocol."""
+"""What every interface for others has in common: tokens, open banks, bounded work. Knows no protocol."""

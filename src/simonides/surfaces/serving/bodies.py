@@ -25,9 +25,6 @@ class Bodies:
 
     Attributes:
         turn: to read a very large body, one at a time.
-
-    Args:
-        limits: of work.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -73,11 +70,7 @@ class Bodies:
                     del counter[grant.name]
 
     def take(self, token: str, size: int) -> None:
-        """Hold *size* bytes more.
-
-        Raises:
-            BusyError: they would be too many.
-        """
+        """Hold *size* bytes more; ``BusyError`` when they would be too many."""
         if self._held[token] + size > self._bytes_of_one:
             raise BusyError(
                 f"requests of this token hold {self._held[token]:,} bytes; send fewer at once", 1, yours=True
@@ -97,10 +90,6 @@ class Body:
         self.size = 0
 
     def hold(self, size: int) -> None:
-        """Hold *size* bytes more, in memory.
-
-        Raises:
-            BusyError: they would be too many.
-        """
+        """Hold *size* bytes more, in memory; ``BusyError`` when they would be too many."""
         self._bodies.take(self._token, size)
         self.size += size

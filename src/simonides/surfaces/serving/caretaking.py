@@ -66,9 +66,6 @@ class Caretaker:
     """Goes round the banks until it is closed.
 
     Args:
-        store: whose banks they are.
-        banks: keeps them open meanwhile.
-        care: how.
         seen: told of every run.
     """
 

@@ -26,7 +26,6 @@ class Connection(H11Protocol):
     """One connection; ``server_of`` makes a class of its own for each server.
 
     Attributes:
-        limits: of the times.
         most: connections of the server at once.
         open: those of the server; the idle ones in the order in which they became so.
     """
@@ -120,12 +119,7 @@ class Connection(H11Protocol):
 
 
 def server_of(app: Any, limits: Limits) -> uvicorn.Server:
-    """Uvicorn for *app*, with the limits above; to be run with a socket of ``listening.listen``.
-
-    Args:
-        app: an ASGI app.
-        limits: of connections and their times.
-    """
+    """Uvicorn for *app*, with the limits above; to be run with a socket of ``listening.listen``."""
     most = most_connections(limits)
     own = {"limits": limits, "most": most, "open": {}}
     config = uvicorn.Config(

@@ -54,12 +54,7 @@ class _Waiting:
 
 
 class Dispatcher:
-    """Does operations of one store.
-
-    Args:
-        store: stays the caller's to close, after ``close``.
-        limits: of work.
-    """
+    """Does operations of one store, which is the caller's to close, after ``close``."""
 
     def __init__(self, store: Store, limits: Limits) -> None:
         self._origin = Origin(str(store.folder), "start the server in the process that is to serve")
@@ -93,20 +88,16 @@ class Dispatcher:
         values: Mapping[str, object],
         *extra: object,
     ) -> Mapping[str, Any]:
-        """One operation, from what the caller wrote to its answer.
+        """One operation, from what the caller wrote to its answer; raises what the operation raises.
 
         Args:
-            grant: of the caller.
-            operation: to be done.
-            bank: that the caller named where the door takes it from; ``None`` for operations on the store.
-            values: of its parameters.
+            bank: that the caller named; ``None`` for operations on the store.
             extra: handed to the operation's ``call`` after the request, for streams.
 
         Raises:
             ForbiddenError: the caller may not.
             InputError: a parameter does not exist, is missing or wrong.
             BusyError, TooSlowError, GoneError: see there.
-            SimonidesError: whatever the operation raises.
         """
         return await self.do(dict, grant, operation, bank, lambda: operation.bind(values), *extra)
 

@@ -53,14 +53,9 @@ class Grant:
         return EVERY_BANK in self.banks or bank in self.banks
 
     def check(self, operation: Operation, bank: str | None) -> None:
-        """Nothing, where the operation is allowed.
+        """Raise ``ForbiddenError`` unless the operation is allowed on *bank*.
 
-        Args:
-            operation: that is asked for.
-            bank: that it is about; ``None`` where it is about the store.
-
-        Raises:
-            ForbiddenError: it is not.
+        ``None`` = it is about the store.
         """
         for verb in operation.verbs:
             if verb not in self.verbs:
@@ -71,15 +66,7 @@ class Grant:
             raise ForbiddenError(f"{operation.name} is for a token of the owner, without a principal")
 
     def check_request(self, operation: Operation, request: Mapping[str, Any]) -> None:
-        """Nothing, where what the parameters ask for beyond the operation's own verb is allowed, too.
-
-        Args:
-            operation: that is asked for.
-            request: bound parameters.
-
-        Raises:
-            ForbiddenError: it is not.
-        """
+        """Raise ``ForbiddenError`` where the parameters ask for more than the operation's own verb allows."""
         for parameter, (verb, instead) in OF_PARAMETERS.items():
             asked = (
                 "records" in request and _erases(request) if parameter == ERASES else request.get(parameter)
@@ -89,11 +76,7 @@ class Grant:
                 raise ForbiddenError(f"this token does not allow to {verb}, which {what} needs{instead}")
 
     def check_metrics(self) -> None:
-        """Nothing, where the token may see how much all the others ask for.
-
-        Raises:
-            ForbiddenError: it is not the owner's, or is neither for every bank nor for administration.
-        """
+        """Raise ``ForbiddenError`` unless the token is the owner's, for every bank or for administration."""
         if self.principal is not None or not (EVERY_BANK in self.banks or Verb.ADMIN in self.verbs):
             raise ForbiddenError(
                 "the metrics count the requests of all tokens; ask with a token of the owner for every bank "
@@ -101,11 +84,9 @@ class Grant:
             )
 
     def check_memory(self, memory: str | None, bank: Bank) -> None:
-        """Nothing, where the memory that is to be changed may be; for operations that ``alter`` one.
+        """Raise ``ForbiddenError`` where the memory to be changed is a standing one.
 
-        Raises:
-            ForbiddenError: it is a standing one, which every context may begin with.
-            NotFoundError: there is no such memory that the caller may read.
+        For operations that ``alter`` one; a memory that the caller cannot read is a ``NotFoundError``.
         """
         if Verb.ADMIN in self.verbs:
             return

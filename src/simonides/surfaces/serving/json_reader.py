@@ -37,10 +37,9 @@ _TOO_MANY = f"holds more than {MAX_VALUES:,} values; split it"
 
 
 def count_values(body: bytes | bytearray) -> int:
-    """How many values a JSON text has at most, without building any; of what is no JSON, some number.
+    """How many values a JSON text has at most, without building any.
 
-    Raises:
-        InputError: they are too many, or nested too deep.
+    ``InputError`` beyond the limits above.
     """
     depth, count, at = 0, 1, 0
     while at < len(body):
@@ -76,11 +75,7 @@ def _end_of_string(body: bytes | bytearray, at: int) -> int:
 
 
 def parse_json(body: bytes | bytearray) -> Any:
-    """The value of a JSON text in UTF-8.
-
-    Raises:
-        InputError: it is no JSON, states a key twice, or is beyond the limits above.
-    """
+    """The value of a JSON text in UTF-8; ``InputError`` if it is none, states a key twice, or is too much."""
     count_values(body)
     try:
         text = body.decode("utf-8", "surrogatepass")

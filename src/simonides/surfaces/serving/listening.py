@@ -85,11 +85,7 @@ class AcceptingSocket(socket.socket):
         super().listen(self._queue)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """One connection, as the event loop asks for it.
-
-        Raises:
-            BlockingIOError: there is none that could be served.
-        """
+        """One connection, as the event loop asks for it; ``BlockingIOError`` where none could be served."""
         try:
             return super().accept()
         except OSError as error:
@@ -124,15 +120,12 @@ class AcceptingSocket(socket.socket):
 
 
 def listen(host: str, port: int, *, backlog: int) -> socket.socket:
-    """A socket that listens, to be closed by its caller.
+    """A socket that listens, to be closed by its caller; ``OSError`` where the address cannot be had.
 
     Args:
         host: an address, of version 6 where it holds a colon, or a name.
         port: 0 = any that is free.
         backlog: connections that may wait.
-
-    Raises:
-        OSError: the address cannot be had.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = AcceptingSocket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -151,9 +144,9 @@ def listen(host: str, port: int, *, backlog: int) -> socket.socket:
 
 
 def share_fairly() -> None:
-    """Let waiting threads of this process have the interpreter sooner, and give large blocks of memory back.
+    """Let waiting threads have the interpreter sooner, and free large blocks at once.
 
-    For processes that only serve.
+    For processes that serve.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     with suppress(AttributeError, OSError, TypeError):

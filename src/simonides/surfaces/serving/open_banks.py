@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 class OpenBanks:
-    """Hands out banks of a store, and closes those that nobody has used for longest.
-
-    Args:
-        store: of the banks.
-        most: that stay open, from 1.
-    """
+    """Hands out banks of a store, and closes those least recently used beyond *most*, from 1."""
 
     def __init__(self, store: Store, most: int) -> None:
         self._store = store
@@ -41,11 +36,7 @@ class OpenBanks:
 
     @contextmanager
     def use(self, name: str, principal: str | None) -> Iterator[Bank]:
-        """A bank that stays open meanwhile.
-
-        Raises:
-            NotFoundError: there is none of this name.
-        """
+        """A bank that stays open meanwhile; ``NotFoundError`` when there is none of this name."""
         with self._lock:
             # Inside the lock, so that it is not closed between being found and being counted.
             if name not in self._used and not self._store.has_bank(name):

@@ -63,9 +63,6 @@ class TokenRecord:
 class TokenStore:
     """The tokens of one store; a context manager. For one thread at a time.
 
-    Args:
-        folder: of the store.
-
     Raises:
         UnavailableError: the file cannot be opened or made.
     """
@@ -88,12 +85,8 @@ class TokenStore:
         Args:
             banks: names of banks, or ``*`` for every bank, at least one.
             now: the clock, microseconds UTC.
-            verbs: what it allows.
             principal: who acts with it; ``None`` = the owner.
             expires_at: from when it is worth nothing, microseconds UTC; ``None`` = never.
-
-        Raises:
-            InputError: an argument is wrong.
         """
         token, row = _make(banks, now, verbs, principal, expires_at)
         self._table.add(row)
@@ -103,13 +96,8 @@ class TokenStore:
         """Where there is no token yet, make one of the owner's, and write it to a file of mode 0600.
 
         The file is durable before the token counts: a process that is ended in between leaves no token, and a
-        file that the next call replaces. Of many processes that call at once, one makes a token.
-
-        Returns:
-            the token; ``None`` where there are tokens already.
-
-        Raises:
-            UnavailableError: the file or the tokens cannot be written; no token was made.
+        file that the next call replaces. Of many processes that call at once, one makes a token. ``None``
+        where there are tokens already; ``UnavailableError`` where one cannot be written.
         """
         made = ""
 
@@ -136,10 +124,9 @@ class TokenStore:
         return tuple(_record(row) for row in self._table.rows())
 
     def revoke(self, name: str) -> None:
-        """End a token; the next request with it is refused.
+        """End a token.
 
-        Raises:
-            NotFoundError: there is none of this name.
+        The next request with it is refused. ``NotFoundError`` where there is none of this name.
         """
         if self._table.row(name) is None:
             # What is no name may be a token, which goes into no log of a terminal.
@@ -197,15 +184,9 @@ def _hash(token: str) -> bytes:
 
 
 def first_token(folder: Path, bank: str, now: int) -> tuple[str, Path] | None:
-    """Where a store has no token yet, one of the owner's for *bank*, also written to a file of mode 0600.
+    """The token and its file, as ``TokenStore.create_first`` makes them in *folder*.
 
-    Of several processes that ask at once, one makes it.
-
-    Returns:
-        the token and its file; ``None`` where there are tokens already.
-
-    Raises:
-        UnavailableError: it cannot be kept; there is no token then.
+    ``None`` where some exist.
     """
     path = folder / "token"
     with TokenStore(folder) as tokens:

@@ -1,22 +1,4 @@
-"""Question answering: the questions, the prompts, the protocol and its log.
-
-A file of answered questions, one JSON object a line, which a stopped run goes on with.
-
-    {"settings": {"dataset": "locomo", "model": "a-model", …}}
-    {"qid": "conv-26-q1", "category": "2", "answer": "On 7 May 2023.", "correct": true, …}
-
-Each line is on the disk before the next question is asked. The last line of a question counts, so one that
-failed is asked again and then has two. A last line that a crash cut off is removed. The file is for its
-owner only; an API key is never in it.
-
-What the answering and the judging model are told.
-
-The rules are those of the published judges, in words of our own: LoCoMo's judge is generous about length
-and the form of dates (mem0 2025); LongMemEval's has a rule for each kind of question (Wu et al. 2025). Both
-models answer with a JSON object. ``VERSION`` grows with every change of a word here, so that no file mixes
-answers to different prompts.
-
-Questions with the answers that a data set gives, for a language model to answer and another to judge.
+"""Question answering: retain, recall, have one model answer and another one judge.
 
 =============  ======================================================================================
 LoCoMo         ``locomo10.json``; all questions of categories 1 to 4. Category 5, whose answers are
@@ -26,19 +8,25 @@ LongMemEval    ``longmemeval_s.json``, ``_m`` or ``_oracle``; each question has 
 =============  ======================================================================================
 
 A session of LongMemEval is named by its place, not by its id, and the mark ``has_answer`` of a turn is not
-read: both give the evidence away.
+read: both give the evidence away. Each history is retained in a store of its own; one request to the
+answering model and one to the judge for each question. The rules follow the published judges: LoCoMo's is
+generous about length and the form of dates (mem0 2025); LongMemEval's has a rule for each kind of question.
+Both models answer with a JSON object. ``VERSION`` grows with every change of a prompt, so that no file mixes
+them.
+
+A file of answered questions, one JSON object a line, which a stopped run continues:
+
+    {"settings": {"dataset": "locomo", "model": "a-model", …}}
+    {"qid": "conv-26-q1", "category": "2", "answer": "On 7 May 2023.", "correct": true, …}
+
+Each line is on the disk before the next question is asked. The last line of a question counts, so one that
+failed is asked again and then has two. A last line that a crash cut off is removed. The file is for its
+owner only; an API key is never in it. A server that gives no answer to ``MOST_IN_A_ROW`` questions in a row
+ends the run; the models' own retries are not counted.
 
 Source: Maharana et al. 2024, "Evaluating Very Long-Term Conversational Memory of LLM Agents"; Wu et al. 2025,
 "LongMemEval: Benchmarking Chat Assistants on Long-Term Interactive Memory".
-
-The usual protocol for question answering: retain, recall, have a model answer and another one judge.
-
-Each history is retained in a store of its own and asked in turn; one request to the answering model and one
-to the judge for each question. What a model says is written to an ``AnswerLog`` at once, so that a run which
-was stopped goes on where it was, and what failed is asked again. A server that gives no answer to
-``MOST_IN_A_ROW`` questions in a row ends the run; what the models retry by themselves is theirs.
-
-Weakness: a judge errs, and more often in favour of long and vague answers; a figure says as much about both
+Weakness: a judge errs, more often in favour of long and vague answers; a figure says as much about both
 models as about the memory. Compare runs with the same models only.
 """
 
@@ -124,7 +112,6 @@ class AnswerLog:
         """Read the file; it is made with the first answer.
 
         Args:
-            path: of the file, in a folder that is there.
             settings: JSON-ready; all that decides what the answers are.
 
         Raises:
@@ -139,11 +126,7 @@ class AnswerLog:
             self._begun = path.exists() and self._read(path.read_bytes())
 
     def add(self, answered: Answered) -> None:
-        """Keep *answered*, durably.
-
-        Raises:
-            UnavailableError: the file cannot be written.
-        """
+        """Keep *answered*, durably; ``UnavailableError`` when the file cannot be written."""
         if not self._begun:
             self._write({"settings": self._settings})
             self._begun = True
@@ -269,8 +252,6 @@ class Asked:
     """A question and the answer that its data set gives.
 
     Attributes:
-        qid: unique in the data set.
-        text: what is asked.
         answer: what is right; where *abstains*, why there is no answer.
         category: the data set's own.
         abstains: whether the right answer is that the history does not say it.
@@ -292,12 +273,7 @@ class Talk:
 
 
 def load_answers(name: str, path: Path, limit: int | None = None) -> tuple[Talk, ...]:
-    """Read a data set with its answers.
-
-    Args:
-        name: one of ``ANSWER_SETS``.
-        path: the file.
-        limit: only the first so many questions, from 1; ``None`` = all.
+    """Read one of ``ANSWER_SETS``, whole or only its first *limit* questions, from 1.
 
     Raises:
         UnknownNameError: there is no such data set.
@@ -316,11 +292,7 @@ def load_answers(name: str, path: Path, limit: int | None = None) -> tuple[Talk,
 
 
 def digest(path: Path) -> str:
-    """12 hex digits of the SHA-256 of the file.
-
-    Raises:
-        UnavailableError: it cannot be read.
-    """
+    """12 hex digits of the SHA-256 of the file; ``UnavailableError`` when it cannot be read."""
     with disk_errors(path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
@@ -422,15 +394,7 @@ class AnswerRun:
     def run(
         self, talks: Sequence[Talk], log: AnswerLog, progress: Callable[[str, int, int], None] | None = None
     ) -> str:
-        """Ask what *log* has no judged answer to.
-
-        Args:
-            talks: histories with their questions.
-            log: is read and added to.
-            progress: told after each question.
-
-        Returns:
-            why the run ended early; empty when all was asked.
+        """Ask what *log* has no judged answer to; returns why it ended early, empty when all was asked.
 
         Raises:
             ModelRefusedError: a model will not answer before the key, the address or its name is right.

@@ -1,18 +1,22 @@
-"""`simonides bench answer` against a server in this process that answers and judges."""
+"""`python -m bench.answer` against a server in this process that answers and judges."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bench import answer, command
 
 from simonides.testing.chat_server import ChatServer, Reply, failed, said
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.surfaces.conftest import Cli, CliJson
+    Cli = Callable[..., "Ended"]
+    CliJson = Callable[..., Any]
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("plain_http", "_key")]
 
@@ -26,6 +30,38 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SIMONIDES_LLM_API_KEY", KEY)
     monkeypatch.setattr("time.sleep", lambda _seconds: None)  # between the client's own retries
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    exit_code: object
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("SIMONIDES_EMBEDDER", "none")
+    monkeypatch.setenv("SIMONIDES_OFFLINE", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr("sys.argv", ["answer.py", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            command.run(answer.main)
+        return Ended(ended.value.code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def cli_json(cli: Cli) -> CliJson:
+    def run(*arguments: str, code: int = 0) -> Any:
+        result = cli(*arguments, "--json")
+        assert result.exit_code == code, result.stderr
+        return json.loads(result.stdout)
+
+    return run
 
 
 @pytest.fixture
@@ -91,7 +127,7 @@ def model(body: dict[str, Any]) -> Reply:
 def options(file: Path, server: ChatServer, out: Path, *more: str) -> tuple[str, ...]:
     dataset = "locomo" if file.name.startswith("locomo") else "longmemeval"
     given = ("--dataset", dataset, "--data", str(file), "--llm", server.url, "--out", str(out))
-    return ("bench", "answer", *given, "--model", "a-model", "--judge", "a-judge", *more)
+    return (*given, "--model", "a-model", "--judge", "a-judge", *more)
 
 
 def lines(out: Path) -> list[dict[str, Any]]:
@@ -136,7 +172,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(cli: Cli, locomo: Path, tmp
     with ChatServer(model) as server:
         result = cli(*options(locomo, server, out, "--json"))
     assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {KEY}"}
-    assert KEY not in result.output
+    assert KEY not in result.stdout + result.stderr
     assert KEY not in out.read_text("utf-8")
     assert out.stat().st_mode & 0o077 == 0, "answers quote private conversations"
 

@@ -1,11 +1,23 @@
-"""`simonides bench answer`: have a language model answer from what is recalled, and another one judge."""
+"""Have a language model answer from what is recalled, and another one judge."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from bench.answering import (
+    VERSION,
+    AnswerLog,
+    AnswerRun,
+    answer_report,
+    digest,
+    load_answers,
+)
+from bench.command import run as run_bench
 
 from simonides.errors import InputError
+from simonides.models.llm import DEFAULT_BASE_URL, LanguageModel
+from simonides.models.resolve import load_embedder
+from simonides.models.server import place
 from simonides.surfaces.cli.bench_inputs import EmbedderOption, LimitOption, chosen_embedder
 from simonides.surfaces.cli.language_model import api_key, check_offline
 from simonides.surfaces.cli.options import (
@@ -24,6 +36,10 @@ if TYPE_CHECKING:
     from simonides.protocols import Embedder
 
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
 def answer(
     *,
     dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="locomo or longmemeval.")],
@@ -71,17 +87,6 @@ def answer(
     is read from SIMONIDES_LLM_API_KEY (for OpenAI's own server OPENAI_API_KEY does as well) and stored
     nowhere. Exit code 1 when a question failed or was not asked; the same command asks those again.
     """
-    from simonides.evaluation.answering import (
-        VERSION,
-        AnswerLog,
-        AnswerRun,
-        answer_report,
-        digest,
-        load_answers,
-    )
-    from simonides.models.llm import DEFAULT_BASE_URL, LanguageModel
-    from simonides.models.server import place
-
     check_offline(llm, "--llm")
     key = api_key(needed=llm.rstrip("/") == DEFAULT_BASE_URL)
     warmth = _temperature(temperature)
@@ -129,8 +134,6 @@ def _temperature(text: str) -> float | None:
 
 def _embedder(name: str | None, progress: Any) -> "Embedder | None":
     """The embedder itself, so that the file of answers can say which it was."""
-    from simonides.models.resolve import load_embedder
-
     chosen = chosen_embedder(name, progress)
     return load_embedder() if chosen == "auto" else chosen
 
@@ -161,3 +164,13 @@ def _table(report: dict[str, Any]) -> "Table":
         accuracy = "-" if part["accuracy"] is None else f"{part['accuracy']:.4f}"
         rows.add_row(name, f"{part['judged']:,}", f"{part['correct']:,}", accuracy)
     return rows
+
+
+def main() -> int:
+    """Run the command; it ends the process itself."""
+    app()
+    return 0
+
+
+if __name__ == "__main__":
+    run_bench(main)

@@ -30,18 +30,13 @@ _FIELDS = ("field", "problem", "name", "message", "filename", "filename2")
 
 
 @contextmanager
-def quiet_errors(policy: Policy, *values: object) -> Iterator[None]:
-    """Mask what is raised inside, unless the policy is ``off``.
-
-    Args:
-        policy: of the store.
-        values: what the caller gave.
-    """
+def redact_errors(policy: Policy, *values: object) -> Iterator[None]:
+    """Mask secrets in what is raised inside, those of *values* first, unless the policy is ``off``."""
     try:
         yield
     except Exception as error:
         if policy != "off":
-            hush(error, *values)
+            redact_error(error, *values)
         raise
 
 
@@ -50,13 +45,8 @@ def hidden(message: str, *values: object) -> str:
     return masked(without(message, _secrets(values)))
 
 
-def hush(error: BaseException, *values: object) -> None:
-    """Mask the messages of an error, and of those that it came from, in place.
-
-    Args:
-        error: that is being raised, or was.
-        values: what the caller gave.
-    """
+def redact_error(error: BaseException, *values: object) -> None:
+    """Mask in place the messages of an error and of those that it came from."""
     secrets = _secrets(values)
     chain: list[BaseException] = [error]
     for one in chain:
@@ -92,12 +82,9 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 
 def _matched(secrets: Sequence[str], text: str, at: int) -> int:
-    """How many characters of *text* from *at* are a whole secret or a beginning that counts; 0 for none.
+    """How many characters of *text* from *at* are one of the sorted *secrets*, or a beginning that counts.
 
-    Args:
-        secrets: sorted, so that those with the same beginning stand together.
-        text: to look into.
-        at: where the match would begin.
+    Else 0.
     """
     low, high, length, whole = 0, len(secrets), 0, 0
     while low < high and at + length < len(text):
