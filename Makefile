@@ -16,6 +16,9 @@ READY := $(VENV)/.installed
 # Two packages bring the module apsw, so the one that encrypts has an environment of its own.
 ENCRYPTING := .venv-encryption
 
+# Python keeps what it has compiled: the tests start some hundred programs, and each would compile every module.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: package start container setup demo test conformance check fix audit lock sbom mutation bench bench-peers docs site \
 	soak encryption fuzz clean help
@@ -35,7 +38,7 @@ $(READY): pyproject.toml
 	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
 	elif command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --seed --allow-existing --python '$(PYTHON)' $(VENV); \
-	  uv pip install --quiet --python $(BIN)/python -e '.[eval]' --group dev; \
+	  uv pip install --quiet --compile-bytecode --python $(BIN)/python -e '.[eval]' --group dev; \
 	else \
 	  $(PYTHON) -m venv $(VENV); \
 	  $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'; \

@@ -38,6 +38,8 @@ from simonides.testing.fakes import WordCounter
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.conftest import BankWith
+
     from simonides.bank import Bank
     from simonides.recall.plan import Plan
     from simonides.records.explanation import WhyNot
@@ -108,9 +110,8 @@ def texts(count: int, *, shared: str = "harbour", seed: int = 3) -> list[str]:
 
 
 @pytest.fixture
-def full(bank: Bank) -> Bank:
-    bank.retain(texts(220))
-    return bank
+def full(bank_with: BankWith) -> Bank:
+    return bank_with("220 texts of the harbour", lambda bank: bank.retain(texts(220)))
 
 
 def stage(name: str, plan: Plan = HELIX) -> Any:

@@ -133,7 +133,7 @@ def test_dense_search_is_exact_up_to_4096_rows_and_near_exact_above(
     narrow, wide = scan_profile(tmp_path, 100), scan_profile(tmp_path, 1_024)
     with simonides.open(tmp_path / "store", clock=clock, embedder=embedder) as store:
         bank = store.bank("table")
-        bank.retain([f"row {n}" for n in range(4_096)])
+        bank.load([f"row {n}" for n in range(4_096)], embedder.rows[:4_096])
 
         # All rows are scored, however few the scan would leave: the answer is that of a brute-force twin.
         stored = [quantise(row) for row in embedder.rows[:4_096]]
@@ -150,7 +150,7 @@ def test_dense_search_is_exact_up_to_4096_rows_and_near_exact_above(
             assert [hit.channel_scores["dense"] for hit in hits] == [-score for score, _ in expected]
         assert recall_at_100(bank, embedder, narrow, 4_096) >= 0.98
 
-        bank.retain([f"row {n}" for n in range(4_096, 6_000)])
+        bank.load([f"row {n}" for n in range(4_096, 6_000)], embedder.rows[4_096:])
         assert recall_at_100(bank, embedder, wide, 6_000) >= 0.97
         # The control: too narrow a scan is seen to lose rows, so the line above measures one.
         assert recall_at_100(bank, embedder, narrow, 6_000) < 0.97

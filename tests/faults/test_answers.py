@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.conftest import BankWith
+
     from simonides.bank import Bank
     from simonides.protocols import Embedder
     from simonides.testing.clock import FrozenClock
@@ -253,9 +255,9 @@ def test_full_width_letters_are_the_same_letters_to_the_embedder(default_embedde
 
 
 @pytest.fixture
-def lamps(bank: Bank) -> Bank:
-    bank.retain([f"Lamp number {n} hangs in room {n * 7 % 400}." for n in range(320)])
-    return bank
+def lamps(bank_with: BankWith) -> Bank:
+    texts = [f"Lamp number {n} hangs in room {n * 7 % 400}." for n in range(320)]
+    return bank_with("320 lamps", lambda bank: bank.retain(texts))
 
 
 @pytest.mark.fault("N8")

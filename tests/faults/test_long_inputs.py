@@ -178,7 +178,7 @@ def test_a_file_is_linear(name: str) -> None:
         "\\",
     ):
         for before in ("", "["):
-            assert ratio(read, piece, 8_000, before=before) < GROWTH
+            assert ratio(read, piece, 4_000, before=before) < GROWTH
 
 
 def test_an_extended_query_is_linear(plain: Bank) -> None:

@@ -128,10 +128,25 @@ def _base(name: str) -> dict[str, Any]:
     return given | ({"tags": ["home"]} if name == "update_memory" else {})
 
 
-def _cases(name: str) -> Iterator[tuple[Option, str, dict[str, Any]]]:
-    for each in OPERATIONS[name].parameters:
-        for case, value in CASES.items():
-            yield each, case, {**_base(name), each.name: value}
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["", "all pairs"])
+def whole(request: pytest.FixtureRequest) -> bool:
+    """Every value for each argument of each operation; else an option that several share has all of them once."""
+    return bool(request.param)
+
+
+def _cases(name: str, *, whole: bool) -> Iterator[tuple[Option, str, dict[str, Any]]]:
+    """An argument, the sort of its value, and the arguments of the call.
+
+    An option is declared and checked once, whatever operations take it. So the first of them gets every value,
+    and each of the others every fourth, beginning at another one.
+    """
+    before = _SWEPT[: _SWEPT.index(name)]
+    earlier = [option for operation in before for option in OPERATIONS[operation].parameters]
+    for place, each in enumerate(OPERATIONS[name].parameters):
+        shared = each in earlier and not whole
+        for number, (case, value) in enumerate(CASES.items()):
+            if not shared or (number + place + len(before)) % 4 == 0:
+                yield each, case, {**_base(name), each.name: value}
 
 
 def _problem(error: BaseException, name: str) -> str:
@@ -189,14 +204,14 @@ def _refuse() -> object:
 
 
 @pytest.mark.parametrize("name", [name for name in _SWEPT if OPERATIONS[name].scope is Scope.BANK])
-def test_python(bank: Bank, name: str) -> None:
+def test_python(bank: Bank, name: str, *, whole: bool) -> None:
     bank.retain("The kettle leaks.")
     method = _METHODS.get(name, (name, set(), set()))[0]
     call: Callable[..., Any] = getattr(bank, method)
     taken = inspect.signature(call).parameters
     shared = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in taken.values())
     found: list[str] = []
-    for each, case, values in _cases(name):
+    for each, case, values in _cases(name, whole=whole):
         given = {key: value for key, value in values.items() if key in taken or shared}
         if each.name not in given:
             continue
@@ -210,14 +225,14 @@ def test_python(bank: Bank, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _SWEPT)
-def test_request(store: Store, name: str) -> None:
+def test_request(store: Store, name: str, *, whole: bool) -> None:
     """The layer below the command line, REST and MCP."""
     operation = OPERATIONS[name]
     bank = store.bank("mine")
     bank.retain("The kettle leaks.")
     place = bank if operation.scope is Scope.BANK else store
     found: list[str] = []
-    for each, case, values in _cases(name):
+    for each, case, values in _cases(name, whole=whole):
         problem = ""
         try:
             operation.call(place, operation.bind(values))
@@ -228,14 +243,14 @@ def test_request(store: Store, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _SWEPT)
-def test_rest(client_for: ClientFor, store: Store, name: str) -> None:
+def test_rest(client_for: ClientFor, store: Store, name: str, *, whole: bool) -> None:
     store.bank("mine").retain("The kettle leaks.")
     place = place_of(name)
     found: list[str] = []
 
     async def work() -> None:
         async with client_for("*") as client:
-            for each, case, values in _cases(name):
+            for each, case, values in _cases(name, whole=whole):
                 in_path = f"{{{each.name}}}" in place.path
                 if in_path and not isinstance(values[each.name], str):
                     continue
@@ -372,7 +387,7 @@ def test_command_line(
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_mcp(store: Store, name: str) -> None:
+def test_mcp(store: Store, name: str, *, whole: bool) -> None:
     operation = TOOLS[name].operation
     store.bank("mine").retain("The kettle leaks.")
     dispatcher = Dispatcher(store, Limits())
@@ -381,7 +396,7 @@ def test_mcp(store: Store, name: str) -> None:
     async def work() -> None:
         server = make_server(dispatcher, lambda _: LOCAL, Settings(bank="mine", tools="all"))
         async with Client(server) as client:
-            for each, case, values in _cases(operation.name):
+            for each, case, values in _cases(operation.name, whole=whole):
                 if case == "half a character":
                     # No JSON text holds it.
                     continue

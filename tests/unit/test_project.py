@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import json
 import os
 import re
 import subprocess
@@ -134,19 +135,43 @@ def test_every_python_example_is_valid_python(example: Fence) -> None:
     assert ast.parse(example.code, filename=example.place).body
 
 
-@pytest.mark.parametrize("example", MARKED, ids=lambda example: example.place)
-def test_every_marked_example_runs_without_a_model(example: Fence, tmp_path: Path) -> None:
-    # The session's own empty model cache and SIMONIDES_OFFLINE are inherited: no model, no network.
+RUN_EXAMPLES = """
+import contextlib, io, json, os, sys, traceback
+problems = []
+for code, folder in json.load(sys.stdin):
+    os.chdir(folder)
+    problems.append("")
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            exec(compile(code, "example", "exec"), {"__name__": "__main__"})
+        except BaseException:
+            problems[-1] = traceback.format_exc()
+print(json.dumps(problems))
+"""
+
+
+@pytest.fixture(scope="module")
+def problems_of_examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The traceback of each marked example, run in a folder of its own; all in one process.
+
+    The session's own empty model cache and SIMONIDES_OFFLINE are inherited: no model, no network.
+    """
+    examples = [(example.code, str(tmp_path_factory.mktemp("example"))) for example in MARKED]
     answer = subprocess.run(
-        [sys.executable, "-c", example.code],
-        cwd=tmp_path,
+        [sys.executable, "-c", RUN_EXAMPLES],
+        input=json.dumps(examples),
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
-
     assert answer.returncode == 0, answer.stderr
+    return dict(zip((example.place for example in MARKED), json.loads(answer.stdout), strict=True))
+
+
+@pytest.mark.parametrize("place", [example.place for example in MARKED])
+def test_every_marked_example_runs_without_a_model(place: str, problems_of_examples: dict[str, str]) -> None:
+    assert problems_of_examples[place] == ""
 
 
 def test_every_decision_is_dated_numbered_in_order_and_listed_in_the_index() -> None:

@@ -14,6 +14,7 @@ from simonides.recall.packing.as_data import DATA_NOTICE, fenced, first_of, harm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.conftest import BankWith
     from tests.surfaces.mcp.conftest import Session
 
     from simonides.store import Store
@@ -108,20 +109,31 @@ def test_a_resource_shows_no_mark_either(session: Session, store: Store) -> None
         assert [each for each in (*UNSEEN, *MARKS) if each in text] == []
 
 
+@pytest.fixture
+def reviews(bank_with: BankWith) -> Bank:
+    """200 memories, more than any answer has room for. Before ``session``, which opens the bank."""
+    texts = [f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}." for n in range(200)]
+    return bank_with("200 reviews", lambda bank: bank.retain(texts), "mine")
+
+
+@pytest.fixture
+def sourced_reviews(bank_with: BankWith) -> Bank:
+    """The same with sources and kinds."""
+    items = [
+        {"text": f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}.", "source": f"plan {n}",
+         "kind": "decision" if n % 2 else "semantic"}
+        for n in range(200)
+    ]  # fmt: skip
+    return bank_with("200 reviews with sources", lambda bank: bank.retain(items), "mine")
+
+
 @pytest.mark.fault("N70")
 @pytest.mark.parametrize("max_tokens", [None, 500, 1_000, 3_000])
 @pytest.mark.parametrize("name", ["recall", "recall as json", "recall with chunks", "brief", "list_memories"])
 def test_both_copies_keep_the_budget(
-    session: Session, store: Store, name: str, max_tokens: int | None
+    sourced_reviews: Bank, session: Session, name: str, max_tokens: int | None
 ) -> None:
-    bank = store.bank("mine")
-    bank.retain(
-        [
-            {"text": f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}.", "source": f"plan {n}",
-             "kind": "decision" if n % 2 else "semantic"}
-            for n in range(200)
-        ]
-    )  # fmt: skip
+    bank = sourced_reviews
     extra = {} if name == "brief" else {"limit": 100}
     answer = _ask(session, name, **extra, **({} if max_tokens is None else {"max_tokens": max_tokens}))
     budget = max_tokens or 4_096
@@ -176,10 +188,9 @@ def test_what_a_language_model_made_of_memories_is_data(
 @pytest.mark.parametrize("max_tokens", [None, 500, 1_000])
 @pytest.mark.parametrize("said", ["", "On Thursday [1]. " * 30])
 def test_a_reflection_keeps_the_budget(
-    session: Session, store: Store, monkeypatch: pytest.MonkeyPatch, said: str, max_tokens: int | None
+    reviews: Bank, session: Session, monkeypatch: pytest.MonkeyPatch, said: str, max_tokens: int | None
 ) -> None:
-    bank = store.bank("mine")
-    bank.retain([f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}." for n in range(200)])
+    bank = reviews
     if said:
         _answering(monkeypatch, said)
     more = {} if max_tokens is None else {"max_tokens": max_tokens}
@@ -195,10 +206,9 @@ def test_a_reflection_keeps_the_budget(
 @pytest.mark.fault("N70")
 @pytest.mark.parametrize("max_tokens", [500, 1_000])
 def test_a_later_answer_keeps_the_budget_of_its_recall(
-    session: Session, store: Store, max_tokens: int
+    reviews: Bank, session: Session, max_tokens: int
 ) -> None:
-    bank = store.bank("mine")
-    bank.retain([f"The quartz review {n} is about {'a kettle and a lamp ' * (n % 40)}." for n in range(200)])
+    bank = reviews
     job = bank.recall("quartz review", profile="lexical", tier="async", limit=100, max_tokens=max_tokens).job
     assert bank.get_job(job, wait_seconds=60).done
     answer = _ask(session, "get_job", job=job)

@@ -58,9 +58,13 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, d
         app.state.dispatcher.close()
 
 
-# These take a second each before their first example, and what they take the others take, too.
-_SLOW = {"explain", "why_not", "retain_document", "retain_conversation"}
-_CHECKED = [name for name, each in OPERATIONS.items() if each.stream is not Stream.IN and name not in _SLOW]
+# These take seconds each before their first example, and what they take the others take, too.
+_SLOW = {"brief", "explain", "reflect", "why_not", "retain_document", "retain_conversation"}
+_CHECKED = [
+    pytest.param(name, marks=pytest.mark.soak) if name in _SLOW else name
+    for name, each in OPERATIONS.items()
+    if each.stream is not Stream.IN
+]
 
 
 @pytest.mark.parametrize("name", _CHECKED)

@@ -198,15 +198,18 @@ def test_files_that_are_missing_or_of_another_form_are_named(tmp_path: Path) -> 
 # ---- what must hold of the half kept apart, without a model
 
 
-@pytest.fixture(scope="module")
-def held() -> dict[str, Any]:
+@pytest.fixture(scope="module", params=[4, pytest.param(1, marks=pytest.mark.soak)], ids=["a quarter", "all"])
+def held(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Figures of every fourth case, or of all."""
+    cases = load_changes(DATA, ("held",))[:: request.param]
     memory = Path("/dev/shm")  # hundreds of small banks: a folder in memory spares the waits for a disk
     with TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        return summary(run_changes(load_changes(DATA, ("held",)), store_path=Path(folder), embedder=None))
+        return summary(run_changes(cases, store_path=Path(folder), embedder=None))
 
 
 def test_few_coexisting_facts_are_closed(held: dict[str, Any]) -> None:
-    assert held["coexisting"]["all"]["wrong"] <= 0.006, held["wrong"]
+    # Of 194 pairs; it is in either sample.
+    assert len(held["wrong"]) <= 1, held["wrong"]
 
 
 def test_current_statements_lead(held: dict[str, Any]) -> None:

@@ -25,15 +25,17 @@ from simonides.storage.export_format import (
     decode_line,
     encode_line,
 )
+from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.conftest import CopyOf
+
     from simonides.bank import Bank
     from simonides.store import Store
-    from simonides.testing.clock import FrozenClock
 
 STUB = StubEmbedder(dimension=16)
 DOCUMENT = "# Boats\n\nThe kayak is red.\n\n## Oars\n\nThe oars are short.\n\nThe sail is blue."
@@ -45,10 +47,8 @@ def store(tmp_path: Path, clock: FrozenClock) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture
-def bank(store: Store, clock: FrozenClock) -> Bank:
+def fill(bank: Bank, clock: FrozenClock) -> None:
     """Versions, statements, readers, a document, names, a merge, a gap, work that waits, a key."""
-    bank = store.bank("boats")
     lives: dict[str, Any] = {"relation": "lives in", "subject": "Odalys Brandt", "single_valued": True}
     bank.retain([{**lives, "text": "Odalys Brandt lives in Norrhav", "object": "Norrhav"}])
     clock.advance(days=30)
@@ -68,8 +68,18 @@ def bank(store: Store, clock: FrozenClock) -> Bank:
     bank.undo_merge(bank.merge_entities(entities["Ilse Tamm"], entities["Odalys Brandt"]))
     bank.merge_entities(entities["Odalys Brandt"], entities["Ilse Tamm"])
     bank.queue_enrichment()
-    clock.advance(days=1)
-    return bank
+
+
+@pytest.fixture
+def bank(store: Store, clock: FrozenClock, copy_of: CopyOf) -> Bank:
+    def make(folder: Path) -> None:
+        then = FrozenClock()
+        with simonides.open(folder, embedder=STUB, clock=then) as made:
+            fill(made.bank("boats"), then)
+
+    copy_of("boats to be exported", make, store.folder)
+    clock.advance(days=31)
+    return store.bank("boats")
 
 
 @pytest.fixture

@@ -18,7 +18,9 @@ from simonides.records.audit import VerifyReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from tests.conftest import CopyOf
     from tests.unit.backends.embedded.conftest import Desk
 
     from simonides.backends.embedded.bank import EmbeddedBank
@@ -29,14 +31,23 @@ ITEM = {"text": "canary sings", "context": "cellar", "relation": "states", "even
 
 
 @pytest.fixture
-def filled(desk: Desk, small_merges: int) -> tuple[EmbeddedBank, list[str]]:
+def filled(desk: Desk, small_merges: int, copy_of: CopyOf) -> tuple[EmbeddedBank, list[str]]:
     """A bank of 8 rows, some sealed and one forgotten; the ids of the other 7."""
+
+    def make(folder: Path) -> list[str]:
+        making = replace(desk, place=folder, opened=[])
+        bank = making.open()
+        ids = making.retain(bank, *(f"fuse number {n}" for n in range(5)))
+        ids += making.retain(bank, ITEM, "lamp", "wire")
+        making.forget(bank, [ids.pop(2)])
+        assert bank.verify().ok
+        bank.close()
+        return ids
+
+    ids = copy_of("8 rows to be verified", make, desk.place)
     bank = desk.open()
-    ids = desk.retain(bank, *(f"fuse number {n}" for n in range(5)))
-    ids += desk.retain(bank, ITEM, "lamp", "wire")
-    desk.forget(bank, [ids.pop(2)])
-    assert bank.verify().ok
-    return bank, ids
+    with bank.reading():
+        return bank, [*ids]
 
 
 def fresh(desk: Desk) -> EmbeddedBank:

@@ -186,7 +186,7 @@ HARD = {
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
 def test_time_is_linear(text: str) -> None:
-    long = text * (50_000 // len(text))
+    long = text * (20_000 // len(text))
 
     def seconds(text: str) -> float:
         start = time.process_time()
@@ -199,7 +199,7 @@ def test_time_is_linear(text: str) -> None:
 
     # Five times the text: linear takes five times as long, quadratic 25 times. A busy machine can slow one of
     # the two down, but hardly three times over.
-    assert any(whole < 10 * part + 0.2 and whole < 6 for part, whole in (once() for _ in range(3)))
+    assert any(whole < 10 * part + 0.08 and whole < 2.4 for part, whole in (once() for _ in range(3)))
 
 
 def test_english_text_of_200_kb_takes_little_time() -> None:
