@@ -105,7 +105,7 @@ def read_head(text: str) -> Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadAudit:
     """What is about to be handed out.
 
     Attributes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from simonides.errors import InputError, NotFoundError
 from simonides.recall.helping.running import JobRunner
-from simonides.records.audit import Told
+from simonides.records.audit import ReadAudit
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import parse_time, read_zone
 from simonides.records.stamps import coarsened
@@ -268,7 +268,7 @@ class BankContext:
             return
         sequence = 0 if reading is None else reading.meta.sequence
         wanted = tuple(dict.fromkeys(ids))
-        self.rows.audit.record_read(Told(verb, self.author, self.now(), sequence, wanted, query, recall))
+        self.rows.audit.record_read(ReadAudit(verb, self.author, self.now(), sequence, wanted, query, recall))
 
     def clear_caches(self) -> None:
         """Drop what memory holds of the bank's texts, after a purge or a restore."""

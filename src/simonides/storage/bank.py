@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simonides.index.block import IndexPart
     from simonides.index.snapshot import IndexSnapshot
     from simonides.protocols import Analyser
-    from simonides.records.audit import AuditReport, Entry, Told, VerifyReport
+    from simonides.records.audit import AuditReport, Entry, ReadAudit, VerifyReport
     from simonides.records.impression import Impression, Samples
     from simonides.records.model_identity import EmbedderMigration
     from simonides.records.recall import KeptJob
@@ -112,7 +112,7 @@ class Audit(Protocol):
     def covers_recalls(self) -> bool:
         """Whether what is handed out is to be told first."""
 
-    def record_read(self, told: Told) -> None:
+    def record_read(self, told: ReadAudit) -> None:
         """Audit what is about to be handed out.
 
         Raises:

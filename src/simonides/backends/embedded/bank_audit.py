@@ -20,7 +20,7 @@ from simonides.backends.embedded.change_log import read_meta
 from simonides.backends.embedded.connection import read_transaction, translated, write_transaction
 from simonides.backends.embedded.recall_audit import START, STOP, RecallLog, Switches
 from simonides.errors import NotFoundError, ReplacedError, StoreError, UnavailableError
-from simonides.records.audit import AuditReport, Entry, Told
+from simonides.records.audit import AuditReport, Entry, ReadAudit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ class BankAudit:
         self.append(connection, meta, RESTORE, now)
         if (auditor := self.auditor()) is not None and self._recall_log.is_on:
             # The rows that come back may say otherwise.
-            self._recall_log.begin(auditor, Told(START, "", now, meta.sequence))
+            self._recall_log.begin(auditor, ReadAudit(START, "", now, meta.sequence))
             self.append(connection, meta, RECALLS_ON, now)
 
     def read_anew(self) -> None:
@@ -97,7 +97,9 @@ class BankAudit:
             # First: the other log is a file of its own, which no rollback clears.
             auditor.check_key(connection)
             meta = read_meta(connection)
-            switched = self._recall_log.switch(auditor, Told(START if on else STOP, "", now, meta.sequence))
+            switched = self._recall_log.switch(
+                auditor, ReadAudit(START if on else STOP, "", now, meta.sequence)
+            )
             if switched:
                 verb = RECALLS_ON if on else RECALLS_OFF
                 auditor.append(connection, meta, "", verb, now, began=meta.sequence)
@@ -125,7 +127,7 @@ class BankAudit:
                 self._switches = newest, Switches(count, since)
         return self._switches[1]
 
-    def record_read(self, told: Told) -> None:
+    def record_read(self, told: ReadAudit) -> None:
         auditor = self.auditor()
         if auditor is None:
             raise UnavailableError(

@@ -5,23 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simonides.backends.embedded.entities import (
+    any_within,
+    count_entities,
+    names_changed,
+    read_entities_named,
+    read_entity_names,
+    read_merges,
+    read_names_within,
+)
 from simonides.backends.embedded.expiry import moments_ended, read_due, roots_due
 from simonides.backends.embedded.job_queue import count_jobs, due_jobs
-from simonides.backends.embedded.moves import (
+from simonides.backends.embedded.maintenance import (
     read_current_relations,
     read_current_versions,
     read_evidence,
     read_moves,
 )
-from simonides.backends.embedded.name_lookup import any_within, read_names_within
+from simonides.backends.embedded.models import (
+    find_number,
+    missing,
+    progress_of,
+    read_model,
+    read_run,
+    read_sparse_encoder,
+    unused_embedders,
+    without_vector,
+)
 from simonides.backends.embedded.reading import (
-    count_entities,
-    names_changed,
     read_all_stored,
-    read_entities_named,
+    read_candidates,
     read_memories,
-    read_merges,
-    read_names,
     read_ordinals_after,
     read_signatures,
     read_source,
@@ -29,17 +43,7 @@ from simonides.backends.embedded.reading import (
     read_versions,
     read_worded,
 )
-from simonides.backends.embedded.reembedding import (
-    left_over,
-    missing,
-    progress_of,
-    read_model,
-    read_run,
-    without_vector,
-)
-from simonides.backends.embedded.row_check import check_rows
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_object
+from simonides.backends.embedded.rows import check_rows, read_object, verified
 from simonides.records.interval import FOREVER
 from simonides.records.kind import CONSOLIDATED
 
@@ -70,30 +74,21 @@ class Reading:
     snapshot: IndexSnapshot
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
-        self.check(ordinals)
         return read_memories(self.connection, ordinals)
 
     def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
-        return read_memories(self.connection, ordinals)
+        return read_candidates(self.connection, ordinals)
 
     def check(self, ordinals: Sequence[int]) -> None:
-        check_rows(self.connection, ordinals, self.meta.embedder)
+        check_rows(self.connection, ordinals)
 
     def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
         return read_ordinals_after(self.connection, memory, keep, most)
 
     def versions(self, memory: str) -> list[Memory]:
-        found = read_versions(self.connection, memory)
-        self.check([version.ordinal for version in found])
-        return found
+        return read_versions(self.connection, memory)
 
     def worded(self, memory: str) -> Worded | None:
-        found = read_worded(self.connection, memory)
-        if found is not None:
-            self.check([found.now.ordinal, found.then.ordinal])
-        return found
-
-    def unchecked_worded(self, memory: str) -> Worded | None:
         return read_worded(self.connection, memory)
 
     def source(self, memory: str) -> Source | None:
@@ -115,7 +110,7 @@ class Reading:
         return count_entities(self.connection, self.snapshot.graph, rows)
 
     def names(self, after: int, readers: Sequence[str] | None) -> tuple[list[str], int]:
-        return read_names(self.connection, after, readers)
+        return read_entity_names(self.connection, after, readers)
 
     def names_within(
         self, ranges: Sequence[tuple[str, str, str, str]], readers: Sequence[str] | None
@@ -129,7 +124,8 @@ class Reading:
         return names_changed(self.connection)
 
     def text_of(self, ordinal: int) -> str:
-        return str(self.connection.execute("SELECT text FROM memories WHERE ordinal=?", (ordinal,)).get)
+        select = f"SELECT text FROM {verified('memories')} WHERE ordinal=?"
+        return str(self.connection.execute(select, (ordinal,)).get)
 
     def observations(self) -> list[tuple[StoredVersion, Mapping[str, Any]]]:
         condition = "state & ? AND expired_at=? ORDER BY root"
@@ -144,7 +140,8 @@ class Reading:
 
     def superseded(self, after: int, until: int) -> list[tuple[int, str]]:
         rows = self.connection.execute(
-            "SELECT ordinal, superseded_by FROM memories WHERE superseded_by<>'' AND expired_at=?"
+            f"SELECT ordinal, superseded_by FROM {verified('memories')} WHERE superseded_by<>''"
+            " AND expired_at=?"
             " AND valid_to<=? AND valid_to>? ORDER BY valid_to DESC, ordinal DESC",
             (FOREVER, until, after),
         ).fetchall()
@@ -172,10 +169,8 @@ class Reading:
         return count_jobs(self.connection)
 
     def sparse_encoder(self) -> tuple[str, str]:
-        row = self.connection.execute(
-            f"SELECT name, fingerprint FROM sparse_encoder WHERE {sound('sparse_encoder')}"
-        ).fetchone()
-        return (str(row[0]), str(row[1])) if row else ("", "")
+        fingerprint, name = read_sparse_encoder(self.connection)
+        return name, fingerprint
 
     def embedder(self) -> ModelIdentity:
         return read_model(self.connection, self.meta.embedder)
@@ -184,9 +179,7 @@ class Reading:
         return read_run(self.connection)
 
     def embedder_number(self, model: ModelIdentity) -> int | None:
-        select = "SELECT number FROM embedders WHERE fingerprint=?"
-        number = self.connection.execute(select, (model.fingerprint,)).get
-        return None if number is None else int(number)
+        return find_number(self.connection, model)
 
     def encoded(self, number: int | None) -> tuple[int, int]:
         return progress_of(self.connection, number)
@@ -198,4 +191,4 @@ class Reading:
         return without_vector(self.connection, ordinals, number)
 
     def has_left_over(self) -> bool:
-        return bool(left_over(self.connection))
+        return bool(unused_embedders(self.connection))

@@ -23,7 +23,7 @@ from simonides.backends.embedded.auditing import Chain, check_chain, next_number
 from simonides.backends.embedded.connection import Connections, translated, write_transaction
 from simonides.errors import DamagedError, UnavailableError
 from simonides.files import make_empty
-from simonides.records.audit import FIRST_SEAL, Entry, Told
+from simonides.records.audit import FIRST_SEAL, Entry, ReadAudit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,14 +96,14 @@ class RecallLog:
                     return True
         return self._read_switches().on_since is not None
 
-    def switch(self, auditor: Auditor, told: Told) -> bool:
+    def switch(self, auditor: Auditor, told: ReadAudit) -> bool:
         """Begin or end the audit by a row (*told* has the verb ``start`` or ``stop``); false = it was so."""
         if self.is_on == (told.verb == START):
             return False
         self.begin(auditor, told)
         return True
 
-    def begin(self, auditor: Auditor, told: Told) -> None:
+    def begin(self, auditor: Auditor, told: ReadAudit) -> None:
         """Add a row that switches it, whatever it was; the file is made where it is missing.
 
         Raises:
@@ -120,7 +120,7 @@ class RecallLog:
             connection.execute(_SCHEMA)
             self._write(connection, auditor, told)
 
-    def append(self, auditor: Auditor, told: Told) -> None:
+    def append(self, auditor: Auditor, told: ReadAudit) -> None:
         """Add a row; it is on the disk when this returns.
 
         Raises:
@@ -143,7 +143,7 @@ class RecallLog:
             since = connections.get().execute(_ON_SINCE).get if known else None
         return known and self._read_switches().on_since in {None, since}
 
-    def _write(self, connection: apsw.Connection, auditor: Auditor, told: Told) -> None:
+    def _write(self, connection: apsw.Connection, auditor: Auditor, told: ReadAudit) -> None:
         row = connection.execute("SELECT number, seal FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
         salt = connection.execute("SELECT query FROM recalls ORDER BY number LIMIT 1").get
         number, before = row or (0, FIRST_SEAL)

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.backends.embedded.seals import add_functions
+from simonides.backends.embedded.checksums import add_functions
 from simonides.index.view import build_view
 from simonides.records.interval import to_micros
 from simonides.records.query import Filters
