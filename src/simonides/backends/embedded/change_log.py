@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simonides.backends.embedded.rows import unverified, verified
@@ -128,13 +127,6 @@ def next_change(meta: Meta, operation: str, ordinal: int, stamp: int) -> Change:
 def write_changes(connection: apsw.Connection, changes: Iterable[Change]) -> None:
     """Append changes, in order."""
     connection.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", changes)
-
-
-def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:
-    """Append one change; returns the counters after it (store them before the commit)."""
-    change = next_change(meta, operation, ordinal, stamp)
-    write_changes(connection, [change])
-    return replace(meta, sequence=change[0], log_hash=change[-1])
 
 
 def hash_at(connection: apsw.Connection, sequence: int) -> bytes:

@@ -30,7 +30,7 @@ ALL = f"{PENDING}, '{EXPIRED}'"
 """SQL: all tasks of times to live."""
 
 # Word by word as in the index, else SQLite does not use it.
-_EXPIRIES = "task IN ('expire', 'erase', 'expired')"
+EXPIRIES = "task IN ('expire', 'erase', 'expired')"
 
 IS_KEPT = (
     f"NOT EXISTS (SELECT 1 FROM {verified('jobs j')} WHERE j.ordinal = m.root AND j.task='{ERASE}'"
@@ -43,35 +43,16 @@ def read_due(connection: apsw.Connection, now: int, most: int | None = None) -> 
     """What is to be archived or erased by *now*, the first to end first."""
     rows = connection.execute(
         f"SELECT j.ordinal, m.id, j.task, j.not_before FROM {verified('jobs j')} JOIN {keys('memories m')}"
-        f" ON m.ordinal = j.ordinal WHERE j.{_EXPIRIES} AND j.task IN ({PENDING}) AND j.not_before<=?"
+        f" ON m.ordinal = j.ordinal WHERE j.{EXPIRIES} AND j.task IN ({PENDING}) AND j.not_before<=?"
         " ORDER BY j.not_before, j.ordinal LIMIT ?",
         (now, -1 if most is None else most),
     )
     return [Due(int(root), str(memory), str(task), int(moment)) for root, memory, task, moment in rows]
 
 
-def roots_due(connection: apsw.Connection, moment: int, *tasks: str) -> list[int]:
-    """First versions of memories with one of *tasks* that ends, or ended, by *moment*."""
-    marks = ",".join("?" * len(tasks))
-    rows = connection.execute(
-        f"SELECT ordinal FROM {verified('jobs')} WHERE {_EXPIRIES} AND task IN ({marks}) AND not_before<=?",
-        (*tasks, moment),
-    )
-    return [int(root) for (root,) in rows]
-
-
-def moments_ended(connection: apsw.Connection, moment: int) -> list[tuple[int, int]]:
-    """First versions of memories that were archived, or brought back, after they ended, and when that was."""
-    rows = connection.execute(
-        f"SELECT ordinal, not_before FROM {verified('jobs')} WHERE {_EXPIRIES} AND task=? AND not_before<=?",
-        (EXPIRED, moment),
-    )
-    return [(int(root), int(ended)) for root, ended in rows]
-
-
 def count_expiring(connection: apsw.Connection) -> int:
     """How many memories have a time to live that has not been acted on."""
-    select = f"SELECT count(*) FROM {keys('jobs')} WHERE {_EXPIRIES} AND task IN ({PENDING})"
+    select = f"SELECT count(*) FROM {keys('jobs')} WHERE {EXPIRIES} AND task IN ({PENDING})"
     return int(connection.execute(select).get)
 
 

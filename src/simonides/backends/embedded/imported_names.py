@@ -6,46 +6,39 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.change_log import NAME, log_change
+from simonides.backends.embedded.change_log import NAME, read_meta
 from simonides.backends.embedded.entities import read_merges
 from simonides.backends.embedded.labels import label_set_code
 from simonides.backends.embedded.rows import insert_into, verified
+from simonides.backends.embedded.session import WriteSession
 from simonides.records.entity import all_count_as, counts_as
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
     import apsw
 
-    from simonides.storage.reader import Meta
 
+class ImportSession(WriteSession):
+    """What all parts of an import share.
 
-class ImportSession:
-    """What all parts of an import share: the open transaction, the counters, and what was added so far."""
+    Attributes:
+        added: rows that the import added so far, by kind.
+    """
 
     def __init__(self, now: int) -> None:
         self.now = now
         self.added: Counter[str] = Counter()
-        self.meta: Meta
-        self.connection: apsw.Connection
 
-    def run(self, sql: str, *parameters: Any) -> None:
-        """Execute a statement that returns nothing."""
-        self.connection.execute(sql, parameters)
-
-    def one(self, sql: str, *parameters: Any) -> tuple[Any, ...] | None:
-        """The first row of a statement."""
-        return self.connection.execute(sql, parameters).fetchone()
+    def begin(self, connection: apsw.Connection) -> None:
+        """Start another transaction of the import."""
+        super().__init__(connection, read_meta(connection), self.now)
 
     def add(self, kind: str, sql: str, *parameters: Any) -> bool:
-        """Write rows of a *kind*; whether there are more by now."""
-        self.connection.execute(sql, parameters)
+        """Insert a row of a *kind*; whether it is new."""
+        self.run(sql, *parameters)
         changed = bool(self.connection.changes())
         self.added[kind] += changed
         return changed
-
-    def log(self, operation: str, ordinal: int, stamp: int) -> None:
-        """Append a change."""
-        self.meta = log_change(self.connection, self.meta, operation, ordinal, stamp)
 
 
 class ImportedNames:

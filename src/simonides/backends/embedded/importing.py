@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from simonides.backends.embedded.accesses import ADD_ACCESS
-from simonides.backends.embedded.change_log import ADD, EXPIRE, LINK, read_meta, write_counters
+from simonides.backends.embedded.change_log import ADD, EXPIRE, LINK, read_meta
 from simonides.backends.embedded.checksums import row_checksum
 from simonides.backends.embedded.connection import write_transaction
 from simonides.backends.embedded.encryption import check_room
 from simonides.backends.embedded.imported_names import ImportedNames, ImportSession
-from simonides.backends.embedded.labels import label_code, label_set_code
 from simonides.backends.embedded.models import (
     ADD_LINK,
     ADD_SPARSE_ENCODER,
@@ -40,7 +39,7 @@ from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.relations import write_statements
 from simonides.backends.embedded.rows import insert_into, keys, node_of, verified
 from simonides.errors import EmbedderMismatchError, InputError
-from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
+from simonides.records.interval import FOREVER
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.receipt import Counts, Restored
 from simonides.storage.export_fields import (
@@ -103,12 +102,11 @@ def import_rows(
     Args:
         connections: of the bank.
         path: the file.
-        analyser: makes terms anew when the file's are those of another version.
+        analyser: computes terms again when the file's are those of another version.
         epoch: the bank's next one, should it be empty.
         now: microseconds UTC.
         after_batch: told (lines done, lines) after each transaction.
-        find_auditor: asked in each transaction, by its connection, for who seals its row of the audit log;
-            ``None`` = nobody.
+        find_auditor: returns what adds a transaction to the audit log; ``None`` = the bank is not audited.
 
     Raises:
         InputError: the file is no export, of another version, or damaged; nothing of the batch at
@@ -163,7 +161,7 @@ class _Import:
 
     def store(self, connection: apsw.Connection, batch: Sequence[tuple[int, dict[str, Any]]]) -> None:
         """Write one batch in an open write transaction."""
-        self._session.connection, self._session.meta = connection, read_meta(connection)
+        self._session.begin(connection)
         self._names.begin()
         number = 1
         linked: dict[int, None] = {}
@@ -181,7 +179,7 @@ class _Import:
             raise InputError(f"{self._path}:{number}", f"does not fit the bank ({error})") from None
         for root in linked:
             self._session.log(LINK, root, self._session.now)
-        write_counters(connection, self._session.meta)
+        self._session.write_log()
 
     def _record(self, record: dict[str, Any], linked: dict[int, None]) -> None:
         check_recorded_times(record, self._session.now)
@@ -341,10 +339,10 @@ class _Import:
             "ordinal": ordinal,
             "root": int(first[0]) if first else ordinal,
             "chunk": self._chunk(row["chunk"]),
-            "path": label_code(self._session.connection, row["path"]),
-            "project": label_code(self._session.connection, row["project"]),
-            "tags": label_set_code(self._session.connection, row["tags"]),
-            "acl": label_set_code(self._session.connection, row["acl"]),
+            "path": self._session.label(row["path"]),
+            "project": self._session.label(row["project"]),
+            "tags": self._session.label_set(tuple(row["tags"])),
+            "acl": self._session.label_set(tuple(row["acl"])),
         }
         if self._header["analyser"] != self._session.meta.analyser:
             row["terms"] = analysed(row, self._analyser)
@@ -363,13 +361,11 @@ class _Import:
         self._hang(ordinal, parts)
         if row["expired_at"] == FOREVER:
             self._state(ordinal, row["text"], row["chunk"])
-        end = self._session.now + CLOCK_SKEW
-        stamps = row["ingested_at"], row["expired_at"], self._session.meta.last_ingested
-        newest = max((stamp for stamp in stamps if stamp <= end), default=BEGINNING)
-        self._session.meta = replace(self._session.meta, next_ordinal=ordinal + 1, last_ingested=newest)
-        self._session.log(ADD, ordinal, row["ingested_at"])
-        if row["expired_at"] != FOREVER:
-            self._session.log(EXPIRE, ordinal, row["expired_at"])
+        stamp, end = row["ingested_at"], row["expired_at"]
+        newest = self._session.newest_of(stamp, end)
+        self._session.log(ADD, ordinal, stamp, next_ordinal=ordinal + 1, last_ingested=newest)
+        if end != FOREVER:
+            self._session.log(EXPIRE, ordinal, end)
 
     def _state(self, ordinal: int, text: str, chunk: int) -> None:
         """Store the statements of a text; an export leaves them out, since they follow from the text."""
@@ -396,7 +392,7 @@ class _Import:
             self._add_fields("enrichments", ordinal, read_fields(enrichment, ENRICHMENT))
         for access in parts["accesses"]:
             use = read_fields(access, ACCESS)
-            principal = label_code(self._session.connection, use["principal"])
+            principal = self._session.label(use["principal"])
             add("accesses", ADD_ACCESS, ordinal, use["at"], principal)
         for move in parts["moves"]:
             self._add_fields("moves", ordinal, read_fields(move, MOVE))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.bulk_rows import queue_rows
 from simonides.backends.embedded.rows import keys, verified
-from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, Job
+from simonides.records.enrichment import ENRICH, MOST_TRIES
 from simonides.records.interval import FOREVER
 from simonides.records.kind import CONSOLIDATED
 
@@ -86,26 +86,6 @@ class JobQueue:
             CONSOLIDATED,
         )
         return len(rows)
-
-
-def due_jobs(connection: apsw.Connection, due: int, most: int) -> list[Job]:
-    """Enrichments that may be tried, oldest first.
-
-    Args:
-        connection: in a read transaction.
-        due: a moment, microseconds UTC; jobs that are put off beyond it are left out. One that is put off for
-            longer than ``LONGEST_PAUSE`` was so under a clock that stood ahead, and is due.
-        most: jobs at most.
-    """
-    rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT j.ordinal, j.tries, (SELECT now.ordinal FROM {verified('memories now')}"
-        " WHERE now.id = first.id"
-        f" AND now.expired_at = ?) FROM {verified('jobs j')} JOIN {keys('memories first')} ON first.ordinal ="
-        " j.ordinal WHERE j.task=? AND (j.not_before<=? OR j.not_before>?) AND j.tries<?"
-        " ORDER BY j.number LIMIT ?",
-        (FOREVER, ENRICH, due, due + LONGEST_PAUSE, MOST_TRIES, most),
-    ).fetchall()
-    return [Job(int(root), int(tries), None if now is None else int(now)) for root, tries, now in rows]
 
 
 def count_jobs(connection: apsw.Connection) -> tuple[int, int]:

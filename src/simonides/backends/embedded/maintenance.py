@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.relations import copy_relations, copy_statements
-from simonides.backends.embedded.rows import insert_into, keys, marks_for, read_names, read_object, verified
+from simonides.backends.embedded.rows import insert_into, keys, read_object, verified
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
-from simonides.records.kind import ARCHIVED, CONSOLIDATED
+from simonides.records.kind import ARCHIVED
 from simonides.records.memory import Move
 from simonides.records.time_to_live import ERASE, EXPIRED
-from simonides.records.versions import CurrentVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     import apsw
 
@@ -28,73 +27,11 @@ if TYPE_CHECKING:
     from simonides.records.time_to_live import Due
     from simonides.records.versions import RowRef, StoredVersion
 
-_ADD_MOVE = insert_into("moves", "ordinal, action, was, became, reason, made_at, undone_at")
-_MOVE = (
+_ADDMOVE = insert_into("moves", "ordinal, action, was, became, reason, made_at, undone_at")
+MOVE = (
     f"SELECT v.number, m.id, v.action, v.was, v.became, v.reason, v.made_at, v.undone_at"
     f" FROM {verified('moves v')} JOIN {keys('memories m')} ON m.ordinal = v.ordinal"
 )
-
-_USES = f"{verified('accesses a')} WHERE a.ordinal = m.root AND a.accessed_at <= ?1"
-_CURRENT = f"""
-SELECT m.ordinal, m.root, m.id, m.kind, m.layer, m.text, m.acl, m.project, m.tags, e.speaker, e.trust,
-  m.salience, m.confidence, m.proof_count, m.state, m.valid_from, m.valid_to, r.ingested_at,
-  m.occurred_from, m.occurred_to, m.signature,
-  m.access_count + (SELECT count(*) FROM {_USES}), (SELECT max(a.accessed_at) FROM {_USES}),
-  m.metadata, t.names
-FROM {verified("memories m")} JOIN {verified("memories r")} ON r.ordinal = m.root
-  JOIN {verified("label_sets t")} ON t.number = m.tags
-  JOIN {verified("chunks c")} ON c.number = m.chunk JOIN {verified("episodes e")} ON e.number = c.episode
-WHERE m.expired_at = ?2 ORDER BY m.root
-"""
-
-
-def read_current_versions(connection: apsw.Connection, now: int) -> Iterator[CurrentVersion]:
-    """Every memory that the bank holds now, ended ones too, by the ordinal of the first version."""
-    rows: Iterable[tuple[Any, ...]] = connection.execute(_CURRENT, (now, FOREVER))
-    for row in rows:
-        occurred_from, occurred_to, signature, accesses, last, metadata, tags = row[18:]
-        occurred = None if occurred_from is None else (int(occurred_from), int(occurred_to))
-        keyed = metadata != "{}" and bool(spaces_of(read_object(metadata), read_names(tags)))
-        values: list[Any] = [*row[:18], occurred, bytes(signature), int(accesses), last, keyed]
-        yield CurrentVersion(*values)
-
-
-def read_current_relations(connection: apsw.Connection) -> Iterator[tuple[int, str, int, str, bool]]:
-    """Relations of memories held now: root, name, subject's number, folded object, single-valued."""
-    for root, name, subject, obj, single in connection.execute(
-        f"SELECT m.root, r.name, r.subject, r.object, r.single_valued FROM {verified('relations r')}"
-        f" JOIN {verified('memories m')} ON m.ordinal = r.ordinal WHERE m.expired_at=? AND m.state & ?=0"
-        " ORDER BY r.name, r.subject, r.object, m.root",
-        (FOREVER, CONSOLIDATED),
-    ):
-        yield int(root), str(name), int(subject), str(obj), bool(single)
-
-
-def read_evidence(connection: apsw.Connection, known_at: int) -> dict[int, dict[int, str]]:
-    """By observation, its sources and their stance, as they were recorded by *known_at*; roots."""
-    found: dict[int, dict[int, str]] = {}
-    for observation, source, stance in connection.execute(
-        f"SELECT observation, source, stance FROM {verified('evidence')} WHERE known_from<=?1 AND ?1<known_to"
-        " ORDER BY observation, source",
-        (known_at,),
-    ):
-        found.setdefault(int(observation), {})[int(source)] = str(stance)
-    return found
-
-
-def read_moves(
-    connection: apsw.Connection, memory: str | None = None, *, actions: Sequence[str] = ()
-) -> list[Move]:
-    """Moves in the order in which they were made; of one memory, of some actions, or all."""
-    where, values = ["1"], list[Any]()
-    if memory is not None:
-        where.append(f"v.ordinal = (SELECT root FROM {keys('memories')} WHERE id=? LIMIT 1)")
-        values.append(memory)
-    if actions:
-        where.append(f"v.action IN ({marks_for(actions)})")
-        values += actions
-    rows = connection.execute(f"{_MOVE} WHERE {' AND '.join(where)} ORDER BY v.number", values)
-    return [Move(*row) for row in rows]
 
 
 def observations_of(connection: apsw.Connection, ids: Iterable[str]) -> list[str]:
@@ -121,15 +58,15 @@ class Maintenance:
         self._expiries = expiries
 
     def add_move(self, root: int, action: str, was: str, became: str, reason: str) -> None:
-        self._session.run(_ADD_MOVE, root, action, was, became, reason, self._session.next_instant(), FOREVER)
+        self._session.run(_ADDMOVE, root, action, was, became, reason, self._session.next_instant(), FOREVER)
 
     def read_move(self, number: int) -> Move | None:
-        row = self._session.one(f"{_MOVE} WHERE v.number=?", number)
+        row = self._session.one(f"{MOVE} WHERE v.number=?", number)
         return None if row is None else Move(*row)
 
     def ends_of(self, root: int, memory: str) -> list[Move]:
         rows = self._session.all(
-            f"{_MOVE} WHERE v.action='close' AND v.undone_at=?1 AND (v.ordinal=?2 OR v.became=?3)"
+            f"{MOVE} WHERE v.action='close' AND v.undone_at=?1 AND (v.ordinal=?2 OR v.became=?3)"
             " ORDER BY v.number DESC",
             FOREVER,
             root,

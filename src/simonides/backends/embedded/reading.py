@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from simonides.backends.embedded.rows import (
     check_rows,
     decoded,
     in_order,
-    keys,
     marks_for,
     node_of,
     parts_of,
@@ -27,23 +24,20 @@ from simonides.backends.embedded.rows import (
 from simonides.index.columns import Row
 from simonides.index.graph import LINK_CODES, edges_of
 from simonides.index.sparse_postings import unpack_terms
-from simonides.records.interval import BEGINNING, FOREVER, LAST_INSTANT, Interval, Precision, from_micros
+from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
 from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
-from simonides.records.source import Source
 from simonides.records.time_to_live import ON_EXPIRY_OF
-from simonides.records.versions import StoredVersion, Worded
+from simonides.records.versions import StoredVersion
 from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import apsw
-    from numpy.typing import NDArray
 
     from simonides.index.graph import Graph
 
-_FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
 _KINDS = {kind.value: kind for kind in Kind}
 _LAYERS = {layer.value: layer for layer in Layer}
 _PRECISIONS = {precision.value: precision for precision in Precision}
@@ -80,12 +74,6 @@ FROM {verified("memories m")}
 WHERE m.ordinal >= ?2 AND m.ordinal < ?3 ORDER BY m.ordinal
 """
 
-_SOURCE = (
-    "e.text, c.start, c.stop, e.document, e.session, e.speaker, e.author, e.trust, e.recorded_at"
-    f" FROM {keys('memories m')} JOIN {verified('chunks c')} ON c.number = m.chunk"
-    f" JOIN {verified('episodes e', text=True)} ON e.number = c.episode"
-)
-
 
 def read_memories(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Memory]:
     """Records by ordinal, in the order asked for; each is compared with its checksums."""
@@ -101,79 +89,6 @@ def read_candidates(connection: apsw.Connection, ordinals: Sequence[int]) -> lis
             memory = decoded(_decoded_memory, row, f"memory {row[0]}")
             found[memory.ordinal] = memory
     return in_order(found, ordinals)
-
-
-def read_versions(connection: apsw.Connection, memory: str) -> list[Memory]:
-    """Every version of one memory, oldest first; empty when there is none."""
-    rows: Iterable[tuple[Any, ...]] = connection.execute(
-        f"SELECT ordinal FROM {keys('memories')} WHERE id=? ORDER BY version", (memory,)
-    )
-    return read_memories(connection, [int(ordinal) for (ordinal,) in rows])
-
-
-def read_ordinals_after(
-    connection: apsw.Connection, memory: str, keep: NDArray[np.bool_], most: int
-) -> list[int]:
-    """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them.
-
-    Walks the index of ids, one step per version, to the end of the bank where few are kept.
-    """
-    rows: Iterable[tuple[Any, ...]] = connection.execute(
-        f"SELECT ordinal FROM {keys('memories')} WHERE id > ? ORDER BY id, version", (memory,)
-    )
-    kept = (int(ordinal) for (ordinal,) in rows if keep[ordinal])
-    return list(islice(kept, most))
-
-
-def read_worded(connection: apsw.Connection, memory: str) -> Worded | None:
-    """A memory that the bank holds now, with its words."""
-    row = connection.execute(
-        f"SELECT m.ordinal, {node_of('m')} FROM {verified('memories m')} WHERE m.id=? AND m.expired_at=?",
-        (memory, FOREVER),
-    ).fetchone()
-    source = read_source(connection, memory)
-    if row is None or source is None:
-        return None
-    now, then = read_memories(connection, [int(row[0]), int(row[1])])
-    begun, ended, key, first = connection.execute(
-        f"SELECT m.valid_from_precision, m.valid_to_precision, m.content_key, r.ingested_at"
-        f" FROM {verified('memories m')} JOIN {verified('memories r')} ON r.ordinal = m.root"
-        " WHERE m.ordinal=?",
-        (then.ordinal,),
-    ).get
-    return Worded(
-        now,
-        then,
-        int(first),
-        Interval(then.valid_from_micros, then.valid_from_micros, Precision(begun)),
-        Interval(then.valid_to_micros, then.valid_to_micros, Precision(ended)),
-        bytes(key),
-        source,
-    )
-
-
-def read_source(connection: apsw.Connection, memory: str) -> Source | None:
-    """The raw source behind the newest version of one memory; ``None`` when there is no such memory."""
-    select = f"SELECT {_SOURCE} WHERE m.id=? ORDER BY m.version DESC LIMIT 1"
-    row = connection.execute(select, (memory,)).fetchone()
-    return None if row is None else _source(row)
-
-
-def read_sources(connection: apsw.Connection, ordinals: Sequence[int]) -> list[Source]:
-    """Raw sources by ordinal, in the order asked for."""
-    found: dict[int, Source] = {}
-    for part in parts_of(ordinals):
-        select = f"SELECT m.ordinal, {_SOURCE} WHERE m.ordinal IN ({marks_for(part)})"
-        rows: Iterable[tuple[Any, ...]] = connection.execute(select, part)
-        found.update((int(ordinal), _source(source)) for ordinal, *source in rows)
-    return in_order(found, ordinals)
-
-
-def _source(row: Sequence[Any]) -> Source:
-    text, start, stop, document, session, speaker, author, trust, recorded_at = row
-    # An earlier version imported recorded times that no calendar has.
-    moment = decoded(lambda value: from_micros(min(value, LAST_INSTANT)) or _FIRST_MOMENT, recorded_at)
-    return Source(text, start, stop, document, session, speaker, author, trust, moment)
 
 
 _STORED_FIELDS = tuple(StoredVersion.__dataclass_fields__)
@@ -194,19 +109,6 @@ def read_all_stored(connection: apsw.Connection, condition: str, *bindings: Any)
         values[_SIGNATURE] = np.frombuffer(values[_SIGNATURE], "<u4").astype(np.uint32)
         found.append(StoredVersion(*values))
     return found
-
-
-def read_signatures(connection: apsw.Connection, ordinals: Sequence[int]) -> NDArray[np.uint32]:
-    """MinHash signatures of candidates, not compared, in order; shape (len(ordinals), length)."""
-    found: dict[int, bytes] = {}
-    for part in parts_of(ordinals):
-        select = (
-            f"SELECT ordinal, signature FROM {unverified('memories')} WHERE ordinal IN ({marks_for(part)})"
-        )
-        found.update(connection.execute(select, part))
-    whole = b"".join(in_order(found, ordinals))
-    signatures = np.frombuffer(whole, "<u4").astype(np.uint32, copy=False)
-    return signatures.reshape(len(ordinals), -1 if whole else 0)
 
 
 def _decoded_memory(row: tuple[Any, ...]) -> Memory:

@@ -61,6 +61,26 @@ SELECT CAST(m.id AS TEXT) FROM {unverified("memories m")} WHERE m.expired_at = :
 ORDER BY m.root
 """
 
+_NOTES = {
+    "{} versions have no vector; they are found by words": (
+        f"SELECT count(*) FROM {keys('memories m')} WHERE :embedder IS NOT NULL AND NOT EXISTS"
+        f" (SELECT 1 FROM {keys('vectors v')} WHERE v.ordinal = m.ordinal AND v.embedder = :embedder)"
+    ),
+    "{} versions have no sparse terms; other channels find them": (
+        f"SELECT count(*) FROM {keys('memories m')} JOIN {keys('sparse_encoder')} WHERE NOT EXISTS"
+        f" (SELECT 1 FROM {keys('sparse_terms s')} WHERE s.ordinal = m.ordinal)"
+    ),
+    "{} idempotency keys name only memories that are gone; a purge deletes them": (
+        f"SELECT count(*) FROM {unverified('idempotency')} WHERE NOT EXISTS (SELECT 1"
+        f" FROM json_each(idempotency.ids) i JOIN {keys('memories m')} ON m.id = i.value)"
+    ),
+    # An import that was interrupted has brought the names and not yet all memories.
+    "{} names are mentioned by no memory; a purge deletes them": (
+        f"SELECT count(*) FROM {keys('entities')} WHERE number NOT IN (SELECT entity FROM {keys('mentions')})"
+    ),
+}
+"""What is no problem and worth a note, and the statement that counts the rows."""
+
 # What the rows are, how to find those recorded after :end, and what to do.
 _RECORDED = (
     (
@@ -121,18 +141,20 @@ def verify(
         except (apsw.Error, DamagedError, ValueError, TypeError, LookupError, OverflowError) as error:
             problems.append(f"{name}: cannot be read to the end ({error})")
         checked[name] = count
-    return VerifyReport(checked, tuple(problems), _notes(connection, meta, now))
+    return VerifyReport(checked, tuple(problems), tuple(_notes(connection, meta, now)))
 
 
-def _notes(connection: apsw.Connection, meta: Meta, now: int | None) -> tuple[str, ...]:
-    return (
-        *_without_vector(connection, meta),
-        *_without_sparse_terms(connection),
-        *_empty_replies(connection),
-        *_unmentioned(connection),
-        *_migration(connection),
-        *(() if now is None else _recorded_ahead(connection, now)),
-    )
+def _notes(connection: apsw.Connection, meta: Meta, now: int | None) -> Iterator[str]:
+    for note, select in _NOTES.items():
+        count = connection.execute(select, {"embedder": meta.embedder}).get
+        if count:
+            yield note.format(count)
+    run = read_run(connection)
+    if run is not None:
+        done, rows = progress_of(connection, run.number)
+        yield f"the bank is going over to {run.model.name}: {done} of {rows} versions have its vector"
+    if now is not None:
+        yield from _recorded_ahead(connection, now)
 
 
 def _recorded_ahead(connection: apsw.Connection, now: int) -> Iterator[str]:
@@ -147,51 +169,6 @@ def _recorded_ahead(connection: apsw.Connection, now: int) -> Iterator[str]:
                 f"{len(rows)} {name} recorded later than the clock, {clock.isoformat() if clock else now}"
                 f" ({named}): {remedy}"
             )
-
-
-def _migration(connection: apsw.Connection) -> tuple[str, ...]:
-    run = read_run(connection)
-    if run is None:
-        return ()
-    done, rows = progress_of(connection, run.number)
-    return (f"the bank is going over to {run.model.name}: {done} of {rows} versions have its vector",)
-
-
-def _unmentioned(connection: apsw.Connection) -> tuple[str, ...]:
-    # An import that was interrupted has brought the names and not yet all memories.
-    select = f"SELECT number FROM {keys('entities')} EXCEPT SELECT entity FROM {keys('mentions')}"
-    names = len(connection.execute(select).fetchall())
-    return (f"{names} names are mentioned by no memory; a purge deletes them",) * bool(names)
-
-
-def _empty_replies(connection: apsw.Connection) -> tuple[str, ...]:
-    (replies,) = connection.execute(
-        f"SELECT count(*) FROM {unverified('idempotency')} WHERE NOT EXISTS (SELECT 1"
-        " FROM json_each(idempotency.ids) i"
-        f" JOIN {keys('memories m')} ON m.id = i.value)"
-    ).fetchone() or (0,)
-    return (f"{replies} idempotency keys name only memories that are gone; a purge deletes them",) * bool(
-        replies
-    )
-
-
-def _without_sparse_terms(connection: apsw.Connection) -> tuple[str, ...]:
-    (missing,) = connection.execute(
-        f"SELECT count(*) FROM {keys('memories m')} JOIN {keys('sparse_encoder')} WHERE NOT EXISTS"
-        f" (SELECT 1 FROM {keys('sparse_terms s')} WHERE s.ordinal = m.ordinal)"
-    ).fetchone() or (0,)
-    return (f"{missing} versions have no sparse terms; other channels find them",) if missing else ()
-
-
-def _without_vector(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
-    if meta.embedder is None:
-        return ()
-    (missing,) = connection.execute(
-        f"SELECT count(*) FROM {keys('memories m')} WHERE NOT EXISTS"
-        f" (SELECT 1 FROM {keys('vectors v')} WHERE v.ordinal = m.ordinal AND v.embedder = ?)",
-        (meta.embedder,),
-    ).fetchone() or (0,)
-    return (f"{missing} versions have no vector; they are found by words",) if missing else ()
 
 
 def _file(connection: apsw.Connection) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.backends.embedded.reading import read_candidates, read_index_rows, read_memories, read_versions
+from simonides.backends.embedded.reading import read_candidates, read_index_rows, read_memories
 from simonides.errors import DamagedError
 from simonides.index.columns import COLUMNS
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
@@ -109,9 +109,9 @@ def test_versions_come_oldest_first(desk: Desk) -> None:
         second = transaction.versions.revise(0, text="c")
         transaction.versions.revise(second.ordinal, text="d")
     with bank.reading() as reading:
-        found = [(m.version, m.text) for m in read_versions(reading.connection, memory)]
+        found = [(m.version, m.text) for m in reading.versions(memory)]
         assert found == [(1, "a"), (2, "c"), (3, "d")]
-        assert read_versions(reading.connection, "missing") == []
+        assert reading.versions("missing") == []
 
 
 def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:

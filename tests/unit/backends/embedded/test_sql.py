@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ UNVERIFIED = {
         "reading.py",
         "_MEMORY",
     ): "recall ranks hundreds of candidates and passes the ten it returns to check_rows",
-    ("reading.py", "read_signatures"): "of the same candidates; a signature only orders them",
+    ("reader.py", "signatures"): "of the same candidates; a signature only orders them",
     ("relations.py", "_WORDS"): "skips rows that say nothing of interest; _HELD verifies all others",
     ("change_log.py", "find_meta"): "verify must read the counters of a damaged bank",
     ("forgetting.py", "select"): "a damaged memory can be forgotten",
@@ -97,9 +98,17 @@ def made_by_readers(path: Path) -> set[str]:
     return found
 
 
+@cache
+def constants_made_by_readers() -> frozenset[str]:
+    """The same, of the constants of all modules: one imports those of another."""
+    return frozenset(
+        name for path in PACKAGE.glob("*.py") for name in made_by_readers(path) if name.isupper()
+    )
+
+
 def reads(path: Path) -> list[str]:
     """Reads of tables with checksums that name no reader."""
-    made = made_by_readers(path)
+    made = made_by_readers(path) | constants_made_by_readers()
     found = []
     for owner, node in parts_of(path):
         for text, parts in strings(node):
