@@ -13,7 +13,7 @@ import pytest
 from tests.embedded_rows import connection_of
 
 import simonides
-from simonides.backends.embedded.seals import add_functions
+from simonides.backends.embedded.checksums import add_functions
 from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:

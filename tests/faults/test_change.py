@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 import simonides
-from simonides.backends.embedded.seals import add_functions
+from simonides.backends.embedded.checksums import add_functions
 from simonides.errors import NotFoundError
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import simonides
-from simonides.backends.embedded.left_over import OWNED, RERANKER
 from simonides.backends.embedded.migrations import APPLICATION_ID, MIGRATIONS
+from simonides.backends.embedded.stale_files import OWNED, RERANKER
 from simonides.index.generation import FORMAT
 from simonides.index.graph import LINK_KINDS
 from simonides.index.postings import FIELDS

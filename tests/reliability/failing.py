@@ -98,7 +98,7 @@ def fail_each_call(
     """
     failures = Failures()
     # Every load publishes what it stores.
-    with faulty_system() as system, patch("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", 1):
+    with faulty_system() as system, patch("simonides.backends.embedded.bulk_index.SMALLEST_PUBLISHED", 1):
         system.checkpoint_pages = 20
         for code, for_good, reads in modes:
             at, reached = first, True

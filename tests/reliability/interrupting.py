@@ -27,7 +27,7 @@ import apsw
 from tests.embedded_rows import embedded
 
 import simonides
-from simonides.backends.embedded.left_over import left_overs
+from simonides.backends.embedded.stale_files import stale_files
 from simonides.errors import SimonidesError, StoreError
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
@@ -236,7 +236,7 @@ class Load:
                 other = apsw.Connection(str(folder / name))
                 other.execute("BEGIN EXCLUSIVE; ROLLBACK")
                 other.close()
-        assert not [*left_overs(folder), *self.folder.glob(".*.partial*")]
+        assert not [*stale_files(folder), *self.folder.glob(".*.partial*")]
         rows = self._rows
         assert not rows._connections.get().in_transaction
         assert not rows.cache._lock.locked()

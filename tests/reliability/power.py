@@ -100,7 +100,7 @@ def cut_power(
         with store.bank()._rows.reading() as reading:
             first = dict(connection_of(reading).execute("SELECT id, text FROM memories"))
     # Every load publishes what it stores.
-    with faulty_system() as system, patch("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", 1):
+    with faulty_system() as system, patch("simonides.backends.embedded.bulk_index.SMALLEST_PUBLISHED", 1):
         while cuts.trials < trials:
             system.checkpoint_pages = chance.choice((16, 100, 1000))
             folder = place / f"store{cuts.trials}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.reliability import interrupting
 
-from simonides.backends.embedded import connection, feeding, merge
+from simonides.backends.embedded import bulk_index, connection, merge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ MEMORY_ERRORS = int(os.environ.get("RELIABILITY_MEMORY_ERRORS", "2000"))
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small banks merge, publish and wait as large ones do, but sooner."""
     monkeypatch.setattr(merge, "SMALLEST_MERGE", 30)
-    monkeypatch.setattr(feeding, "SMALLEST_PUBLISHED", 8)
+    monkeypatch.setattr(bulk_index, "SMALLEST_PUBLISHED", 8)
     monkeypatch.setattr(connection, "_BUSY_MILLISECONDS", 2_000)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simonides.bank import Bank
 
 BATCH = 1_024
-FEEDING = "simonides.backends.embedded.feeding.SMALLEST_PUBLISHED"
+FEEDING = "simonides.backends.embedded.bulk_index.SMALLEST_PUBLISHED"
 
 
 def texts(first: int, count: int) -> list[str]:
@@ -145,10 +145,10 @@ import os
 import signal
 import sys
 import simonides
-from simonides.backends.embedded import feeding, index_cache
+from simonides.backends.embedded import bulk_index, index_cache
 from simonides.testing.embedder import StubEmbedder
 
-publish = feeding.publish
+publish = bulk_index.publish
 
 
 def killing(*arguments):
@@ -163,7 +163,7 @@ def killed(self, number):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-feeding.publish = killing
+bulk_index.publish = killing
 index_cache.IndexCache.remove_unused = killed
 texts = [f"{number} fig trees near Norrhav" for number in range(3 * 1_024)]
 with simonides.open(sys.argv[1], embedder=StubEmbedder()) as store:

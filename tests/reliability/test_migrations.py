@@ -18,9 +18,9 @@ from tests.reliability.migrator import OLDEST, STEPS
 
 import simonides
 from simonides.backends.embedded import migrations
+from simonides.backends.embedded.checksums import add_functions
 from simonides.backends.embedded.connection import Connections
 from simonides.backends.embedded.migrations import MIGRATIONS
-from simonides.backends.embedded.seals import add_functions
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 

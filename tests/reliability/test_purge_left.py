@@ -12,8 +12,8 @@ from tests.reliability.test_purge import CANARY, OTHERS, SECRET, traces
 
 import simonides
 from simonides.backends.embedded import merge as merging
-from simonides.backends.embedded.copies import joined
-from simonides.backends.embedded.left_over import OWNED, left_overs
+from simonides.backends.embedded.purge_lock import joined
+from simonides.backends.embedded.stale_files import OWNED, stale_files
 from simonides.index.files import FileLayer
 from simonides.records.receipt import COMPLETE, PENDING_COPIES
 from simonides.testing.embedder import StubEmbedder
@@ -71,7 +71,7 @@ def test_what_a_killed_process_left_goes(tmp_path: Path, start: Start, act: str,
 @pytest.mark.fault("W4")
 @pytest.mark.parametrize("merged", [False, True], ids=["no generation", "a generation"])
 @pytest.mark.parametrize("name", NAMES)
-def test_left_overs_of_any_name_of_ours_go(bank: Bank, name: str, *, merged: bool) -> None:
+def test_stale_files_of_any_name_of_ours_go(bank: Bank, name: str, *, merged: bool) -> None:
     secret = fill(bank, merged=merged)
     path = bank._rows.folder / name
     path.parent.mkdir(exist_ok=True, parents=True)
@@ -212,4 +212,4 @@ def test_every_name_of_a_used_bank_is_owned(bank: Bank) -> None:
     bank._rows.recall_jobs.add("a", "", "")
     with bank._rows.maintaining():
         assert {path.name for path in bank._rows.folder.iterdir()} <= set(OWNED)
-        assert left_overs(bank._rows.folder) == []
+        assert stale_files(bank._rows.folder) == []

@@ -357,7 +357,7 @@ class Rewording:
         if version is None or held is None:
             return
         ordinal = version.ordinal
-        worded = transaction.reading.unchecked_worded(memory)
+        worded = transaction.reading.worded(memory)
         if worded is None:
             return
         stated = _everything(worded)

@@ -54,10 +54,10 @@ class Reader(Protocol):
         """
 
     def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
-        """The same, unchecked: for who checks those that are handed out in the end."""
+        """``memories`` without verification; the caller passes those that it returns to ``check``."""
 
     def check(self, ordinals: Sequence[int]) -> None:
-        """Compare rows with their digests.
+        """Compare rows with their checksums.
 
         Raises:
             DamagedError: one of them is not what was written.
@@ -80,14 +80,11 @@ class Reader(Protocol):
             DamagedError: it is not what was written.
         """
 
-    def unchecked_worded(self, memory: str) -> Worded | None:
-        """The same as ``worded``, without comparing digests; for rows that this transaction wrote."""
-
     def source(self, memory: str) -> Source | None:
         """The raw source behind the newest version of one memory."""
 
     def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
-        """MinHash signatures by ordinal, in the order asked for."""
+        """MinHash signatures of candidates by ordinal, in the order asked for; not verified."""
 
     def sources(self, ordinals: Sequence[int]) -> list[Source]:
         """Raw sources by ordinal, in the order asked for."""

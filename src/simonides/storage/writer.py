@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 
 
 class Versions(Protocol):
-    """Versions of memories, with their sources and vectors."""
+    """Versions of memories, with their sources and vectors.
+
+    What is read is compared with its checksums; a damaged row raises ``DamagedError``.
+    """
 
     def read(self, ordinal: int) -> StoredVersion:
-        """The version at an ordinal; unchecked.
+        """The version at an ordinal.
 
         Raises:
             LookupError: it was erased.
         """
 
     def find(self, ordinal: int) -> StoredVersion | None:
-        """The version at an ordinal; ``None`` = it was erased. Unchecked."""
+        """The version at an ordinal; ``None`` = it was erased."""
 
     def current(self, memory: str) -> StoredVersion | None:
-        """The version of a memory that the bank holds; ``None`` = none, or it is to be erased. Unchecked."""
+        """The version of a memory that the bank holds; ``None`` = none, or it is to be erased."""
 
     def terms(self, ordinal: int) -> dict[str, Any]:
         """The analysed terms of a version, by field."""
@@ -47,10 +50,10 @@ class Versions(Protocol):
         """Whether any of *changes* (as ``revise`` takes them) differs from what a version says."""
 
     def compared_fields(self, ordinal: int) -> ComparedFields:
-        """All of a row but its words; unchecked, because it is compared only and asked for often."""
+        """All of a row but its words."""
 
     def node(self, ordinal: int) -> int:
-        """What the links of a row join: see ``nodes``."""
+        """What the links of a row join: see ``rows.node_of``."""
 
     def ordinals_of(self, ordinal: int) -> list[int]:
         """Ordinals of all versions of the memory that a row is a version of, oldest first."""

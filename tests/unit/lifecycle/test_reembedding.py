@@ -15,7 +15,7 @@ import pytest
 from tests.embedded_rows import connection_of, embedded
 
 import simonides
-from simonides.backends.embedded.reembedding import read_run
+from simonides.backends.embedded.models import read_run
 from simonides.errors import ConflictError, EmbedderMismatchError, InputError, ModelError
 from simonides.evaluation.feedback import train_mlp
 from simonides.testing.clock import FrozenClock

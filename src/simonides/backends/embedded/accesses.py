@@ -1,6 +1,6 @@
-"""Rows about use: accesses, impressions and the labels in them. Everything here is written in batches.
+"""Rows about use: accesses and impressions, written in batches.
 
-Accesses are stamped with the time at which they were recorded, so an earlier viewpoint never sees them.
+An access is stamped with the time at which it was recorded, so an earlier viewpoint does not see it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.backends.embedded.labels import label_code
-from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.rows import insert_into, keys, verified
 from simonides.errors import InputError
 from simonides.records.impression import MOST_SHOWN, Samples
 
@@ -27,17 +27,27 @@ FEATURES = 10
 MOST_STORED = 10_000
 """Stored recalls of one bank; of more, those stored first go."""
 
-_READ_BY_ALL = "NOT EXISTS (SELECT 1 FROM memories v WHERE v.root = m.root AND v.id = m.id AND v.acl <> 0)"
+_ADD_IMPRESSION = insert_into(
+    "impressions", "recall, principal, made_at, embedder, scale, codes", "INSERT OR IGNORE"
+)
+ADD_ACCESS = insert_into("accesses", "ordinal, accessed_at, principal")
 
-
-_FINGERPRINT = "coalesce((SELECT fingerprint FROM embedders WHERE number = (SELECT embedder FROM meta)), '')"
+_READ_BY_ALL = f"NOT EXISTS (SELECT 1 FROM {verified('memories v')} WHERE v.id = m.id AND v.acl <> 0)"
+_SHOWN = (
+    f"{verified('shown s')} JOIN {keys('memories m')} ON m.ordinal = s.ordinal"
+    f" JOIN {verified('impressions i')} ON i.number = s.impression"
+)
+_FINGERPRINT = (
+    f"coalesce((SELECT fingerprint FROM {verified('embedders')}"
+    f" WHERE number = (SELECT embedder FROM {verified('meta')})), '')"
+)
 
 
 def extend_accesses(connection: apsw.Connection, accesses: Accesses) -> Accesses:
     """*accesses* with the events that came after its last one."""
     rows = connection.execute(
-        "SELECT number, ordinal, accessed_at, principal FROM accesses WHERE number > ?"
-        f" AND {sound('accesses')} ORDER BY number",
+        f"SELECT number, ordinal, accessed_at, principal FROM {verified('accesses')} WHERE number > ?"
+        " ORDER BY number",
         (accesses.last,),
     ).fetchall()
     return accesses.extended(np.array(rows, np.int64).reshape(-1, 4))
@@ -50,23 +60,17 @@ def write_impressions(connection: apsw.Connection, impressions: Iterable[Impress
     """
     written = 0
     for shown in impressions:
+        principal = label_code(connection, shown.principal)
         connection.execute(
-            "INSERT OR IGNORE INTO impressions(recall, principal, made_at, embedder, scale, codes)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                shown.recall,
-                label_code(connection, shown.principal),
-                shown.made_at,
-                shown.embedder,
-                shown.scale,
-                shown.codes,
-            ),
+            _ADD_IMPRESSION,
+            (shown.recall, principal, shown.made_at, shown.embedder, shown.scale, shown.codes),
         )
-        number = connection.execute("SELECT number FROM impressions WHERE recall=?", (shown.recall,)).get
+        select = f"SELECT number FROM {keys('impressions')} WHERE recall=?"
+        number = connection.execute(select, (shown.recall,)).get
         for root, features in zip(shown.roots, shown.features, strict=True):
             connection.execute(
                 "INSERT OR IGNORE INTO shown(impression, ordinal, features, accessed, used)"
-                " SELECT ?, ordinal, ?, 0, 0 FROM memories WHERE ordinal=?",
+                f" SELECT ?, ordinal, ?, 0, 0 FROM {keys('memories')} WHERE ordinal=?",
                 (number, features.astype("<f4").tobytes(), root),
             )
             if shown.counted:
@@ -88,7 +92,7 @@ def write_used(
             _access(connection, root, now, principal)
         return len(roots)
     row = connection.execute(
-        f"SELECT number FROM impressions WHERE recall=? AND principal=? AND {sound('impressions')}",
+        f"SELECT number FROM {verified('impressions')} WHERE recall=? AND principal=?",
         (recall, label_code(connection, principal)),
     ).fetchone()
     if row is None:
@@ -98,10 +102,8 @@ def write_used(
         )
     written = 0
     for root, memory in zip(roots, ids, strict=True):
-        found = connection.execute(
-            "SELECT 1 FROM shown WHERE impression=? AND ordinal=?", (row[0], root)
-        ).fetchone()
-        if found is None:
+        select = f"SELECT 1 FROM {keys('shown')} WHERE impression=? AND ordinal=?"
+        if connection.execute(select, (row[0], root)).fetchone() is None:
             raise InputError(
                 "ids",
                 f"{memory!r} is not among the first {MOST_SHOWN} of recall {recall!r}; leave recall_id out",
@@ -115,8 +117,7 @@ def _access_shown(
 ) -> int:
     """Count a returned memory once per recall; label it when it was *used*."""
     row = connection.execute(
-        f"SELECT accessed FROM shown WHERE impression=? AND ordinal=? AND {sound('shown')}",
-        (impression, root),
+        f"SELECT accessed FROM {verified('shown')} WHERE impression=? AND ordinal=?", (impression, root)
     ).fetchone()
     if row is None:
         return 0
@@ -131,17 +132,14 @@ def _access_shown(
 
 
 def _access(connection: apsw.Connection, root: int, now: int, principal: str) -> None:
-    connection.execute(
-        "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)",
-        (root, now, label_code(connection, principal)),
-    )
+    connection.execute(ADD_ACCESS, (root, now, label_code(connection, principal)))
 
 
 def prune_impressions(connection: apsw.Connection, most: int = MOST_STORED) -> None:
     """Delete the impressions that were stored first until at most *most* are left; accesses stay."""
     connection.execute(
         "DELETE FROM impressions WHERE number <="
-        " (SELECT number FROM impressions ORDER BY number DESC LIMIT 1 OFFSET ?)",
+        f" (SELECT number FROM {keys('impressions')} ORDER BY number DESC LIMIT 1 OFFSET ?)",
         (most,),
     )
 
@@ -149,7 +147,8 @@ def prune_impressions(connection: apsw.Connection, most: int = MOST_STORED) -> N
 def drop_empty_impressions(connection: apsw.Connection) -> None:
     """Delete impressions that show nothing any more."""
     connection.execute(
-        "DELETE FROM impressions WHERE NOT EXISTS (SELECT 1 FROM shown WHERE impression = impressions.number)"
+        "DELETE FROM impressions WHERE NOT EXISTS"
+        f" (SELECT 1 FROM {keys('shown')} WHERE impression = impressions.number)"
     )
 
 
@@ -160,12 +159,10 @@ def _numbers(raw: object) -> NDArray[np.float32]:
 def read_samples(connection: apsw.Connection) -> Samples:
     """What was shown in recalls of which something was used, as far as everyone may read it."""
     rows = connection.execute(
-        "SELECT m.id, s.features, s.used, s.impression FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
-        " JOIN impressions i ON i.number = s.impression"
+        f"SELECT m.id, s.features, s.used, s.impression FROM {_SHOWN}"
         # Cosines of another embedder mean something else.
         f" WHERE i.embedder = {_FINGERPRINT} AND s.impression IN"
-        " (SELECT impression FROM shown WHERE used = 1)"
-        f" AND {sound('shown', 's')}"
+        f" (SELECT impression FROM {verified('shown')} WHERE used = 1)"
         f" AND {_READ_BY_ALL} ORDER BY s.impression, s.ordinal"
     ).fetchall()
     features = np.array([_numbers(raw) for _, raw, *_ in rows], np.float64)
@@ -182,9 +179,7 @@ def read_used(connection: apsw.Connection) -> dict[str, tuple[str, ...]]:
     """By recall, the memories of it that were used, as far as everyone may read them."""
     used: dict[str, tuple[str, ...]] = {}
     for recall, memory in connection.execute(
-        "SELECT i.recall, m.id FROM shown s JOIN memories m ON m.ordinal = s.ordinal"
-        " JOIN impressions i ON i.number = s.impression"
-        f" WHERE {sound('shown', 's')} AND {sound('impressions', 'i')} AND s.used = 1 AND {_READ_BY_ALL}"
+        f"SELECT i.recall, m.id FROM {_SHOWN} WHERE s.used = 1 AND {_READ_BY_ALL}"
         " ORDER BY s.impression, s.ordinal"
     ):
         used[str(recall)] = (*used.get(str(recall), ()), str(memory))

@@ -1,9 +1,9 @@
-"""Copy a bank's rows to one file while it is in use, and put such a copy back.
+"""Copy a bank's rows to one file while it is in use, and restore such a copy.
 
-Both ways SQLite's backup interface copies whole pages inside one transaction, so a copy is the bank at one
-moment: a prefix of what was acknowledged. A copy is checked before it goes back, in a folder of its own (an
-older schema is brought up to date there), and gets a new epoch, so that every process that has the bank open
-notices that its rows were replaced and starts anew. The index is not copied: it is made from the rows.
+SQLite's backup interface copies whole pages inside one transaction, so a copy is the bank at one moment: a
+prefix of what was acknowledged. A restore checks the copy in a folder of its own, where an older schema is
+migrated, and gives it a new epoch, so that every process that has the bank open notices that its rows were
+replaced. The index is not copied: it is rebuilt from the rows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import apsw
 from simonides.backends.embedded.connection import translated, write_transaction
 from simonides.backends.embedded.encryption import explained, open_file
 from simonides.backends.embedded.migrations import APPLICATION_ID
+from simonides.backends.embedded.rows import keys
 from simonides.errors import DamagedError, EncryptionError, InputError, NewerSchemaError, UnavailableError
 from simonides.files import check_absent, disk_errors, make_empty, publish, working_folder, working_folder_of
 from simonides.records.receipt import Saved
@@ -151,7 +152,8 @@ def _check_holds_bank(path: Path, copied: Path, key: Key | None) -> None:
                 "SELECT application_id, (SELECT count(*) FROM sqlite_schema WHERE name = 'meta')"
                 " FROM pragma_application_id"
             ).get
-            holds = owner == APPLICATION_ID and tables and connection.execute("SELECT count(*) FROM meta").get
+            count = f"SELECT count(*) FROM {keys('meta')}"
+            holds = owner == APPLICATION_ID and tables and connection.execute(count).get
         finally:
             connection.close()
     except apsw.NotADBError as error:
@@ -208,6 +210,7 @@ def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
 
 def _described(connection: apsw.Connection, path: Path) -> Saved:
     memories, sequence = connection.execute(
-        "SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT sequence FROM meta)"
+        f"SELECT (SELECT count(DISTINCT id) FROM {keys('memories')}),"
+        " (SELECT coalesce(max(sequence), 0) FROM changes)"
     ).fetchone() or (0, 0)
     return Saved(str(path), int(memories), int(sequence))

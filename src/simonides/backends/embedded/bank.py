@@ -16,62 +16,50 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import apsw
 
 from simonides.backends.embedded.accesses import read_samples, read_used
-from simonides.backends.embedded.auditing import (
-    has_entries,
-)
+from simonides.backends.embedded.auditing import has_entries
 from simonides.backends.embedded.backup import restore_backup, send_backup, write_backup
 from simonides.backends.embedded.bank_audit import BankAudit
 from simonides.backends.embedded.bulk_rows import known
-from simonides.backends.embedded.change_log import DELETED, create_meta, read_meta
+from simonides.backends.embedded.change_log import create_meta, find_meta, read_meta
 from simonides.backends.embedded.connection import (
     Connections,
     read_transaction,
     translated,
     write_transaction,
 )
-from simonides.backends.embedded.copies import sharing
-from simonides.backends.embedded.emptied import check_not_emptied
 from simonides.backends.embedded.encryption import check_room, engine, open_file
 from simonides.backends.embedded.expiry import ALL, count_expiring, read_due
 from simonides.backends.embedded.exporting import count_rows, export_lines
 from simonides.backends.embedded.forgetting import (
-    blot_out_names,
     count_tables,
     drop_replies,
     drop_unmentioned,
     lost,
+    overwrite_unused_names,
+    purge,
     select,
 )
 from simonides.backends.embedded.importing import import_rows
 from simonides.backends.embedded.index_cache import IndexCache
 from simonides.backends.embedded.job_queue import described_jobs
 from simonides.backends.embedded.keys import claimed_bodies
-from simonides.backends.embedded.left_over import MAINTENANCE, RERANKER
 from simonides.backends.embedded.migrating import EmbedderMigrations
 from simonides.backends.embedded.migrations import migrate
-from simonides.backends.embedded.purging import purge
+from simonides.backends.embedded.purge_lock import sharing
 from simonides.backends.embedded.reader import Reading
 from simonides.backends.embedded.reanalysis import reanalyse
 from simonides.backends.embedded.recall_jobs import RecallJobs
-from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.rows import keys
 from simonides.backends.embedded.settings import BankSettings
+from simonides.backends.embedded.stale_files import MAINTENANCE, RERANKER, check_not_emptied
 from simonides.backends.embedded.transaction import WriteTransaction
 from simonides.backends.embedded.verification import verify
-from simonides.errors import (
-    DamagedError,
-    UnavailableError,
-)
+from simonides.errors import DamagedError, UnavailableError
 from simonides.files import disk_errors, make_empty, make_folder, remove
 from simonides.gc_pause import gc_paused
 from simonides.index.files import FileLayer
 from simonides.records.audit import VerifyReport
-from simonides.records.receipt import (
-    DRY_RUN,
-    ERASED,
-    Receipt,
-    Saved,
-    Selection,
-)
+from simonides.records.receipt import DRY_RUN, ERASED, Receipt, Saved, Selection
 from simonides.storage.export_format import write_export
 
 if TYPE_CHECKING:
@@ -90,15 +78,15 @@ if TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_TRIES = 5
-_LARGEST_ZONE = 1_000
-"""Bytes of the file that names the bank's zone."""
-_LARGEST_TTL = 10_000
-"""Bytes of the file with the bank's times to live."""
 _LOADING_CACHE_KB = 256 * 1024
-RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
 MOST_IMPRESSIONS = 1_000
 """Recalls that wait in memory until something is said to be of use; the oldest falls out."""
+_STATS = f"""
+SELECT (SELECT count(DISTINCT id) FROM {keys("memories")}), (SELECT count(*) FROM {keys("memories")}),
+  (SELECT count(*) FROM {keys("episodes")}), (SELECT count(*) FROM {keys("vectors")} WHERE embedder IS ?1),
+  (SELECT count(*) FROM {keys("entities")}), (SELECT count(*) FROM {keys("links")} WHERE embedder IN (0, ?1)),
+  (SELECT count(*) FROM {keys("jobs")} WHERE task NOT IN ({ALL}))
+"""
 
 
 def _copying(
@@ -171,12 +159,8 @@ class EmbeddedBank:
 
     def _settle(self, analyser: Analyser, new_id: Callable[[], str]) -> None:
         with translated(self._connections.path):
-            found = (
-                self._connections.get()
-                .execute(f"SELECT analyser FROM meta WHERE bank = '{DELETED}' OR {sound('meta')}")
-                .fetchone()
-            )
-        if self._connections.read_only or (found and found[0] == analyser.fingerprint):
+            found = find_meta(self._connections.get())
+        if self._connections.read_only or (found and found.analyser == analyser.fingerprint):
             return
         with write_transaction(self._connections) as connection:
             create_meta(connection, new_id(), new_id(), analyser.fingerprint)
@@ -212,8 +196,8 @@ class EmbeddedBank:
                 )
                 yield transaction
                 transaction.finish()
-                if self._key is not None and transaction.rows_added:
-                    check_room(connection, self._connections.path)
+                if self._key is not None and transaction.versions.rows_added:
+                    check_room(connection, transaction.meta.next_ordinal, self._connections.path)
                 block = self.cache.loaded(transaction, parts)
                 if block is not None and position is not None:
                     generation = self.cache.publish(transaction, position, block)
@@ -321,17 +305,7 @@ class EmbeddedBank:
 
     def stats(self) -> Mapping[str, Any]:
         with self.reading() as reading:
-            counts = (
-                reading.connection.execute(
-                    "SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),"
-                    " (SELECT count(*) FROM episodes),"
-                    " (SELECT count(*) FROM vectors WHERE embedder IS ?1), (SELECT count(*) FROM entities),"
-                    " (SELECT count(*) FROM links WHERE embedder IN (0, ?1)), (SELECT count(*) FROM jobs"
-                    f" WHERE task NOT IN ({ALL}))",
-                    (reading.meta.embedder,),
-                ).fetchone()
-                or (0,) * 7
-            )
+            counts = reading.connection.execute(_STATS, (reading.meta.embedder,)).get
             model, migration = reading.embedder(), reading.migration()
             return {
                 "memories": counts[0],
@@ -407,7 +381,7 @@ class EmbeddedBank:
                     drop_unmentioned(transaction.connection)
                 rows = lost(before, count_tables(transaction.connection))
                 if purge:
-                    names = blot_out_names(transaction.connection)
+                    names = overwrite_unused_names(transaction.connection)
                 _end_if(dry_run)
                 if ids:
                     self.drop_reranker()

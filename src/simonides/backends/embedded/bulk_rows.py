@@ -1,26 +1,25 @@
-"""Rows of very many new memories, each table by one prepared statement and with its seals made here.
+"""Rows of very many new memories: one prepared statement for each table, checksums computed here.
 
-    items ─► numbers, ids ─► values + digests ─► INSERT … per table        (inside a write transaction)
-
-The same rows, byte for byte, as ``WriteTransaction.insert`` writes with a statement and a trigger for each.
-Nothing is read of the rows before all of them are written.
+The same rows, byte for byte, as ``Versions.insert`` writes with a statement and a trigger for each.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.digest import IMMUTABLE, memory_id, values_digest
-from simonides.backends.embedded.seals import (
-    seal_of,
-    sealed_job,
-    sealed_numbers,
-    sealed_source,
-    sealed_text,
-    sealed_vector,
+from simonides.backends.embedded.checksums import (
+    IMMUTABLE,
+    checksum_of,
+    job_checksum,
+    memory_checksum,
+    numbers_checksum,
+    source_checksum,
+    text_checksum,
+    vector_checksum,
 )
+from simonides.backends.embedded.rows import insert_into, keys, marks_for
 from simonides.records.draft import encode_terms
 from simonides.records.interval import FOREVER
 
@@ -47,9 +46,6 @@ _ORDER = {
 
 _READ_AT_ONCE = 4_096
 
-# Made once: ``json.dumps`` makes a new encoder at every call that asks for anything special.
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
 
 @dataclass(slots=True)
 class BulkRows:
@@ -67,7 +63,8 @@ class BulkRows:
     @classmethod
     def after(cls, connection: apsw.Connection) -> BulkRows:
         """For rows after those that there are."""
-        last = "SELECT (SELECT max(number) FROM episodes), (SELECT max(number) FROM chunks)"
+        last = f"SELECT (SELECT max(number) FROM {keys('episodes')}), "
+        last += f"(SELECT max(number) FROM {keys('chunks')})"
         ((episode, chunk),) = connection.execute(last).fetchall()
         return cls(int(episode or 0), int(chunk or 0))
 
@@ -76,15 +73,15 @@ class BulkRows:
         self.episode += 1
         texts = draft.source, draft.document, draft.session, draft.speaker, place.author
         said = float(place.trust), place.ingested_at
-        seals = sealed_text(self.episode, text), sealed_source(self.episode, texts, *said)
-        self._rows["episodes"].append((self.episode, text, *texts, *said, *seals))
+        digests = text_checksum(self.episode, text), source_checksum(self.episode, texts, *said)
+        self._rows["episodes"].append((self.episode, text, *texts, *said, *digests))
         return self.episode
 
     def add_chunk(self, episode: int, start: int, stop: int) -> int:
         """A span of a raw source; its number."""
         self.chunk += 1
         row = (self.chunk, episode, start, stop)
-        self._rows["chunks"].append((*row, sealed_numbers(*row)))
+        self._rows["chunks"].append((*row, numbers_checksum(*row)))
         return self.chunk
 
     def add_memory(self, values: Sequence[Any], embedder: int | None, item: Prepared, codes: bytes) -> None:
@@ -97,16 +94,16 @@ class BulkRows:
             codes: of its vector; empty = it has none.
         """
         ordinal = values[0]
-        digest = values_digest(values, embedded=bool(codes))
-        self._rows["memories"].append((*values, FOREVER, digest, sealed_numbers(ordinal, FOREVER)))
+        digest = memory_checksum(values, embedded=bool(codes))
+        self._rows["memories"].append((*values, FOREVER, digest, numbers_checksum(ordinal, FOREVER)))
         if not codes:
             return
         assert embedder is not None
         vector = (ordinal, embedder, float(item.scale), codes)
-        self._rows["vectors"].append((*vector, sealed_vector(*vector)))
+        self._rows["vectors"].append((*vector, vector_checksum(*vector)))
         if item.tokens:
             tokens = (ordinal, embedder, item.tokens)
-            self._rows["token_codes"].append((*tokens, seal_of(*tokens)))
+            self._rows["token_codes"].append((*tokens, checksum_of(*tokens)))
 
     def write(self, connection: apsw.Connection) -> None:
         """Insert everything that was collected."""
@@ -117,16 +114,16 @@ class BulkRows:
 
 
 def queue_rows(connection: apsw.Connection, task: str, ordinals: Iterable[int]) -> None:
-    """Leave one sort of work for later, for many rows; rows for which it waits already are left out."""
+    """Enqueue a job for many rows; rows that have it already are left out."""
     # As SQLite counts them, so that no number is given twice.
     counted: list[tuple[Any, ...]] = connection.execute(
         "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name='jobs'), 0),"
-        " coalesce((SELECT max(number) FROM jobs), 0))"
+        f" coalesce((SELECT max(number) FROM {keys('jobs')}), 0))"
     ).fetchall()
     rows = []
     for number, ordinal in enumerate(ordinals, int(counted[0][0]) + 1):
         row = (number, task, ordinal, 0, 0, "")
-        rows.append((*row, sealed_job(number, task, ordinal)))
+        rows.append((*row, job_checksum(number, task, ordinal)))
     connection.executemany(_insert("jobs", "INSERT OR IGNORE"), rows)
 
 
@@ -159,8 +156,8 @@ def known(connection: apsw.Connection, column: str, values: Sequence[Any]) -> se
     for first in range(0, len(values), _READ_AT_ONCE):
         # Ascending, so that neighbours in the index are looked up together.
         part = sorted(values[first : first + _READ_AT_ONCE])
-        marks = ", ".join("?" * len(part))
-        rows = connection.execute(f"SELECT {column} FROM memories WHERE {column} IN ({marks})", part)
+        select = f"SELECT {column} FROM {keys('memories')} WHERE {column} IN ({marks_for(part)})"
+        rows = connection.execute(select, part)
         found |= {value for (value,) in rows}
     return found
 
@@ -171,5 +168,13 @@ def stored_terms(item: Prepared) -> bytes:
 
 
 def _insert(table: str, verb: str = "INSERT") -> str:
-    columns = _ORDER[table]
-    return f"{verb} INTO {table}({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    return insert_into(table, ", ".join(_ORDER[table]), verb)
+
+
+def memory_id(bank: str, ingested_at: int, text: str, attempt: int) -> str:
+    """16 hex digits of what was written where and when; *attempt* counts up past a taken id.
+
+    It depends on no other memory, so the writes of others change nobody's ids.
+    """
+    body = f"{bank} {ingested_at} {attempt} ".encode() + text.encode()
+    return hashlib.blake2b(body, digest_size=8).hexdigest()

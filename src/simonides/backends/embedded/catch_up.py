@@ -1,10 +1,10 @@
 """Bring a snapshot to exactly the change that a read transaction sees.
 
-The sealed blocks come from the generation that ``meta`` names; rows after them are replayed from their
-stored blobs into an in-memory tail; later expiries and erasures are laid over. Nothing is re-encoded or
-re-tokenised. Each file's checksums are compared when it is opened, a block's once per process; after a merge
-only what it wrote is opened anew, so that the recall after it is hardly dearer than any other. A generation
-that is missing, damaged, or of another bank, epoch or log is rebuilt from rows.
+The sealed blocks come from the generation that ``meta`` names; later rows are replayed from their stored
+blobs into an in-memory tail; later expiries and erasures are applied on top. Nothing is encoded or tokenised
+again. A file's checksums are compared when it is opened, a block's once per process; after a merge only the
+files that it wrote are opened. A generation that is missing, damaged, or of another bank, epoch or log is
+rebuilt from rows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from simonides.backends.embedded.accesses import extend_accesses
 from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, LINK, NAME, USE, hash_at, read_changes
 from simonides.backends.embedded.labels import read_label_sets, read_labels
+from simonides.backends.embedded.models import read_model
 from simonides.backends.embedded.reading import extend_graph, read_index_rows
-from simonides.backends.embedded.seals import sound
 from simonides.errors import DamagedError
 from simonides.index.accesses import Accesses
 from simonides.index.block import LARGEST_BLOCK, Block, Tail, join_blocks
@@ -41,10 +41,11 @@ _CHUNK = 4_096
 
 @dataclass(frozen=True)
 class Position:
-    """How far one process has come with one bank.
+    """The state of the index of one bank in one process.
 
-    The next position shares its tail and its names, which grow beyond what snapshots look at. Whoever makes
-    that one holds the bank's lock, and gives this one up first: after an error both may be half grown.
+    The next position shares and extends its tail and names, so its maker holds the bank's lock and drops
+    this one
+    first: after an error both may be incomplete.
 
     Attributes:
         snapshot: what readers get.
@@ -267,8 +268,5 @@ def origin_of(connection: apsw.Connection, meta: Meta, *, sequence: int) -> Orig
 
 def embedder_identity(connection: apsw.Connection, meta: Meta) -> tuple[int, str]:
     """Dimension and fingerprint of the bank's embedder; (0, "") before the first vector."""
-    row = connection.execute(
-        f"SELECT dimension, fingerprint FROM embedders WHERE number IS ? AND {sound('embedders')}",
-        (meta.embedder,),
-    ).fetchone()
-    return (int(row[0]), str(row[1])) if row else (0, "")
+    model = read_model(connection, meta.embedder)
+    return model.dimension, model.fingerprint

@@ -1,12 +1,11 @@
-"""The counters of a bank and its change log: what happened, in order, chained by a running hash."""
+"""The counters of a bank and its change log, chained by a running hash."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.rows import unverified, verified
 from simonides.errors import DamagedError, StoreError
 from simonides.records.interval import BEGINNING
 from simonides.storage.reader import Meta
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 ADD, EXPIRE, ERASE, LINK, NAME, USE = "add", "expire", "erase", "link", "name", "use"
 
 NUMBERS = "(SELECT coalesce(group_concat(name || ' ' || seq, ', ' ORDER BY name), '') FROM sqlite_sequence)"
-"""SQL for how far the numbers have come that are never given twice."""
+"""SQL: the last number of each table whose numbers are never reused."""
 
 DELETED = ""
 """Identity of a bank that was deleted while someone had it open."""
 
 
 def create_meta(connection: apsw.Connection, bank: str, epoch: str, analyser: str) -> None:
-    """Give a new bank its identity; a bank that has one keeps it."""
+    """Store the identity of a new bank; a bank that has one keeps it."""
     connection.execute(
         "INSERT OR IGNORE INTO meta(one, bank, epoch, sequence, log_hash, generation, next_ordinal,"
         " last_ingested, embedder, analyser) VALUES (1, ?, ?, 0, ?, 0, 0, ?, NULL, ?)",
@@ -39,21 +38,27 @@ def read_meta(connection: apsw.Connection, *, checked: bool = True) -> Meta:
 
     Args:
         connection: in a transaction.
-        checked: false = damaged ones, too, for who reports the damage.
+        checked: false = damaged ones, too, for callers that report damage.
 
     Raises:
         StoreError: the bank was deleted.
         DamagedError: the row is not what was written.
     """
+    found = find_meta(connection, checked=checked)
+    if found is None:
+        raise LookupError("meta has no row")
+    return found
+
+
+def find_meta(connection: apsw.Connection, *, checked: bool = True) -> Meta | None:
+    """``read_meta``; ``None`` = the bank is new."""
     row = connection.execute(
         "SELECT bank, epoch, sequence, log_hash, generation, next_ordinal, last_ingested, embedder, analyser"
-        f" FROM meta WHERE {sound('meta') if checked else 1}"
+        f" FROM {verified('meta') if checked else unverified('meta')}"
     ).fetchone()
-    if row is None:
-        raise LookupError("meta has no row")
-    if row[0] == DELETED:
+    if row is not None and row[0] == DELETED:
         raise StoreError("the bank was deleted meanwhile; open the store again to make a new one")
-    return Meta(*row)
+    return None if row is None else Meta(*row)
 
 
 def write_counters(connection: apsw.Connection, meta: Meta) -> None:
@@ -66,12 +71,12 @@ def write_counters(connection: apsw.Connection, meta: Meta) -> None:
 
 
 def write_numbers(connection: apsw.Connection) -> None:
-    """Store how far the numbers have come, where nothing else of the counters has changed."""
+    """Store the last numbers given, where no other counter has changed."""
     connection.execute(f"UPDATE meta SET numbers={NUMBERS}")
 
 
 def next_epoch(meta: Meta) -> str:
-    """The epoch after a change of rows that the log does not tell: every index is then made anew."""
+    """The epoch after a change of rows that the log does not hold: every index is then rebuilt."""
     return hashlib.blake2b(f"{meta.epoch} {meta.sequence}".encode(), digest_size=16).hexdigest()
 
 
@@ -122,13 +127,6 @@ def next_change(meta: Meta, operation: str, ordinal: int, stamp: int) -> Change:
 def write_changes(connection: apsw.Connection, changes: Iterable[Change]) -> None:
     """Append changes, in order."""
     connection.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", changes)
-
-
-def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:
-    """Append one change; returns the counters after it (store them before the commit)."""
-    change = next_change(meta, operation, ordinal, stamp)
-    write_changes(connection, [change])
-    return replace(meta, sequence=change[0], log_hash=change[-1])
 
 
 def hash_at(connection: apsw.Connection, sequence: int) -> bytes:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from simonides.backends.embedded.checksums import add_functions
 from simonides.backends.embedded.encryption import explained, open_file
 from simonides.backends.embedded.inherited import check_whole
-from simonides.backends.embedded.seals import add_functions
 from simonides.errors import (
     DamagedError,
     EncryptionError,
@@ -216,6 +216,9 @@ class Connections:
         try:
             connection.set_busy_timeout(_BUSY_MILLISECONDS)
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            # Else SQLite prepares a statement again for each new value that it compares with a column of a
+            # table with a partial index. No partial index here depends on a value that is bound.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             _keep_pages(connection, self.path)
             add_functions(connection)
             for name, value in (*_PRAGMAS, ("synchronous", SYNCHRONOUS)):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.inherited import note, opened_here
+from simonides.backends.embedded.rows import keys
 from simonides.errors import EncryptionError, InputError, MissingExtraError, UnavailableError
 from simonides.records.hygiene import read_at_most, shown
 
@@ -31,6 +32,8 @@ KEY_BYTES = 32
 MOST_ROWS = 100_000
 """Versions of memories that an encrypted bank may hold; ``bench/results/encryption.json`` has the cost."""
 
+# Retains and recalls use more than the usual 100; to prepare one takes several times as long as to run it.
+_CACHED_STATEMENTS = 256
 _PLAIN_HEADER = b"SQLite format 3\0"
 _LARGEST_KEY_FILE = 4_096
 _PACKAGES = ("apsw", "apsw-sqlite3mc")
@@ -151,10 +154,11 @@ def open_file(
     with opened_here(path):
         if immutable:
             flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            connection = note(apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags))
+            name = f"{path.absolute().as_uri()}?immutable=1"
         else:
             flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-            connection = note(apsw.Connection(str(path), flags=flags))
+            name = str(path)
+        connection = note(apsw.Connection(name, flags=flags, statementcachesize=_CACHED_STATEMENTS))
     if key is not None and not _unlocked(connection, key):
         # Raised outside of any handler, so that no context of it holds the statement with the key.
         raise EncryptionError(f"{path}: SQLite {engine()} did not take the key")
@@ -193,15 +197,15 @@ def explained(path: Path, key: Key | None) -> str:
     return "the key does not open it: check that it is this bank's key; if it is, the file is damaged"
 
 
-def check_room(connection: apsw.Connection, path: Path, most: int = MOST_ROWS) -> None:
+def check_room(connection: apsw.Connection, next_ordinal: int, path: Path, most: int = MOST_ROWS) -> None:
     """Refuse what would take an encrypted bank past its size; called before the commit.
 
     Raises:
         UnavailableError: there are more versions than *most*.
     """
-    if connection.execute("SELECT next_ordinal FROM meta").get <= most:
+    if next_ordinal <= most:
         return
-    rows = connection.execute("SELECT count(*) FROM memories").get
+    rows = connection.execute(f"SELECT count(*) FROM {keys('memories')}").get
     if rows > most:
         raise UnavailableError(
             f"{path}: would hold {rows:,} versions, and an encrypted bank, whose index is in memory alone, "

@@ -1,54 +1,51 @@
-"""Entities inside a write transaction: names, aliases, merges, and which memories mention whom."""
+"""Entities: names, aliases, merges, and which memories mention whom."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.change_log import NAME
 from simonides.backends.embedded.relations import READABLE, listed
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names
+from simonides.backends.embedded.rows import keys, read_names, verified
 from simonides.records.entity import Entity, counts_as
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    import apsw
 
     from simonides.backends.embedded.session import WriteSession
 
+# An entity e with the set s of those who may know of it.
+ENTITY = f"{verified('entities e')} JOIN {verified('label_sets s')} ON s.number = e.scope"
+
 
 class Entities:
-    """The entities of a bank."""
+    """The entities inside a write transaction; see ``storage.writer.Entities``."""
 
     def __init__(self, session: WriteSession) -> None:
         self._session = session
 
     def find(self, folded: str) -> list[Entity]:
-        rows = self._session.all(
-            f"SELECT number FROM entities WHERE folded=?1 AND {sound('entities')}"
-            f" UNION SELECT entity FROM aliases WHERE folded=?1 AND {sound('aliases')} ORDER BY 1",
-            folded,
-        )
-        return [self.read(int(number)) for (number,) in rows]
+        numbers = read_entities_named(self._session.connection, folded, FOREVER)
+        return [self.read(number) for number in numbers]
 
     def read(self, number: int) -> Entity:
-        row = self._session.connection.execute(
-            "SELECT e.number, e.name, e.folded, e.kind, e.qualifier, s.names FROM entities e"
-            f" JOIN label_sets s ON s.number = e.scope AND {sound('label_sets', 's')}"
-            f" WHERE e.number=? AND {sound('entities', 'e')}",
-            (number,),
-        ).fetchone()
+        row = self._session.one(
+            f"SELECT e.name, e.folded, e.kind, e.qualifier, s.names FROM {ENTITY} WHERE e.number=?", number
+        )
         if row is None:
             raise LookupError(f"no entity {number}")
-        number, name, folded, kind, qualifier, names = row
+        name, folded, kind, qualifier, names = row
         readers = frozenset(read_names(names))
-        return Entity(int(number), self.canonical(int(number)), name, folded, kind, qualifier, readers)
+        return Entity(number, self.canonical(number), name, folded, kind, qualifier, readers)
 
     def canonical(self, entity: int) -> int:
 
         def into(merged: int) -> int | None:
             row = self._session.one(
-                f"SELECT into_entity FROM merges WHERE entity=? AND undone_at=? AND {sound('merges')}"
+                f"SELECT into_entity FROM {verified('merges')} WHERE entity=? AND undone_at=?"
                 " ORDER BY number DESC LIMIT 1",
                 merged,
                 FOREVER,
@@ -94,17 +91,18 @@ class Entities:
         return number
 
     def entity_of_merge(self, number: int) -> int | None:
-        row = self._session.one("SELECT entity FROM merges WHERE number=? AND undone_at=?", number, FOREVER)
+        row = self._session.one(
+            f"SELECT entity FROM {verified('merges')} WHERE number=? AND undone_at=?", number, FOREVER
+        )
         return None if row is None else int(row[0])
 
     def undo_merge(self, number: int) -> bool:
-        row = self._session.connection.execute(
-            "UPDATE merges SET undone_at=? WHERE number=? AND undone_at=? RETURNING entity",
-            (self._session.now, number, FOREVER),
-        ).fetchone()
-        if row is not None:
-            self._session.log(NAME, int(row[0]), self._session.now)
-        return row is not None
+        entity = self.entity_of_merge(number)
+        if entity is None:
+            return False
+        self._session.run("UPDATE merges SET undone_at=? WHERE number=?", self._session.now, number)
+        self._session.log(NAME, entity, self._session.now)
+        return True
 
     def add_mention(self, ordinal: int, entity: int) -> None:
         self._session.connection.execute(
@@ -112,15 +110,13 @@ class Entities:
         )
 
     def mentioned(self, ordinal: int) -> set[int]:
-        rows = self._session.all(
-            f"SELECT entity FROM mentions WHERE ordinal=? AND {sound('mentions')} ORDER BY entity", ordinal
-        )
+        rows = self._session.all(f"SELECT entity FROM {verified('mentions')} WHERE ordinal=?", ordinal)
         return {self.canonical(int(entity)) for (entity,) in rows}
 
     def known_before(self, entity: int, ordinal: int, readers: Sequence[str]) -> bool:
         row = self._session.one(
-            "SELECT 1 FROM mentions n JOIN memories m ON m.ordinal = n.ordinal"
-            " JOIN label_sets s ON s.number = m.acl"
+            f"SELECT 1 FROM {verified('mentions n')} JOIN {verified('memories m')} ON m.ordinal = n.ordinal"
+            f" JOIN {verified('label_sets s')} ON s.number = m.acl"
             f" WHERE n.entity=?2 AND n.ordinal<?3 AND {READABLE} LIMIT 1",
             listed(readers),
             entity,
@@ -129,25 +125,49 @@ class Entities:
         return row is not None
 
     def mentions_namesake(self, ordinal: int, entity: int) -> bool:
-        whole, folded = self.read(entity).whole, self.read(entity).folded
+        named = self.read(entity)
         bearers = self._session.all(
-            "SELECT e.number FROM mentions n JOIN entities e ON e.number = n.entity"
-            f" WHERE n.ordinal=? AND e.folded=? AND {sound('entities', 'e')}",
+            f"SELECT e.number FROM {verified('mentions n')} JOIN {verified('entities e')}"
+            " ON e.number = n.entity"
+            " WHERE n.ordinal=? AND e.folded=?",
             ordinal,
-            folded,
+            named.folded,
         )
-        return bool(bearers) and all(self.canonical(int(number)) != whole for (number,) in bearers)
+        return bool(bearers) and all(self.canonical(int(number)) != named.whole for (number,) in bearers)
 
     def drop_unused(self, entity: int) -> None:
         """Delete an entity that nothing mentions any more, or a qualifier that nothing states any more."""
-        self._session.connection.execute(
-            "DELETE FROM entities WHERE number=?1 AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity=?1)",
-            (entity,),
+        self._session.run(
+            "DELETE FROM entities WHERE number=?1"
+            f" AND NOT EXISTS (SELECT 1 FROM {keys('mentions')} WHERE entity=?1)",
+            entity,
         )
-        # Without one, or by its number where another bearer of the name is without one.
+        # Without a qualifier, or by its number where another bearer of the name has none.
         for qualifier in ("", f"#{entity}"):
-            self._session.connection.execute(
+            self._session.run(
                 "UPDATE OR IGNORE entities SET qualifier=?2 WHERE number=?1 AND qualifier NOT IN ('', ?3)"
-                " AND NOT EXISTS (SELECT 1 FROM relations WHERE subject=?1 AND object=qualifier)",
-                (entity, qualifier, f"#{entity}"),
+                f" AND NOT EXISTS (SELECT 1 FROM {keys('relations')} WHERE subject=?1 AND object=qualifier)",
+                entity,
+                qualifier,
+                f"#{entity}",
             )
+
+
+def read_entities_named(connection: apsw.Connection, folded: str, known_at: int) -> list[int]:
+    """Numbers of the entities with a folded name, or an alias that they had by *known_at*; ascending."""
+    rows: Iterable[tuple[Any, ...]] = connection.execute(
+        f"SELECT number FROM {verified('entities')} WHERE folded=?1"
+        f" UNION SELECT entity FROM {verified('aliases')} WHERE folded=?1 AND added_at<=?2 ORDER BY 1",
+        (folded, known_at),
+    )
+    return [int(number) for (number,) in rows]
+
+
+def read_merges(connection: apsw.Connection, known_at: int) -> dict[int, int]:
+    """What each merged entity counted as at *known_at*, directly; of several merges the last."""
+    rows: Iterable[tuple[Any, ...]] = connection.execute(
+        f"SELECT entity, into_entity FROM {verified('merges')} WHERE merged_at<=?1 AND undone_at>?1"
+        " ORDER BY number",
+        (known_at,),
+    )
+    return {int(entity): int(into) for entity, into in rows}

@@ -1,9 +1,9 @@
-"""Write a bank as lines, without loss: every version with its stamps, vectors and terms, and all around it.
+"""Write a bank as lines, without loss: every version with its stamps, vectors, terms and links.
 
-Runs inside one read transaction, so the file is the bank at one moment, while others write. Equal banks give
-equal bytes, so what was imported into an empty bank and is exported again is the same file. What the file
-does not hold: the epoch, the change and audit logs, the numbers of rows and the index; they belong to one
-bank on one disk. Cost: linear; memory 16 bytes per source and name, and one batch of rows.
+One read transaction, so the file is the bank at one moment while others write. Equal banks give equal bytes:
+an export that was imported into an empty bank is exported as the same file. The epoch, the change and audit
+logs, the numbers of rows and the index belong to one bank on one disk and are not exported. Cost: linear;
+memory 16 bytes per source and name, and one batch of rows.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from base64 import b64encode
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.reembedding import read_run
-from simonides.backends.embedded.row_check import check_rows
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names, read_object
+from simonides.backends.embedded.labels import read_label_sets, read_labels
+from simonides.backends.embedded.models import read_run, read_sparse_encoder
+from simonides.backends.embedded.rows import (
+    ROW,
+    check_rows,
+    keys,
+    marks_for,
+    read_names,
+    read_object,
+    verified,
+)
 from simonides.records.receipt import Counts
 from simonides.storage.export_fields import EVIDENCE, LINK_VERSIONS, MOVE
-from simonides.storage.export_format import (
-    EPISODE_COLUMNS,
-    FORMAT,
-    MEMORY_COLUMNS,
-    VERSION,
-    encode_line,
-)
+from simonides.storage.export_format import EPISODE_COLUMNS, FORMAT, MEMORY_COLUMNS, VERSION, encode_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,47 +37,37 @@ if TYPE_CHECKING:
 
 _BATCH = 500
 
-_COUNTS = """
-SELECT (SELECT count(DISTINCT id) FROM memories), (SELECT count(*) FROM memories),
-  (SELECT count(*) FROM vectors), (SELECT count(*) FROM token_codes),
-  (SELECT count(DISTINCT episode) FROM chunks WHERE number IN (SELECT chunk FROM memories)),
-  (SELECT count(DISTINCT chunk) FROM memories), (SELECT count(*) FROM entities),
-  (SELECT count(*) FROM aliases), (SELECT count(*) FROM merges), (SELECT count(*) FROM mentions),
-  (SELECT count(*) FROM relations), (SELECT count(*) FROM links), (SELECT count(*) FROM idempotency),
-  (SELECT count(*) FROM jobs), (SELECT count(*) FROM enrichments),
-  (SELECT count(*) FROM accesses), (SELECT count(*) FROM sparse_terms),
-  (SELECT count(*) FROM moves), (SELECT count(*) FROM evidence)
+_TABLES = (
+    "entities", "aliases", "merges", "mentions", "relations", "links", "idempotency", "jobs", "enrichments",
+    "accesses", "sparse_terms", "moves", "evidence",
+)  # fmt: skip
+# In the order of the fields of ``Counts``.
+_COUNTS = f"""
+SELECT (SELECT count(DISTINCT id) FROM {keys("memories")}), (SELECT count(*) FROM {keys("memories")}),
+  (SELECT count(*) FROM {keys("vectors")}), (SELECT count(*) FROM {keys("token_codes")}),
+  (SELECT count(DISTINCT episode) FROM {keys("chunks")}
+    WHERE number IN (SELECT chunk FROM {keys("memories")})),
+  (SELECT count(DISTINCT chunk) FROM {keys("memories")}),
+  {", ".join(f"(SELECT count(*) FROM {keys(table)})" for table in _TABLES)}
 """
 
-_CARRIED = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS)
-_MEMORIES = f"""
-SELECT m.ordinal, m.chunk, p.text, j.text, t.names, a.names, {_CARRIED}
-FROM memories m JOIN labels p ON p.number = m.path JOIN labels j ON j.number = m.project
-  JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl
-"""
 
-_SOUND_EPISODE = f"{sound('episodes')} AND {sound('episodes', digest='text_digest')}"
+def _of(table: str, columns: str, order: str = "1") -> str:
+    return f"SELECT ordinal, {columns} FROM {verified(table)} WHERE ordinal IN (%s) ORDER BY {order}"
 
-# What hangs on one version: the name in its line, and columns after the ordinal.
-_HANGING = {
-    "vectors": "SELECT ordinal, embedder, scale, codes FROM vectors"
-    f" WHERE ordinal IN (%s) AND {sound('vectors')} ORDER BY 1, 2",
-    "tokens": "SELECT ordinal, embedder, codes FROM token_codes"
-    f" WHERE ordinal IN (%s) AND {sound('token_codes')}",
-    "sparse": f"SELECT ordinal, terms FROM sparse_terms WHERE ordinal IN (%s) AND {sound('sparse_terms')}",
-    "mentions": "SELECT ordinal, entity FROM mentions"
-    f" WHERE ordinal IN (%s) AND {sound('mentions')} ORDER BY 1, 2",
-    "relations": "SELECT ordinal, name, subject, object, single_valued FROM relations"
-    f" WHERE ordinal IN (%s) AND {sound('relations')} ORDER BY 1, 2, 3, 4",
-    "jobs": "SELECT ordinal, task, tries, not_before, problem FROM jobs"
-    f" WHERE ordinal IN (%s) AND {sound('jobs')} ORDER BY 1, 2",
-    "enrichments": "SELECT ordinal, base, model FROM enrichments"
-    f" WHERE ordinal IN (%s) AND {sound('enrichments')}",
-    "accesses": "SELECT a.ordinal, a.accessed_at, l.text FROM accesses a"
-    f" JOIN labels l ON l.number = a.principal AND {sound('labels', 'l')}"
-    f" WHERE a.ordinal IN (%s) AND {sound('accesses', 'a')} ORDER BY 1, 2, 3",
-    "moves": "SELECT ordinal, action, was, became, reason, made_at, undone_at FROM moves"
-    f" WHERE ordinal IN (%s) AND {sound('moves')} ORDER BY number",
+
+# What belongs to one version: the name in its line, and columns after the ordinal.
+_PARTS = {
+    "vectors": _of("vectors", "embedder, scale, codes", "1, 2"),
+    "tokens": _of("token_codes", "embedder, codes", "1, 2"),
+    "sparse": _of("sparse_terms", "terms"),
+    "mentions": _of("mentions", "entity", "1, 2"),
+    "relations": _of("relations", "name, subject, object, single_valued", "1, 2, 3, 4"),
+    "jobs": _of("jobs", "task, tries, not_before, problem", "1, 2"),
+    "enrichments": _of("enrichments", "base, model"),
+    "accesses": f"SELECT a.ordinal, a.accessed_at, l.text FROM {verified('accesses a')}"
+    f" JOIN {verified('labels l')} ON l.number = a.principal WHERE a.ordinal IN (%s) ORDER BY 1, 2, 3",
+    "moves": _of("moves", "action, was, became, reason, made_at, undone_at", "number"),
 }
 
 
@@ -95,7 +86,7 @@ def export_lines(connection: apsw.Connection, meta: Meta) -> Iterator[bytes]:
 
 
 class _Export:
-    """The records of one export; keeps what turns numbers of rows into places in the file."""
+    """The records of one export; maps numbers of rows to places in the file."""
 
     def __init__(self, connection: apsw.Connection, meta: Meta) -> None:
         self._connection = connection
@@ -104,6 +95,8 @@ class _Export:
         self._entities = array("q")
         self._episodes = _Places(self._highest("episodes"))
         self._chunks = _Places(self._highest("chunks"))
+        self._labels = read_labels(connection, 0)
+        self._label_sets = read_label_sets(connection, 0)
 
     def records(self) -> Iterator[dict[str, Any]]:
         yield self._header()
@@ -116,12 +109,12 @@ class _Export:
     def _header(self) -> dict[str, Any]:
         embedders = []
         for number, fingerprint, name, dimension in self._all(
-            f"SELECT number, fingerprint, name, dimension FROM embedders WHERE {sound('embedders')}"
-            " ORDER BY number"
+            f"SELECT number, fingerprint, name, dimension FROM {verified('embedders')} ORDER BY number"
         ):
             self._embedders.append(int(number))
             embedders.append({"fingerprint": fingerprint, "name": name, "dimension": dimension})
         current, run = self._meta.embedder, read_run(self._connection)
+        fingerprint, name = read_sparse_encoder(self._connection)
         return {
             "record": "header",
             "format": FORMAT,
@@ -131,23 +124,14 @@ class _Export:
             "embedders": embedders,
             "embedder": None if current is None else self._embedders.index(current),
             "reembedding": None if run is None else self._embedders.index(run.number),
-            "sparse_encoder": next(
-                (
-                    {"fingerprint": fingerprint, "name": name}
-                    for fingerprint, name in self._all(
-                        f"SELECT fingerprint, name FROM sparse_encoder WHERE {sound('sparse_encoder')}"
-                    )
-                ),
-                None,
-            ),
+            "sparse_encoder": {"fingerprint": fingerprint, "name": name} if fingerprint else None,
             "counts": count_rows(self._connection).to_dict(),
         }
 
     def _names(self) -> Iterator[dict[str, Any]]:
         for number, name, folded, kind, qualifier, readers in self._all(
-            "SELECT e.number, e.name, e.folded, e.kind, e.qualifier, s.names FROM entities e"
-            f" JOIN label_sets s ON s.number = e.scope AND {sound('label_sets', 's')}"
-            f" WHERE {sound('entities', 'e')} ORDER BY e.number"
+            f"SELECT e.number, e.name, e.folded, e.kind, e.qualifier, s.names FROM {verified('entities e')}"
+            f" JOIN {verified('label_sets s')} ON s.number = e.scope ORDER BY e.number"
         ):
             self._entities.append(int(number))
             yield {
@@ -160,7 +144,7 @@ class _Export:
                 "readers": list(read_names(readers)),
             }
         for entity, folded, name, added_at in self._all(
-            f"SELECT entity, folded, name, added_at FROM aliases WHERE {sound('aliases')} ORDER BY 1, 2"
+            f"SELECT entity, folded, name, added_at FROM {verified('aliases')} ORDER BY 1, 2"
         ):
             yield {
                 "record": "alias",
@@ -170,8 +154,7 @@ class _Export:
                 "added_at": added_at,
             }
         for entity, into, merged_at, undone_at in self._all(
-            f"SELECT entity, into_entity, merged_at, undone_at FROM merges WHERE {sound('merges')}"
-            " ORDER BY number"
+            f"SELECT entity, into_entity, merged_at, undone_at FROM {verified('merges')} ORDER BY number"
         ):
             yield {
                 "record": "merge",
@@ -182,7 +165,7 @@ class _Export:
             }
 
     def _memories(self) -> Iterator[dict[str, Any]]:
-        ordinals = self._all("SELECT ordinal FROM memories ORDER BY root, version")
+        ordinals = self._all(f"SELECT ordinal FROM {keys('memories')} ORDER BY root, version")
         batch: list[int] = []
         for (ordinal,) in ordinals:
             batch.append(int(ordinal))
@@ -193,57 +176,53 @@ class _Export:
             yield from self._batch(batch)
 
     def _batch(self, ordinals: Sequence[int]) -> Iterator[dict[str, Any]]:
-        check_rows(self._connection, ordinals, self._meta.embedder)
-        marks = ",".join("?" * len(ordinals))
-        rows = {row[0]: row for row in self._all(f"{_MEMORIES} WHERE m.ordinal IN ({marks})", ordinals)}
-        hanging: dict[str, dict[int, list[Any]]] = {}
-        for name, select in _HANGING.items():
-            found = hanging[name] = {}
+        rows = check_rows(self._connection, ordinals)
+        marks = marks_for(ordinals)
+        parts: dict[str, dict[int, list[Any]]] = {}
+        for name, select in _PARTS.items():
+            found = parts[name] = {}
             for ordinal, *values in self._all(select % marks, ordinals):
                 found.setdefault(ordinal, []).append(values)
         for ordinal in ordinals:
-            _, chunk, path, project, tags, acl, *values = rows[ordinal]
-            yield from self._source(int(chunk))
-            record = dict(zip(MEMORY_COLUMNS, values, strict=True))
+            row = dict(zip(ROW, rows[ordinal], strict=True))
+            yield from self._source(int(row["chunk"]))
+            record = {name: row[name] for name in MEMORY_COLUMNS}
             record |= {
                 "record": "memory",
-                "chunk": self._chunks[chunk],
-                "path": path,
-                "project": project,
-                "tags": list(read_names(tags)),
-                "acl": list(read_names(acl)),
+                "chunk": self._chunks[row["chunk"]],
+                "path": self._labels[row["path"]],
+                "project": self._labels[row["project"]],
+                "tags": sorted(self._label_sets[row["tags"]]),
+                "acl": sorted(self._label_sets[row["acl"]]),
                 "metadata": read_object(record["metadata"]),
                 "terms": read_object(record["terms"]),
                 "signature": _base64(record["signature"]),
                 "content_key": _base64(record["content_key"]),
                 "vectors": [
                     {"embedder": self._embedders.index(embedder), "scale": scale, "codes": _base64(codes)}
-                    for embedder, scale, codes in hanging["vectors"].get(ordinal, ())
+                    for embedder, scale, codes in parts["vectors"].get(ordinal, ())
                 ],
                 "tokens": [
                     {"embedder": self._embedders.index(embedder), "codes": _base64(codes)}
-                    for embedder, codes in hanging["tokens"].get(ordinal, ())
+                    for embedder, codes in parts["tokens"].get(ordinal, ())
                 ],
-                "sparse": "".join(_base64(terms) for (terms,) in hanging["sparse"].get(ordinal, ())),
-                "mentions": [self._entity(entity) for (entity,) in hanging["mentions"].get(ordinal, ())],
+                "sparse": "".join(_base64(terms) for (terms,) in parts["sparse"].get(ordinal, ())),
+                "mentions": [self._entity(entity) for (entity,) in parts["mentions"].get(ordinal, ())],
                 "relations": [
                     {"name": name, "subject": self._entity(subject), "object": obj, "single_valued": single}
-                    for name, subject, obj, single in hanging["relations"].get(ordinal, ())
+                    for name, subject, obj, single in parts["relations"].get(ordinal, ())
                 ],
                 "jobs": [
                     {"task": task, "tries": tries, "not_before": moment, "problem": problem}
-                    for task, tries, moment, problem in hanging["jobs"].get(ordinal, ())
+                    for task, tries, moment, problem in parts["jobs"].get(ordinal, ())
                 ],
                 "enrichments": [
-                    {"base": base, "model": model} for base, model in hanging["enrichments"].get(ordinal, ())
+                    {"base": base, "model": model} for base, model in parts["enrichments"].get(ordinal, ())
                 ],
                 "accesses": [
-                    {"at": at, "principal": principal}
-                    for at, principal in hanging["accesses"].get(ordinal, ())
+                    {"at": at, "principal": principal} for at, principal in parts["accesses"].get(ordinal, ())
                 ],
-                "moves": [
-                    dict(zip(MOVE, values, strict=True)) for values in hanging["moves"].get(ordinal, ())
-                ],
+                "moves": [dict(zip(MOVE, values, strict=True)) for values in parts["moves"].get(ordinal, ())],
             }
             yield record
 
@@ -252,11 +231,11 @@ class _Export:
         if self._chunks[chunk]:
             return
         ((episode, start, stop),) = self._all(
-            f"SELECT episode, start, stop FROM chunks WHERE number=? AND {sound('chunks')}", [chunk]
+            f"SELECT episode, start, stop FROM {verified('chunks')} WHERE number=?", [chunk]
         )
         if not self._episodes[episode]:
             columns = ", ".join(EPISODE_COLUMNS)
-            select = f"SELECT {columns} FROM episodes WHERE number=? AND {_SOUND_EPISODE}"
+            select = f"SELECT {columns} FROM {verified('episodes', text=True)} WHERE number=?"
             (row,) = self._all(select, [episode])
             number = self._episodes.place(episode)
             yield {"record": "episode", "number": number, **dict(zip(EPISODE_COLUMNS, row, strict=True))}
@@ -271,9 +250,11 @@ class _Export:
 
     def _links(self) -> Iterator[dict[str, Any]]:
         for source, target, kind, weight, embedder, *versions in self._all(
-            "SELECT s.id, t.id, l.kind, l.weight, l.embedder, s.version, t.version FROM links l"
-            " JOIN memories s ON s.ordinal = l.source JOIN memories t ON t.ordinal = l.target"
-            f" WHERE {sound('links', 'l')} ORDER BY l.number"
+            "SELECT s.id, t.id, l.kind, l.weight, l.embedder, s.version, t.version"
+            f" FROM {verified('links l')}"
+            f" JOIN {keys('memories s')} ON s.ordinal = l.source JOIN {keys('memories t')}"
+            " ON t.ordinal = l.target"
+            " ORDER BY l.number"
         ):
             yield {
                 "record": "link",
@@ -287,23 +268,22 @@ class _Export:
 
     def _evidence(self) -> Iterator[dict[str, Any]]:
         for values in self._all(
-            "SELECT o.id, s.id, e.stance, e.known_from, e.known_to FROM evidence e"
-            " JOIN memories o ON o.ordinal = e.observation JOIN memories s ON s.ordinal = e.source"
-            f" WHERE {sound('evidence', 'e')} ORDER BY e.known_from, o.id, s.id"
+            f"SELECT o.id, s.id, e.stance, e.known_from, e.known_to FROM {verified('evidence e')}"
+            f" JOIN {keys('memories o')} ON o.ordinal = e.observation JOIN {keys('memories s')}"
+            " ON s.ordinal = e.source"
+            " ORDER BY e.known_from, o.id, s.id"
         ):
             yield {"record": "evidence", **dict(zip(EVIDENCE, values, strict=True))}
 
     def _keys(self) -> Iterator[dict[str, Any]]:
-        for key, body, ids in self._all(
-            f"SELECT key, body, ids FROM idempotency WHERE {sound('idempotency')} ORDER BY key"
-        ):
+        for key, body, ids in self._all(f"SELECT key, body, ids FROM {verified('idempotency')} ORDER BY key"):
             yield {"record": "key", "key": key, "body": _base64(body), "ids": list(read_names(ids))}
 
     def _entity(self, number: int) -> int:
         return bisect_left(self._entities, number) + 1
 
     def _highest(self, table: str) -> int:
-        ((number,),) = self._all(f"SELECT coalesce(max(number), 0) FROM {table}")
+        ((number,),) = self._all(f"SELECT coalesce(max(number), 0) FROM {keys(table)}")
         return int(number)
 
     def _all(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:

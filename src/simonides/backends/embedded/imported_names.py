@@ -6,42 +6,39 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.change_log import NAME, log_change
+from simonides.backends.embedded.change_log import NAME, read_meta
+from simonides.backends.embedded.entities import read_merges
 from simonides.backends.embedded.labels import label_set_code
-from simonides.backends.embedded.reading import read_merges
-from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.rows import insert_into, verified
+from simonides.backends.embedded.session import WriteSession
 from simonides.records.entity import all_count_as, counts_as
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
     import apsw
 
-    from simonides.storage.reader import Meta
 
+class ImportSession(WriteSession):
+    """What all parts of an import share.
 
-class ImportSession:
-    """What all parts of an import share: the open transaction, the counters, and what was added so far."""
+    Attributes:
+        added: rows that the import added so far, by kind.
+    """
 
     def __init__(self, now: int) -> None:
         self.now = now
         self.added: Counter[str] = Counter()
-        self.meta: Meta
-        self.connection: apsw.Connection
 
-    def one(self, sql: str, *parameters: Any) -> tuple[Any, ...] | None:
-        """The first row of a statement."""
-        return self.connection.execute(sql, parameters).fetchone()
+    def begin(self, connection: apsw.Connection) -> None:
+        """Start another transaction of the import."""
+        super().__init__(connection, read_meta(connection), self.now)
 
     def add(self, kind: str, sql: str, *parameters: Any) -> bool:
-        """Write rows of a *kind*; whether there are more by now."""
-        self.connection.execute(sql, parameters)
+        """Insert a row of a *kind*; whether it is new."""
+        self.run(sql, *parameters)
         changed = bool(self.connection.changes())
         self.added[kind] += changed
         return changed
-
-    def log(self, operation: str, ordinal: int, stamp: int) -> None:
-        """Append a change."""
-        self.meta = log_change(self.connection, self.meta, operation, ordinal, stamp)
 
 
 class ImportedNames:
@@ -63,13 +60,11 @@ class ImportedNames:
         scope = label_set_code(self._session.connection, found["readers"])
         identity = found["folded"], scope, found["qualifier"]
         row = self._session.one(
-            f"SELECT number FROM entities WHERE folded=? AND scope=? AND qualifier=? AND {sound('entities')}",
-            *identity,
+            f"SELECT number FROM {verified('entities')} WHERE folded=? AND scope=? AND qualifier=?", *identity
         )
         if row is None:
             row = self._session.one(
-                "INSERT INTO entities(name, kind, folded, scope, qualifier) VALUES (?, ?, ?, ?, ?)"
-                " RETURNING number",
+                insert_into("entities", "name, kind, folded, scope, qualifier") + " RETURNING number",
                 found["name"],
                 found["kind"],
                 *identity,
@@ -77,36 +72,27 @@ class ImportedNames:
             self._session.added["entities"] += 1
         self._numbers.append(int(row[0]) if row else 0)
 
-    def bearer(self, place: int) -> int:
+    def number_of(self, place: int) -> int:
         """The bank's number of the file's entity."""
         if not 0 < place <= len(self._numbers):
             raise ValueError(f"speaks of entity {place}, which is not in the file")
         return self._numbers[place - 1]
 
     def add_alias(self, found: dict[str, Any]) -> None:
-        entity = self.bearer(found["entity"])
-        if self._session.add(
-            "aliases",
-            "INSERT OR IGNORE INTO aliases(folded, name, entity, added_at) VALUES (?, ?, ?, ?)",
-            found["folded"],
-            found["name"],
-            entity,
-            found["added_at"],
-        ):
+        entity = self.number_of(found["entity"])
+        insert = insert_into("aliases", "folded, name, entity, added_at", "INSERT OR IGNORE")
+        if self._session.add("aliases", insert, found["folded"], found["name"], entity, found["added_at"]):
             self._session.log(NAME, entity, self._session.now)
 
     def add_merge(self, found: dict[str, Any]) -> None:
         """Add a merge, unless the two entities count as one in the bank already, either way round."""
-        entity, into, merged_at = (
-            self.bearer(found["entity"]),
-            self.bearer(found["into"]),
-            found["merged_at"],
-        )
+        entity, into = self.number_of(found["entity"]), self.number_of(found["into"])
+        merged_at = found["merged_at"]
         if entity == into:
             raise ValueError("merges an entity into itself")
         if self._merges is None:
             rows = self._session.connection.execute(
-                f"SELECT entity, into_entity, merged_at FROM merges WHERE {sound('merges')}"
+                f"SELECT entity, into_entity, merged_at FROM {verified('merges')}"
             )
             self._merges = set(rows), all_count_as(read_merges(self._session.connection, FOREVER - 1))
         present, wholes = self._merges
@@ -118,14 +104,8 @@ class ImportedNames:
             if entity == self._whole(into, wholes):
                 return
             wholes[entity] = into
-        self._session.add(
-            "merges",
-            "INSERT INTO merges(entity, into_entity, merged_at, undone_at) VALUES (?, ?, ?, ?)",
-            entity,
-            into,
-            merged_at,
-            found["undone_at"],
-        )
+        insert = insert_into("merges", "entity, into_entity, merged_at, undone_at")
+        self._session.add("merges", insert, entity, into, merged_at, found["undone_at"])
         present.add((entity, into, merged_at))
         self._session.log(NAME, entity, self._session.now)
 

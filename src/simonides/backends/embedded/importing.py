@@ -18,32 +18,28 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from simonides.backends.embedded.change_log import (
-    ADD,
-    EXPIRE,
-    LINK,
-    read_meta,
-    write_counters,
-)
+from simonides.backends.embedded.accesses import ADD_ACCESS
+from simonides.backends.embedded.change_log import ADD, EXPIRE, LINK, read_meta
+from simonides.backends.embedded.checksums import row_checksum
 from simonides.backends.embedded.connection import write_transaction
-from simonides.backends.embedded.digest import row_digest
 from simonides.backends.embedded.encryption import check_room
 from simonides.backends.embedded.imported_names import ImportedNames, ImportSession
-from simonides.backends.embedded.labels import label_code, label_set_code
-from simonides.backends.embedded.nodes import node_of
-from simonides.backends.embedded.reanalysis import analysed
-from simonides.backends.embedded.reembedding import (
+from simonides.backends.embedded.models import (
+    ADD_LINK,
+    ADD_SPARSE_ENCODER,
     SEMANTIC,
     begin,
     end,
     number_of,
     read_model,
     read_run,
+    read_sparse_encoder,
 )
+from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.relations import write_statements
-from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.rows import insert_into, keys, node_of, verified
 from simonides.errors import EmbedderMismatchError, InputError
-from simonides.records.interval import BEGINNING, CLOCK_SKEW, FOREVER
+from simonides.records.interval import FOREVER
 from simonides.records.model_identity import ModelIdentity
 from simonides.records.receipt import Counts, Restored
 from simonides.storage.export_fields import (
@@ -84,8 +80,11 @@ LARGEST_BATCH = 2_000
 """Lines per transaction; more only where one memory needs them."""
 
 _HEADER_AND_END = 2
-_EPISODE = ", ".join(EPISODE_COLUMNS)
-_MARKS = ", ".join("?" * len(EPISODE_COLUMNS))
+_PARTS = (
+    "vectors", "tokens", "sparse", "mentions", "relations", "jobs", "enrichments", "accesses", "moves"
+)  # fmt: skip
+_ADD_EPISODE = insert_into("episodes", ", ".join(EPISODE_COLUMNS)) + " RETURNING number"
+_ADD_CHUNK = insert_into("chunks", "episode, start, stop") + " RETURNING number"
 
 
 def import_rows(
@@ -103,12 +102,11 @@ def import_rows(
     Args:
         connections: of the bank.
         path: the file.
-        analyser: makes terms anew when the file's are those of another version.
+        analyser: computes terms again when the file's are those of another version.
         epoch: the bank's next one, should it be empty.
         now: microseconds UTC.
         after_batch: told (lines done, lines) after each transaction.
-        find_auditor: asked in each transaction, by its connection, for who seals its row of the audit log;
-            ``None`` = nobody.
+        find_auditor: returns what adds a transaction to the audit log; ``None`` = the bank is not audited.
 
     Raises:
         InputError: the file is no export, of another version, or damaged; nothing of the batch at
@@ -127,7 +125,7 @@ def import_rows(
             if auditor is not None:
                 auditor.append(connection, read_meta(connection), "", "import", now, began=began)
             if connections.key is not None:
-                check_room(connection, connections.path)
+                check_room(connection, run.next_ordinal, connections.path)
         after_batch(batch[-1][0] if batch else lines, lines)
     return Restored(Counts(**run.added), run.present)
 
@@ -156,9 +154,14 @@ class _Import:
         """How many rows of each kind were added so far."""
         return self._session.added
 
+    @property
+    def next_ordinal(self) -> int:
+        """The ordinal of the next version."""
+        return self._session.meta.next_ordinal
+
     def store(self, connection: apsw.Connection, batch: Sequence[tuple[int, dict[str, Any]]]) -> None:
         """Write one batch in an open write transaction."""
-        self._session.connection, self._session.meta = connection, read_meta(connection)
+        self._session.begin(connection)
         self._names.begin()
         number = 1
         linked: dict[int, None] = {}
@@ -176,7 +179,7 @@ class _Import:
             raise InputError(f"{self._path}:{number}", f"does not fit the bank ({error})") from None
         for root in linked:
             self._session.log(LINK, root, self._session.now)
-        write_counters(connection, self._session.meta)
+        self._session.write_log()
 
     def _record(self, record: dict[str, Any], linked: dict[int, None]) -> None:
         check_recorded_times(record, self._session.now)
@@ -208,16 +211,14 @@ class _Import:
     def _start(self) -> None:
         tables = ("memories", "entities", "idempotency", "episodes")
         if not self._session.one(
-            " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in tables) + " LIMIT 1"
+            " UNION ALL ".join(f"SELECT 1 FROM {keys(table)}" for table in tables) + " LIMIT 1"
         ):
             bank = self._header["bank"]
             if not isinstance(bank, str) or not bank.isalnum():
                 raise ValueError("names no bank")
             self._session.meta = replace(self._session.meta, bank=bank, epoch=self._epoch, embedder=None)
-            self._session.connection.execute(
-                "UPDATE meta SET bank=?, epoch=?, embedder=NULL", (bank, self._epoch)
-            )
-            self._session.connection.execute("DELETE FROM sparse_encoder")
+            self._session.run("UPDATE meta SET bank=?, epoch=?, embedder=NULL", bank, self._epoch)
+            self._session.run("DELETE FROM sparse_encoder")
             end(self._session.connection)
         self._use_sparse()
         current = self._header["embedder"]
@@ -238,23 +239,19 @@ class _Import:
         if stated is None:
             return
         found = read_fields({"record": "sparse_encoder", **stated}, SPARSE_ENCODER)
-        row = self._session.one(
-            f"SELECT fingerprint, name FROM sparse_encoder WHERE {sound('sparse_encoder')}"
-        )
-        if row is None:
-            insert = "INSERT INTO sparse_encoder(one, fingerprint, name) VALUES (1, ?, ?)"
-            self._session.connection.execute(insert, (found["fingerprint"], found["name"]))
-        elif row[0] != found["fingerprint"]:
+        fingerprint, name = read_sparse_encoder(self._session.connection)
+        if not fingerprint:
+            self._session.run(ADD_SPARSE_ENCODER, 1, found["fingerprint"], found["name"])
+        elif fingerprint != found["fingerprint"]:
             raise EmbedderMismatchError(
                 f"{self._path} holds sparse terms of {found['name']!r}, the bank those of another encoder "
-                f"({row[1]!r}); import it into an empty bank"
+                f"({name!r}); import it into an empty bank"
             )
 
     def _sparse(self, ordinal: int, terms: bytes) -> None:
-        if self._session.one("SELECT 1 FROM sparse_encoder") is None:
+        if self._session.one(f"SELECT 1 FROM {keys('sparse_encoder')}") is None:
             raise ValueError("has sparse terms, and the header names no sparse encoder")
-        insert = "INSERT INTO sparse_terms(ordinal, terms) VALUES (?, ?)"
-        self._session.add("sparse", insert, ordinal, terms)
+        self._session.add("sparse", insert_into("sparse_terms", "ordinal, terms"), ordinal, terms)
 
     def _embedder(self, fingerprint: str, name: str, dimension: int) -> int:
         return number_of(self._session.connection, ModelIdentity(name, dimension, fingerprint))
@@ -262,10 +259,10 @@ class _Import:
     def _use_embedder(self, number: int, name: str) -> None:
         if self._session.meta.embedder is None:
             self._session.meta = replace(self._session.meta, embedder=number)
+            # At once: a row's checksum says whether it has a vector of the embedder that is stored.
+            self._session.run("UPDATE meta SET embedder=?", number)
         elif self._session.meta.embedder != number:
-            (mine,) = self._session.one(
-                "SELECT name FROM embedders WHERE number=?", self._session.meta.embedder
-            ) or ("",)
+            mine = read_model(self._session.connection, self._session.meta.embedder).name
             raise EmbedderMismatchError(
                 f"{self._path} holds vectors of {name!r}, the bank those of {mine!r}; "
                 "import it into an empty bank"
@@ -282,7 +279,7 @@ class _Import:
     def _memory(self, found: dict[str, Any]) -> None:
         memory, version = found["id"], found["version"]
         if memory != self._decided[0]:
-            there = self._session.one("SELECT 1 FROM memories WHERE id=? LIMIT 1", memory) is not None
+            there = bool(self._session.one(f"SELECT 1 FROM {keys('memories')} WHERE id=? LIMIT 1", memory))
             self._decided = (memory, there)
             self._session.added["memories"] += not there
             self.present += there
@@ -294,7 +291,8 @@ class _Import:
     def _note_source(self, place: int, memory: str, version: int) -> None:
         """Later memories of the file may share the source of one that the bank has already."""
         row = self._session.one(
-            "SELECT c.number, c.episode FROM memories m JOIN chunks c ON c.number = m.chunk"
+            f"SELECT c.number, c.episode FROM {keys('memories m')} JOIN {keys('chunks c')}"
+            " ON c.number = m.chunk"
             " WHERE m.id=? AND m.version=?",
             memory,
             version,
@@ -310,10 +308,7 @@ class _Import:
         waiting = self._waiting.pop(("chunk", place), None)
         if waiting is not None:
             row = self._session.one(
-                "INSERT INTO chunks(episode, start, stop) VALUES (?, ?, ?) RETURNING number",
-                self._episode(waiting["episode"]),
-                waiting["start"],
-                waiting["stop"],
+                _ADD_CHUNK, self._episode(waiting["episode"]), waiting["start"], waiting["stop"]
             )
             self._chunks[place] = int(row[0]) if row else 0
             self._session.added["chunks"] += 1
@@ -324,10 +319,7 @@ class _Import:
     def _episode(self, place: int) -> int:
         waiting = self._waiting.pop(("episode", place), None)
         if waiting is not None:
-            row = self._session.one(
-                f"INSERT INTO episodes({_EPISODE}) VALUES ({_MARKS}) RETURNING number",
-                *(waiting[name] for name in EPISODE_COLUMNS),
-            )
+            row = self._session.one(_ADD_EPISODE, *(waiting[name] for name in EPISODE_COLUMNS))
             self._episodes[place] = int(row[0]) if row else 0
             self._session.added["episodes"] += 1
         if not 0 < place < len(self._episodes) or not self._episodes[place]:
@@ -336,124 +328,78 @@ class _Import:
 
     def _insert(self, found: dict[str, Any]) -> None:
         row = dict(found)
-        hanging = {
-            name: row.pop(name)
-            for name in (
-                "vectors",
-                "tokens",
-                "sparse",
-                "mentions",
-                "relations",
-                "jobs",
-                "enrichments",
-                "accesses",
-                "moves",
-            )
-        }
+        parts = {name: row.pop(name) for name in _PARTS}
         _check_intervals(row)
         ordinal = self._session.meta.next_ordinal
-        first = self._session.one("SELECT ordinal FROM memories WHERE id=? AND version=1", row["id"])
+        select = f"SELECT ordinal FROM {keys('memories')} WHERE id=? AND version=1"
+        first = self._session.one(select, row["id"])
         if (first is None) != (row["version"] == 1):
             raise ValueError("is no next version of its memory")
         row |= {
             "ordinal": ordinal,
             "root": int(first[0]) if first else ordinal,
             "chunk": self._chunk(row["chunk"]),
-            "path": label_code(self._session.connection, row["path"]),
-            "project": label_code(self._session.connection, row["project"]),
-            "tags": label_set_code(self._session.connection, row["tags"]),
-            "acl": label_set_code(self._session.connection, row["acl"]),
+            "path": self._session.label(row["path"]),
+            "project": self._session.label(row["project"]),
+            "tags": self._session.label_set(tuple(row["tags"])),
+            "acl": self._session.label_set(tuple(row["acl"])),
         }
         if self._header["analyser"] != self._session.meta.analyser:
             row["terms"] = analysed(row, self._analyser)
-        read = [self._vector(vector) for vector in hanging["vectors"]]
-        row["digest"] = row_digest(
-            row, embedded=any(number == self._session.meta.embedder for number, *_ in read)
-        )
-        marks = ", ".join(f":{name}" for name in row)
-        self._session.connection.execute(f"INSERT INTO memories({', '.join(row)}) VALUES ({marks})", row)
+        read = [self._vector(vector) for vector in parts["vectors"]]
+        embedded = any(number == self._session.meta.embedder for number, *_ in read)
+        row["digest"] = row_checksum(row, embedded=embedded)
+        self._session.run(insert_into("memories", ", ".join(row)), *row.values())
         self._session.added["versions"] += 1
-        for number, vector_scale, vector_codes in read:
-            self._session.add(
-                "vectors",
-                "INSERT INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
-                ordinal,
-                number,
-                vector_scale,
-                vector_codes,
-            )
-        for stated in hanging["tokens"]:
+        for vector in read:
+            insert = insert_into("vectors", "ordinal, embedder, scale, codes")
+            self._session.add("vectors", insert, ordinal, *vector)
+        for stated in parts["tokens"]:
             self._tokens(ordinal, read_fields(stated, TOKENS))
-        if hanging["sparse"]:
-            self._sparse(ordinal, hanging["sparse"])
-        self._hang(ordinal, hanging)
+        if parts["sparse"]:
+            self._sparse(ordinal, parts["sparse"])
+        self._hang(ordinal, parts)
         if row["expired_at"] == FOREVER:
             self._state(ordinal, row["text"], row["chunk"])
-        end = self._session.now + CLOCK_SKEW
-        stamps = row["ingested_at"], row["expired_at"], self._session.meta.last_ingested
-        newest = max((stamp for stamp in stamps if stamp <= end), default=BEGINNING)
-        self._session.meta = replace(self._session.meta, next_ordinal=ordinal + 1, last_ingested=newest)
-        self._session.log(ADD, ordinal, row["ingested_at"])
-        if row["expired_at"] != FOREVER:
-            self._session.log(EXPIRE, ordinal, row["expired_at"])
+        stamp, end = row["ingested_at"], row["expired_at"]
+        newest = self._session.newest_of(stamp, end)
+        self._session.log(ADD, ordinal, stamp, next_ordinal=ordinal + 1, last_ingested=newest)
+        if end != FOREVER:
+            self._session.log(EXPIRE, ordinal, end)
 
     def _state(self, ordinal: int, text: str, chunk: int) -> None:
-        """Note what the text states of whom; an export says it by the text alone."""
+        """Store the statements of a text; an export leaves them out, since they follow from the text."""
         row = self._session.one(
-            "SELECT e.speaker FROM chunks c JOIN episodes e ON e.number = c.episode"
-            f" WHERE c.number=? AND {sound('episodes', 'e')}",
+            f"SELECT e.speaker FROM {verified('chunks c')} JOIN {verified('episodes e')}"
+            " ON e.number = c.episode"
+            " WHERE c.number=?",
             chunk,
         )
         write_statements(self._session.connection, ordinal, text, str(row[0]) if row else "")
 
-    def _hang(self, ordinal: int, hanging: dict[str, list[Any]]) -> None:
+    def _hang(self, ordinal: int, parts: dict[str, list[Any]]) -> None:
         """Write what belongs to one version."""
-        for place in hanging["mentions"]:
-            self._session.add(
-                "mentions",
-                "INSERT INTO mentions(ordinal, entity) VALUES (?, ?)",
-                ordinal,
-                self._names.bearer(place),
-            )
-        for relation in hanging["relations"]:
+        add = self._session.add
+        for place in parts["mentions"]:
+            add("mentions", insert_into("mentions", "ordinal, entity"), ordinal, self._names.number_of(place))
+        for relation in parts["relations"]:
             stated = read_fields(relation, RELATION)
-            self._session.add(
-                "relations",
-                "INSERT INTO relations(ordinal, name, subject, object, single_valued) VALUES (?, ?, ?, ?, ?)",
-                ordinal,
-                stated["name"],
-                self._names.bearer(stated["subject"]),
-                stated["object"],
-                stated["single_valued"],
-            )
-        for job in hanging["jobs"]:
-            waiting = read_fields(job, JOB)
-            self._session.add(
-                "jobs",
-                "INSERT INTO jobs(ordinal, task, tries, not_before, problem) VALUES (?, ?, ?, ?, ?)",
-                ordinal,
-                *(waiting[name] for name in JOB),
-            )
-        for enrichment in hanging["enrichments"]:
-            asked = read_fields(enrichment, ENRICHMENT)
-            insert = "INSERT INTO enrichments(ordinal, base, model) VALUES (?, ?, ?)"
-            self._session.add("enrichments", insert, ordinal, asked["base"], asked["model"])
-        for access in hanging["accesses"]:
+            stated["subject"] = self._names.number_of(stated["subject"])
+            self._add_fields("relations", ordinal, stated)
+        for job in parts["jobs"]:
+            self._add_fields("jobs", ordinal, read_fields(job, JOB))
+        for enrichment in parts["enrichments"]:
+            self._add_fields("enrichments", ordinal, read_fields(enrichment, ENRICHMENT))
+        for access in parts["accesses"]:
             use = read_fields(access, ACCESS)
-            insert = "INSERT INTO accesses(ordinal, accessed_at, principal) VALUES (?, ?, ?)"
-            self._session.add(
-                "accesses", insert, ordinal, use["at"], label_code(self._session.connection, use["principal"])
-            )
+            principal = self._session.label(use["principal"])
+            add("accesses", ADD_ACCESS, ordinal, use["at"], principal)
+        for move in parts["moves"]:
+            self._add_fields("moves", ordinal, read_fields(move, MOVE))
 
-        for move in hanging["moves"]:
-            done = read_fields(move, MOVE)
-            self._session.add(
-                "moves",
-                "INSERT INTO moves(ordinal, action, was, became, reason, made_at, undone_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                ordinal,
-                *(done[name] for name in MOVE),
-            )
+    def _add_fields(self, table: str, ordinal: int, fields: dict[str, Any]) -> None:
+        insert = insert_into(table, ", ".join(("ordinal", *fields)))
+        self._session.add(table, insert, ordinal, *fields.values())
 
     def _vector(self, vector: dict[str, Any]) -> tuple[int, float, bytes]:
         found = read_fields(vector, VECTOR)
@@ -473,21 +419,16 @@ class _Import:
             raise ValueError(
                 f"has {len(codes)} bytes of token codes, its embedder makes {-(-dimension // 8)} a token"
             )
-        insert = "INSERT INTO token_codes(ordinal, embedder, codes) VALUES (?, ?, ?)"
+        insert = insert_into("token_codes", "ordinal, embedder, codes")
         self._session.add("tokens", insert, ordinal, number, codes)
 
     # -- links and keys
 
     def _link(self, found: dict[str, Any], linked: dict[int, None]) -> None:
-        ends = [
-            self._session.one("SELECT root FROM memories WHERE id=? LIMIT 1", found[end])
-            for end in ("source", "target")
-        ]
-        if ends[0] is None or ends[1] is None:
-            raise ValueError("links a memory that is not in the file")
+        self._roots(found, "source", "target", "links a memory that is not in the file")
         ends = [
             self._session.one(
-                f"SELECT {node_of('m')} FROM memories m WHERE m.id=? AND m.version=?",
+                f"SELECT {node_of('m')} FROM {keys('memories m')} WHERE m.id=? AND m.version=?",
                 found[end],
                 found.get(f"{end}_version", 1),
             )
@@ -505,32 +446,26 @@ class _Import:
                 raise ValueError(f"was found by embedder {place}, which is not in the header")
             embedder = self._embedders[place][0]
         values = source, target, found["kind"], found["weight"], embedder
-        insert = "INSERT OR IGNORE INTO links(source, target, kind, weight, embedder) VALUES (?, ?, ?, ?, ?)"
-        if source != target and self._session.add("links", insert, *values):
+        if source != target and self._session.add("links", ADD_LINK, *values):
             linked[source] = None
 
     def _evidence(self, found: dict[str, Any]) -> None:
-        ends = [
-            self._session.one("SELECT root FROM memories WHERE id=? LIMIT 1", found[end])
-            for end in ("observation", "source")
-        ]
-        if ends[0] is None or ends[1] is None:
-            raise ValueError("rests on a memory that is not in the file")
-        self._session.add(
-            "evidence",
-            "INSERT OR IGNORE INTO evidence(observation, source, stance, known_from, known_to)"
-            " VALUES (?, ?, ?, ?, ?)",
-            int(ends[0][0]),
-            int(ends[1][0]),
-            found["stance"],
-            found["known_from"],
-            found["known_to"],
-        )
+        ends = self._roots(found, "observation", "source", "rests on a memory that is not in the file")
+        columns = "observation, source, stance, known_from, known_to"
+        insert = insert_into("evidence", columns, "INSERT OR IGNORE")
+        self._session.add("evidence", insert, *ends, found["stance"], found["known_from"], found["known_to"])
+
+    def _roots(self, found: dict[str, Any], one: str, other: str, problem: str) -> tuple[int, int]:
+        """The first versions of the two memories that a record joins."""
+        select = f"SELECT root FROM {keys('memories')} WHERE id=? LIMIT 1"
+        first, second = self._session.one(select, found[one]), self._session.one(select, found[other])
+        if first is None or second is None:
+            raise ValueError(problem)
+        return int(first[0]), int(second[0])
 
     def _key(self, found: dict[str, Any]) -> None:
-        ids = json.dumps(found["ids"])
-        self._session.add("keys", "INSERT OR IGNORE INTO idempotency(key, body, ids) VALUES (?, ?, ?)",
-                  found["key"], found["body"], ids)  # fmt: skip
+        insert = insert_into("idempotency", "key, body, ids", "INSERT OR IGNORE")
+        self._session.add("keys", insert, found["key"], found["body"], json.dumps(found["ids"]))
 
 
 def _check_intervals(row: dict[str, Any]) -> None:

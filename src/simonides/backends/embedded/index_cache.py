@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from simonides.backends.embedded import feeding
+from simonides.backends.embedded import bulk_index
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import read_meta
 from simonides.backends.embedded.connection import read_transaction, translated, write_transaction
-from simonides.backends.embedded.merge import merge, merge_due
-from simonides.backends.embedded.sealing import is_due, sealed
+from simonides.backends.embedded.merge import memory_merge_due, merge, merge_due, merged_in_memory
 from simonides.errors import DamagedError, SimonidesError, UnavailableError
 from simonides.index.generation import read_generation, remove_unused, replaced_files, used_generations
 
@@ -121,10 +120,10 @@ class IndexCache:
 
     def loaded(self, transaction: WriteTransaction, parts: Sequence[IndexPart]) -> Block | None:
         """The block of what a transaction has added, where that is nothing but *parts*."""
-        values = transaction.added_at_once
+        values = transaction.versions.added_at_once
         if self._in_memory or not values or len(values) != sum(part.rows for part in parts):
             return None
-        return feeding.fed_block(values, parts)
+        return bulk_index.fed_block(values, parts)
 
     def publish(self, transaction: WriteTransaction, position: Position, block: Block) -> int:
         """Write a load's block and name it before the commit; the new generation, 0 = there is none.
@@ -133,7 +132,7 @@ class IndexCache:
         """
         connection, snapshot, after = transaction.connection, transaction.snapshot, transaction.meta
         try:
-            return feeding.publish(connection, position, snapshot, after, block, self.files, self.folder)
+            return bulk_index.publish(connection, position, snapshot, after, block, self.files, self.folder)
         except OSError as error:
             self._merge_problem = f"the index could not be written: {error}"
             return 0
@@ -167,7 +166,7 @@ class IndexCache:
 
     def _merge(self, *, force: bool, alone: bool) -> bool:
         if self._in_memory:
-            return self._seal()
+            return self._merge_in_memory()
         with self.reading() as (connection, meta, position):
             snapshot, generation = position.snapshot, position.generation
             if not (force or merge_due(position)):
@@ -182,14 +181,14 @@ class IndexCache:
         self._merge_problem = ""
         return won
 
-    def _seal(self) -> bool:
-        """Seal the tail in memory; true when that was due and no one else moved on meanwhile."""
+    def _merge_in_memory(self) -> bool:
+        """Merge the tail in memory; true when that was due and no other thread moved on meanwhile."""
         with self._lock:
             position = self.position
-            if position is None or not is_due(position):
+            if position is None or not memory_merge_due(position):
                 return False
             snapshot = position.snapshot
-        done = sealed(position, snapshot)
+        done = merged_in_memory(position, snapshot)
         with self._lock:
             if self.position is not position:
                 return False
@@ -271,4 +270,4 @@ class IndexCache:
     def feed(self, meta: Meta, block: Block) -> None:
         """Take the block of what a transaction stored, which left the bank at *meta*."""
         with self._lock:
-            self.position = feeding.feed(self.position, meta, block) or self.position
+            self.position = bulk_index.feed(self.position, meta, block) or self.position

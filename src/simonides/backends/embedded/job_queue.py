@@ -1,12 +1,12 @@
-"""The queue of work for later; a job hangs on the ordinal of a memory's first version, or of a row."""
+"""The queue of jobs; a job belongs to the ordinal of a memory's first version, or of a row."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.bulk_rows import queue_rows
-from simonides.backends.embedded.seals import sound
-from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, Job
+from simonides.backends.embedded.rows import keys, verified
+from simonides.records.enrichment import ENRICH, MOST_TRIES
 from simonides.records.interval import FOREVER
 from simonides.records.kind import CONSOLIDATED
 
@@ -21,7 +21,7 @@ _SHOWN_PROBLEMS = 5
 
 
 class JobQueue:
-    """The queue inside a write transaction."""
+    """The queue inside a write transaction; see ``storage.writer.Queue``."""
 
     def __init__(self, session: WriteSession) -> None:
         self._session = session
@@ -39,15 +39,16 @@ class JobQueue:
         # There is no index by age. As many of the sort, whichever they are, bound how young the oldest are,
         # and work is mostly done in the order of age, so few rows are older than them.
         last = self._session.one(
-            "SELECT max(number) FROM (SELECT number FROM jobs WHERE task=? AND not_before<=?"
+            f"SELECT max(number) FROM (SELECT number FROM {keys('jobs')} WHERE task=? AND not_before<=?"
             " ORDER BY ordinal LIMIT ?)",
             task,
             self._session.now,
             most,
         )
         rows = self._session.all(
-            "SELECT ordinal FROM jobs NOT INDEXED WHERE number<=? AND task=? AND not_before<=?"
-            f" AND {sound('jobs')} ORDER BY number LIMIT ?",
+            # The plus keeps SQLite from using the index of tasks.
+            f"SELECT ordinal FROM {verified('jobs')} WHERE number<=? AND +task=? AND not_before<=?"
+            " ORDER BY number LIMIT ?",
             -1 if last is None or last[0] is None else last[0],
             task,
             self._session.now,
@@ -56,19 +57,17 @@ class JobQueue:
         return [int(ordinal) for (ordinal,) in rows]
 
     def remove(self, task: str, ordinal: int) -> None:
-        self._session.connection.execute("DELETE FROM jobs WHERE task=? AND ordinal=?", (task, ordinal))
+        self._session.run("DELETE FROM jobs WHERE task=? AND ordinal=?", task, ordinal)
 
     def tries(self, task: str, ordinal: int) -> int | None:
         row = self._session.one(
-            f"SELECT tries FROM jobs WHERE task=? AND ordinal=? AND {sound('jobs')}", task, ordinal
+            f"SELECT tries FROM {verified('jobs')} WHERE task=? AND ordinal=?", task, ordinal
         )
         return None if row is None else int(row[0])
 
     def postpone(self, task: str, ordinal: int, not_before: int, problem: str) -> None:
-        self._session.connection.execute(
-            "UPDATE jobs SET tries=tries+1, not_before=?, problem=? WHERE task=? AND ordinal=?",
-            (not_before, problem, task, ordinal),
-        )
+        update = "UPDATE jobs SET tries=tries+1, not_before=?, problem=? WHERE task=? AND ordinal=?"
+        self._session.run(update, not_before, problem, task, ordinal)
 
     def restart(self, task: str, ordinal: int) -> None:
         self.remove(task, ordinal)
@@ -77,8 +76,9 @@ class JobQueue:
     def add_unenriched(self, task: str) -> int:
         rows = self._session.all(
             "INSERT OR IGNORE INTO jobs(task, ordinal, tries, not_before, problem)"
-            " SELECT ?, m.root, 0, 0, '' FROM memories m WHERE m.expired_at=? AND m.valid_to>?"
-            " AND m.state & ?=0 AND NOT EXISTS (SELECT 1 FROM enrichments e WHERE e.ordinal=m.root)"
+            f" SELECT ?, m.root, 0, 0, '' FROM {verified('memories m')} WHERE m.expired_at=? AND m.valid_to>?"
+            f" AND m.state & ?=0 AND NOT EXISTS (SELECT 1 FROM {keys('enrichments e')}"
+            " WHERE e.ordinal=m.root)"
             " ORDER BY m.root RETURNING number",
             task,
             FOREVER,
@@ -88,30 +88,11 @@ class JobQueue:
         return len(rows)
 
 
-def due_jobs(connection: apsw.Connection, due: int, most: int) -> list[Job]:
-    """Enrichments that may be tried, oldest first.
-
-    Args:
-        connection: in a read transaction.
-        due: a moment, microseconds UTC; jobs that are put off beyond it are left out. One that is put off for
-            longer than ``LONGEST_PAUSE`` was so under a clock that stood ahead, and is due.
-        most: jobs at most.
-    """
-    rows: list[tuple[Any, ...]] = connection.execute(
-        "SELECT j.ordinal, j.tries, (SELECT now.ordinal FROM memories now WHERE now.id = first.id"
-        " AND now.expired_at = ?) FROM jobs j JOIN memories first ON first.ordinal = j.ordinal"
-        f" WHERE j.task=? AND (j.not_before<=? OR j.not_before>?) AND j.tries<? AND {sound('jobs', 'j')}"
-        " ORDER BY j.number LIMIT ?",
-        (FOREVER, ENRICH, due, due + LONGEST_PAUSE, MOST_TRIES, most),
-    ).fetchall()
-    return [Job(int(root), int(tries), None if now is None else int(now)) for root, tries, now in rows]
-
-
 def count_jobs(connection: apsw.Connection) -> tuple[int, int]:
     """How many enrichments wait, and how many were given up."""
     waiting, given_up = connection.execute(
         "SELECT count(*) FILTER (WHERE tries < ?1), count(*) FILTER (WHERE tries >= ?1)"
-        " FROM jobs WHERE task=?2",
+        f" FROM {verified('jobs')} WHERE task=?2",
         (MOST_TRIES, ENRICH),
     ).fetchone() or (0, 0)
     return int(waiting), int(given_up)
@@ -121,8 +102,8 @@ def described_jobs(connection: apsw.Connection) -> dict[str, Any]:
     """Enrichments that wait or were given up, with the oldest problems, for ``stats``."""
     waiting, given_up = count_jobs(connection)
     problems: list[tuple[Any, ...]] = connection.execute(
-        "SELECT m.id, j.tries, j.problem FROM jobs j JOIN memories m ON m.ordinal = j.ordinal"
-        f" WHERE j.task=? AND {sound('jobs', 'j')} AND j.problem<>'' ORDER BY j.tries DESC, j.number LIMIT ?",
+        f"SELECT m.id, j.tries, j.problem FROM {verified('jobs j')} JOIN {keys('memories m')}"
+        " ON m.ordinal = j.ordinal WHERE j.task=? AND j.problem<>'' ORDER BY j.tries DESC, j.number LIMIT ?",
         (ENRICH, _SHOWN_PROBLEMS),
     ).fetchall()
     return {

@@ -1,12 +1,11 @@
-"""Idempotency keys: the answer to a retain, kept with its rows."""
+"""Idempotency keys: the answer to a retain, stored with its rows."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names
+from simonides.backends.embedded.rows import insert_into, marks_for, read_names, verified
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,31 +15,25 @@ if TYPE_CHECKING:
     from simonides.backends.embedded.session import WriteSession
 
 _BATCH = 500
+_INSERT = insert_into("idempotency", "key, body, ids")
 
 
 class Keys:
-    """The keys of a bank inside a write transaction."""
+    """The keys inside a write transaction; see ``storage.writer.Keys``."""
 
     def __init__(self, session: WriteSession) -> None:
         self._session = session
 
     def read(self, key: str) -> tuple[bytes, list[str]] | None:
-        row = self._session.one(
-            f"SELECT body, ids FROM idempotency WHERE key=? AND {sound('idempotency')}", key
-        )
+        row = self._session.one(f"SELECT body, ids FROM {verified('idempotency')} WHERE key=?", key)
         return None if row is None else (bytes(row[0]), list(read_names(row[1])))
 
     def add(self, key: str, body: bytes, ids: Sequence[str]) -> None:
-        self._session.connection.execute(
-            "INSERT INTO idempotency(key, body, ids) VALUES (?, ?, ?)", (key, body, json.dumps(list(ids)))
-        )
+        self._session.run(_INSERT, key, body, json.dumps(list(ids)))
 
     def replace(self, key: str, body: bytes, ids: Sequence[str]) -> None:
-        self._session.connection.execute(
-            "INSERT INTO idempotency(key, body, ids) VALUES (?, ?, ?)"
-            " ON CONFLICT(key) DO UPDATE SET body=excluded.body, ids=excluded.ids",
-            (key, body, json.dumps(list(ids))),
-        )
+        update = f"{_INSERT} ON CONFLICT(key) DO UPDATE SET body=excluded.body, ids=excluded.ids"
+        self._session.run(update, key, body, json.dumps(list(ids)))
 
 
 def claimed_bodies(connection: apsw.Connection, keys: Sequence[str]) -> dict[str, bytes]:
@@ -48,8 +41,6 @@ def claimed_bodies(connection: apsw.Connection, keys: Sequence[str]) -> dict[str
     found: dict[str, bytes] = {}
     for first in range(0, len(keys), _BATCH):
         part = keys[first : first + _BATCH]
-        marks = ",".join("?" * len(part))
-        select = f"SELECT key, body FROM idempotency WHERE key IN ({marks}) AND {sound('idempotency')}"
-        rows = connection.execute(select, part)
-        found |= {str(key): bytes(body) for key, body in rows}
+        select = f"SELECT key, body FROM {verified('idempotency')} WHERE key IN ({marks_for(part)})"
+        found |= {str(key): bytes(body) for key, body in connection.execute(select, part)}
     return found

@@ -1,6 +1,6 @@
-"""Names behind the codes in columns: projects, paths, and sets of tags or principals.
+"""Codes of names in columns: projects, paths, and sets of tags or principals.
 
-Codes are dense, handed out in order and never changed, so the index keeps them as integers.
+Codes are dense, ascending and never changed, so the index stores them as integers.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names
+from simonides.backends.embedded.rows import keys, read_names, verified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,22 +17,23 @@ if TYPE_CHECKING:
 
 
 def label_code(connection: apsw.Connection, text: str) -> int:
-    """The code of a name, made when it is new (inside a write transaction)."""
+    """The code of a name, added when it is new (inside a write transaction)."""
     return _code(connection, "labels", "text", text)
 
 
 def label_set_code(connection: apsw.Connection, names: Iterable[str]) -> int:
-    """The code of a set of names, made when it is new (inside a write transaction)."""
+    """The code of a set of names, added when it is new (inside a write transaction)."""
     listed = json.dumps(sorted(set(names)), ensure_ascii=False)
     return _code(connection, "label_sets", "names", listed)
 
 
 def _code(connection: apsw.Connection, table: str, column: str, value: str) -> int:
-    select = f"SELECT number FROM {table} WHERE {column}=? AND {sound(table)}"
+    select = f"SELECT number FROM {verified(table)} WHERE {column}=?"
     row = connection.execute(select, (value,)).fetchone()
     if row is None:
         row = connection.execute(
-            f"INSERT INTO {table}(number, {column}) SELECT max(number) + 1, ? FROM {table} RETURNING number",
+            f"INSERT INTO {table}(number, {column}) SELECT max(number) + 1, ?"
+            f" FROM {keys(table)} RETURNING number",
             (value,),
         ).fetchone()
     if row is None:
@@ -43,11 +43,11 @@ def _code(connection: apsw.Connection, table: str, column: str, value: str) -> i
 
 def read_labels(connection: apsw.Connection, known: int) -> list[str]:
     """Names from code *known* on, in order of their codes."""
-    select = f"SELECT text FROM labels WHERE number >= ? AND {sound('labels')} ORDER BY number"
+    select = f"SELECT text FROM {verified('labels')} WHERE number >= ? ORDER BY number"
     return [str(text) for (text,) in connection.execute(select, (known,))]
 
 
 def read_label_sets(connection: apsw.Connection, known: int) -> list[frozenset[str]]:
     """Sets from code *known* on, in order of their codes."""
-    select = f"SELECT names FROM label_sets WHERE number >= ? AND {sound('label_sets')} ORDER BY number"
+    select = f"SELECT names FROM {verified('label_sets')} WHERE number >= ? ORDER BY number"
     return [frozenset(read_names(names)) for (names,) in connection.execute(select, (known,))]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.change_log import LINK
-from simonides.backends.embedded.nodes import node_of
-from simonides.backends.embedded.reembedding import SEMANTIC
+from simonides.backends.embedded.models import ADD_LINK, SEMANTIC
 from simonides.backends.embedded.relations import READABLE, listed
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.sources import SOURCE
+from simonides.backends.embedded.rows import keys, node_of, verified
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Links:
-    """The links of a bank inside a write transaction."""
+    """The links inside a write transaction; see ``storage.writer.Links``."""
 
     def __init__(self, session: WriteSession) -> None:
         self._session = session
@@ -27,15 +25,13 @@ class Links:
     def add(self, source: int, target: int, kind: str, weight: float) -> None:
         if source != target:
             embedder = self._session.meta.embedder if kind == SEMANTIC else 0
-            self._session.connection.execute(
-                "INSERT OR IGNORE INTO links(source, target, kind, weight, embedder) VALUES (?, ?, ?, ?, ?)",
-                (source, target, kind, weight, embedder or 0),
-            )
+            self._session.run(ADD_LINK, source, target, kind, weight, embedder or 0)
 
     def of_node(self, node: int, kind: str) -> list[tuple[int, int, float]]:
         rows = self._session.all(
-            f"SELECT source, target, weight FROM links WHERE (source=?1 OR target=?1) AND kind=?2"
-            f" AND embedder IN (0, ?3) AND {sound('links')} ORDER BY number",
+            f"SELECT source, target, weight FROM {verified('links')} WHERE (source=?1 OR target=?1)"
+            " AND kind=?2"
+            " AND embedder IN (0, ?3) ORDER BY number",
             node,
             kind,
             self._session.meta.embedder,
@@ -47,10 +43,13 @@ class Links:
 
     def before_in_session(self, session: str, root: int, readers: Sequence[str]) -> int | None:
         row = self._session.one(
-            f"SELECT m.id FROM episodes e JOIN chunks c ON c.episode = e.number AND {SOURCE}"
+            f"SELECT m.id FROM {keys('episodes e')} CROSS JOIN {keys('chunks c')} ON c.episode = e.number"
             # Of first versions: other words come later, and stand where the first ones did.
-            " JOIN memories m ON m.chunk = c.number AND m.ordinal = m.root"
-            " JOIN label_sets s ON s.number = m.acl"
+            f" CROSS JOIN {verified('memories m')} ON m.chunk = c.number AND m.ordinal = m.root"
+            f" CROSS JOIN {verified('label_sets s')} ON s.number = m.acl"
+            # Joined last, so that only the source of the memory that is found is compared.
+            f" CROSS JOIN {verified('chunks d')} ON d.number = c.number AND d.episode = e.number"
+            f" CROSS JOIN {verified('episodes f')} ON f.number = e.number AND f.session = e.session"
             # The second condition lets SQLite use the index, which holds no empty names.
             f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {READABLE}"
             " ORDER BY e.number DESC, m.root DESC LIMIT 1",
@@ -60,7 +59,7 @@ class Links:
         )
         if row is None:
             return None
-        last = f"SELECT {node_of('m')} FROM memories m WHERE m.id=? ORDER BY m.version DESC LIMIT 1"
+        last = f"SELECT {node_of('m')} FROM {keys('memories m')} WHERE m.id=? ORDER BY m.version DESC LIMIT 1"
         return self._session.number(last, row[0])
 
     def around(
@@ -70,7 +69,7 @@ class Links:
         for order, condition in (("DESC", "<="), ("ASC", ">")):
             select = (
                 f"SELECT {node_of('m')}, abs(m.occurred_from - ?2)"
-                " FROM memories m JOIN label_sets s ON s.number = m.acl"
+                f" FROM {verified('memories m')} JOIN {verified('label_sets s')} ON s.number = m.acl"
                 f" WHERE m.occurred_from IS NOT NULL AND m.occurred_from {condition} ?2"
                 " AND m.occurred_precision IN ('instant', 'hour', 'day')"
                 " AND m.occurred_from BETWEEN ?2 - ?3 AND ?2 + ?3"

@@ -1,14 +1,15 @@
-"""Writes the rows about maintenance: moves, evidence, and the ends of times to live."""
+"""Rows about maintenance: moves (what was done to a memory, and why) and the evidence of observations.
+
+Every row is stamped with the time at which it was recorded, so an earlier viewpoint does not see it. It
+belongs to a memory's first version, so it is erased with the memory.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.expiry import copy_expiry, read_expiry, revive, set_expiry
-from simonides.backends.embedded.moves import MOVE
 from simonides.backends.embedded.relations import copy_relations, copy_statements
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_object
+from simonides.backends.embedded.rows import insert_into, keys, read_object, verified
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
 from simonides.records.kind import ARCHIVED
@@ -16,99 +17,103 @@ from simonides.records.memory import Move
 from simonides.records.time_to_live import ERASE, EXPIRED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    import apsw
+
+    from simonides.backends.embedded.expiry import Expiries
     from simonides.backends.embedded.session import WriteSession
     from simonides.backends.embedded.versions import Versions
     from simonides.records.time_to_live import Due
     from simonides.records.versions import RowRef, StoredVersion
 
+_ADDMOVE = insert_into("moves", "ordinal, action, was, became, reason, made_at, undone_at")
+MOVE = (
+    f"SELECT v.number, m.id, v.action, v.was, v.became, v.reason, v.made_at, v.undone_at"
+    f" FROM {verified('moves v')} JOIN {keys('memories m')} ON m.ordinal = v.ordinal"
+)
+
+
+def observations_of(connection: apsw.Connection, ids: Iterable[str]) -> list[str]:
+    """Ids of observations that rest, or once rested, on one of *ids*; those in *ids* are left out."""
+    given = dict.fromkeys(ids)
+    found: dict[str, None] = {}
+    for memory in given:
+        for (observation,) in connection.execute(
+            f"SELECT DISTINCT CAST(o.id AS TEXT) FROM {keys('memories m')} JOIN {keys('evidence e')}"
+            " ON e.source ="
+            f" m.root JOIN {keys('memories o')} ON o.ordinal = e.observation WHERE m.id=? ORDER BY o.ordinal",
+            (memory,),
+        ):
+            found[str(observation)] = None
+    return [observation for observation in found if observation not in given]
+
 
 class Maintenance:
-    """What maintenance notes of memories, inside a write transaction.
+    """Maintenance inside a write transaction; see ``storage.writer.Maintenance``."""
 
-    Args:
-        session: of the transaction.
-        versions: writes the versions.
-    """
-
-    def __init__(self, session: WriteSession, versions: Versions) -> None:
+    def __init__(self, session: WriteSession, versions: Versions, expiries: Expiries) -> None:
         self._session = session
         self._versions = versions
+        self._expiries = expiries
 
     def add_move(self, root: int, action: str, was: str, became: str, reason: str) -> None:
-        self._session.connection.execute(
-            "INSERT INTO moves(ordinal, action, was, became, reason, made_at, undone_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (root, action, was, became, reason, self._session.next_instant(), FOREVER),
-        )
+        self._session.run(_ADDMOVE, root, action, was, became, reason, self._session.next_instant(), FOREVER)
 
     def read_move(self, number: int) -> Move | None:
-        row = self._session.connection.execute(
-            f"{MOVE} WHERE v.number=? AND {sound('moves', 'v')}", (number,)
-        ).fetchone()
+        row = self._session.one(f"{MOVE} WHERE v.number=?", number)
         return None if row is None else Move(*row)
 
     def ends_of(self, root: int, memory: str) -> list[Move]:
-        rows = self._session.connection.execute(
+        rows = self._session.all(
             f"{MOVE} WHERE v.action='close' AND v.undone_at=?1 AND (v.ordinal=?2 OR v.became=?3)"
-            f" AND {sound('moves', 'v')} ORDER BY v.number DESC",
-            (FOREVER, root, memory),
+            " ORDER BY v.number DESC",
+            FOREVER,
+            root,
+            memory,
         )
         return [Move(*row) for row in rows]
 
     def undo_move(self, number: int) -> None:
-        self._session.connection.execute(
-            "UPDATE moves SET undone_at=? WHERE number=? AND undone_at=?",
-            (self._session.next_instant(), number, FOREVER),
-        )
+        update = "UPDATE moves SET undone_at=? WHERE number=? AND undone_at=?"
+        self._session.run(update, self._session.next_instant(), number, FOREVER)
 
     def undo_stale(self, root: int) -> None:
-        self._session.connection.execute(
-            "UPDATE moves SET undone_at=? WHERE ordinal=? AND action='stale' AND undone_at=?",
-            (self._session.next_instant(), root, FOREVER),
-        )
+        update = "UPDATE moves SET undone_at=? WHERE ordinal=? AND action='stale' AND undone_at=?"
+        self._session.run(update, self._session.next_instant(), root, FOREVER)
 
     def withdraw_observations(self, root: int) -> None:
-        rows: list[tuple[Any, ...]] = self._session.connection.execute(
-            "SELECT DISTINCT o.ordinal, o.root FROM evidence e JOIN memories h ON h.ordinal = e.observation"
-            " JOIN memories o ON o.id = h.id AND o.expired_at = ?1"
-            f" WHERE e.source=?2 AND e.known_to=?1 AND {sound('evidence', 'e')} ORDER BY o.ordinal",
-            (FOREVER, root),
-        ).fetchall()
+        rows = self._session.all(
+            f"SELECT DISTINCT o.ordinal, o.root FROM {verified('evidence e')} JOIN {keys('memories h')}"
+            f" ON h.ordinal = e.observation JOIN {verified('memories o')} ON o.id = h.id"
+            " AND o.expired_at = ?1"
+            " WHERE e.source=?2 AND e.known_to=?1 ORDER BY o.ordinal",
+            FOREVER,
+            root,
+        )
         for ordinal, observation in rows:
             stamp = self._session.next_instant()
             self.set_evidence(int(observation), {}, stamp)
             self._versions.expire(int(ordinal), stamp)
 
     def set_evidence(self, observation: int, stances: dict[int, str], stamp: int) -> None:
-        held = {
-            int(source): str(stance)
-            for source, stance in self._session.connection.execute(
-                f"SELECT source, stance FROM evidence WHERE observation=? AND known_to=?"
-                f" AND {sound('evidence')}",
-                (observation, FOREVER),
-            )
-        }
+        select = f"SELECT source, stance FROM {verified('evidence')} WHERE observation=? AND known_to=?"
+        rows = self._session.all(select, observation, FOREVER)
+        held = {int(source): str(stance) for source, stance in rows}
         for source in sorted(held):
             if stances.get(source) != held[source]:
-                self._session.connection.execute(
-                    "UPDATE evidence SET known_to=? WHERE observation=? AND source=? AND known_to=?",
-                    (stamp, observation, source, FOREVER),
-                )
+                update = "UPDATE evidence SET known_to=? WHERE observation=? AND source=? AND known_to=?"
+                self._session.run(update, stamp, observation, source, FOREVER)
+        insert = insert_into("evidence", "observation, source, stance, known_from, known_to")
         for source, stance in sorted(stances.items()):
             if held.get(source) != stance:
-                self._session.connection.execute(
-                    "INSERT INTO evidence(observation, source, stance, known_from, known_to)"
-                    " VALUES (?, ?, ?, ?, ?)",
-                    (observation, source, stance, stamp, FOREVER),
-                )
+                self._session.run(insert, observation, source, stance, stamp, FOREVER)
 
     def return_archived(self, memory: str, reason: str) -> bool:
         held = self._versions.current(memory)
         if held is None:
             return False
-        hidden = revive(self._session.connection, held.root, self._session.now)
+        hidden = self._expiries.revive(held.root)
         if not hidden and not (held.state & ARCHIVED and self._was_archived(held)):
             return False
         self.add_move(held.root, "return", "archived", "", reason)
@@ -119,19 +124,18 @@ class Maintenance:
         tags = self._versions.compared_fields(held.ordinal).tags
         if not spaces_of(read_object(held.metadata), tags):
             return True
-        move = f"SELECT 1 FROM moves WHERE ordinal=? AND action='archive' AND {sound('moves')} LIMIT 1"
+        move = f"SELECT 1 FROM {verified('moves')} WHERE ordinal=? AND action='archive' LIMIT 1"
         return self._session.one(move, held.root) is not None
 
     def continue_after(self, ordinal: int, trust: float, after: str, **changed: Any) -> RowRef:
         held = self._versions.read(ordinal)
         before = self._session.one(
-            f"SELECT was FROM moves WHERE ordinal=? AND action='continue' AND {sound('moves')} LIMIT 1",
-            held.root,
+            f"SELECT was FROM {verified('moves')} WHERE ordinal=? AND action='continue' LIMIT 1", held.root
         )
         fresh = self._versions.derive(ordinal, trust, **changed)
         copy_relations(self._session.connection, ordinal, fresh.ordinal)
         copy_statements(self._session.connection, ordinal, fresh.ordinal)
-        copy_expiry(self._session.connection, held.root, fresh.root)
+        self._expiries.copy(held.root, fresh.root)
         first = str(before[0]) if before else held.id
         self.add_move(fresh.root, "continue", first, after, "it holds again after it")
         return fresh
@@ -140,17 +144,16 @@ class Maintenance:
         return [each for each in due if self._end(each)]
 
     def _end(self, due: Due) -> bool:
-        connection = self._session.connection
         # It may have got another end, or been forgotten, since it was read.
-        if read_expiry(connection, due.root) != (due.task, due.moment):
+        if self._expiries.read(due.root) != (due.task, due.moment):
             return False
         if due.task == ERASE:
             return bool(self._versions.erase([due.memory]))
         held = self._versions.current(due.memory)
         if held is None:
-            set_expiry(connection, due.root, None)
+            self._expiries.set(due.root, None)
             return False
-        set_expiry(connection, due.root, (EXPIRED, due.moment))
+        self._expiries.set(due.root, (EXPIRED, due.moment))
         if held.state & ARCHIVED:
             return False
         self._versions.revise(held.ordinal, state=held.state | ARCHIVED)

@@ -10,14 +10,15 @@ in memory. A merge that read before something was erased writes nothing: a purge
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simonides.backends.embedded.change_log import ERASE, read_meta
 from simonides.backends.embedded.connection import write_transaction
-from simonides.backends.embedded.copies import joined
-from simonides.index.block import LARGEST_BLOCK, Block, join_blocks
+from simonides.backends.embedded.purge_lock import joined
+from simonides.index.block import LARGEST_BLOCK, Block, Tail, join_blocks
 from simonides.index.generation import read_generation, remove_unused, write_generation
 from simonides.records.interval import BEGINNING
 
@@ -232,3 +233,37 @@ def _publish(connections: Connections, meta: Meta, number: int) -> bool:
             return False
         transaction.execute("UPDATE meta SET generation=?", (number,))
         return True
+
+
+def memory_merge_due(position: Position) -> bool:
+    """Whether the tail of a bank without index files is longer than a merge leaves it."""
+    return position.tail.rows > allowed_tail(position.snapshot)
+
+
+def merged_in_memory(position: Position, snapshot: IndexSnapshot) -> Position:
+    """The same rows with an empty tail, for a bank that may write no files; each process merges for itself.
+
+    Args:
+        position: of a bank without index files.
+        snapshot: that *position* held a moment ago.
+    """
+    blocks = list(position.rebuilt)
+    group = list(snapshot.blocks[len(blocks) :])
+    rows = sum(block.rows for block in group)
+    while blocks and blocks[-1].rows <= rows and blocks[-1].rows + rows <= LARGEST_BLOCK:
+        rows += blocks[-1].rows
+        group = [blocks.pop(), *group]
+    if group:
+        start, stop = group[0].start, group[-1].stop
+        blocks.append(join_blocks(group, snapshot.expired, snapshot.dimension))
+        stamps = {o: stamp for o, stamp in snapshot.expired.items() if not start <= o < stop}
+    else:
+        stamps = dict(snapshot.expired)
+    graph = snapshot.graph.sealed(np.array(erased_rows(snapshot), np.int64))
+    return replace(
+        position,
+        snapshot=replace(snapshot, blocks=tuple(blocks), expired=stamps, graph=graph),
+        rebuilt=tuple(blocks),
+        tail=Tail(blocks[-1].stop if blocks else 0, snapshot.dimension),
+        graph=graph,
+    )

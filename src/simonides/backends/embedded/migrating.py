@@ -11,9 +11,9 @@ import numpy as np
 from simonides.backends.embedded.catch_up import Position, catch_up, origin_of
 from simonides.backends.embedded.change_log import read_meta, write_numbers
 from simonides.backends.embedded.connection import translated, write_transaction
-from simonides.backends.embedded.copies import joined
 from simonides.backends.embedded.merge import free_number, is_unchanged, write_new
-from simonides.backends.embedded.reembedding import link_rows, missing, read_run, switch
+from simonides.backends.embedded.models import link_rows, missing, read_run, switch
+from simonides.backends.embedded.purge_lock import joined
 from simonides.errors import DamagedError
 from simonides.index.block import join_blocks
 from simonides.index.generation import read_generation

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from simonides.backends.embedded.checksums import CHECKSUMS, add_functions, triggers
 from simonides.backends.embedded.connection import translated, write_transaction
-from simonides.backends.embedded.emptied import check_not_emptied
-from simonides.backends.embedded.seals import SEALS, add_functions, triggers
+from simonides.backends.embedded.stale_files import check_not_emptied
 from simonides.backends.embedded.views import VIEWS
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
@@ -406,7 +406,7 @@ CREATE INDEX jobs_by_moment ON jobs(task, not_before) WHERE task IN ('expire', '
 """
 
 MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "rows", _ROWS + triggers(SEALS.keys() - {"statements"}) + _EMPTY_NAMES),
+    Migration(1, "rows", _ROWS + triggers(CHECKSUMS.keys() - {"statements"}) + _EMPTY_NAMES),
     Migration(2, "statements", _STATEMENTS + triggers({"statements", "moves"})),
     Migration(3, "views", VIEWS),
     Migration(4, "expiry", _EXPIRY),

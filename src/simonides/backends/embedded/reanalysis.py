@@ -1,11 +1,11 @@
-"""Make every row's terms anew, when a newer version of the analyser opens a bank."""
+"""Compute every row's terms again when a newer version of the analyser opens a bank."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.rows import compare_memories, replace_terms
 from simonides.index.postings import FIELDS
 from simonides.records.interval import Interval, Precision
 from simonides.text.dates import field_terms
@@ -20,22 +20,11 @@ if TYPE_CHECKING:
 
 def reanalyse(connection: apsw.Connection, analyser: Analyser, epoch: str) -> None:
     """Replace the terms of every row inside an open write transaction; the new epoch rebuilds all indexes."""
-    columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
-    rows: list[tuple[Any, ...]] = connection.execute(
-        f"SELECT {columns}, m.digest, EXISTS (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal"
-        " AND v.embedder = (SELECT embedder FROM meta)) FROM memories m ORDER BY m.ordinal"
-    ).fetchall()
-    for found in rows:
-        *values, before, embedded = found
-        row: dict[str, Any] = dict(zip(IMMUTABLE, values, strict=True))
-        if row_digest(row, embedded=bool(embedded)) != before:
-            # A new digest would hide the damage.
-            continue
-        row["terms"] = analysed(row, analyser)
-        connection.execute(
-            "UPDATE memories SET terms=?, digest=? WHERE ordinal=?",
-            (row["terms"], row_digest(row, embedded=bool(embedded)), row["ordinal"]),
-        )
+    for row, intact, embedded in list(compare_memories(connection, "ORDER BY ordinal")):
+        # A new checksum would hide the damage.
+        if intact:
+            row["terms"] = analysed(row, analyser)
+            replace_terms(connection, row, intact=True, embedded=embedded)
     connection.execute("UPDATE meta SET analyser=?, epoch=?", (analyser.fingerprint, epoch))
 
 

@@ -1,6 +1,6 @@
-"""Relations that rows state surely, and statements: which subjects and attributes their words are about.
+"""Relations that rows state, and statements: the subjects and attributes that their words are about.
 
-Statements follow from a memory's text and its speaker alone, so an export leaves them out.
+Statements follow from a memory's text and speaker alone, so an export leaves them out.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.stored import read_names, read_object
+from simonides.backends.embedded.rows import insert_into, keys, read_names, read_object, unverified, verified
 from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.keyed_record import spaces_of
 from simonides.records.kind import Kind
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
     from simonides.backends.embedded.session import WriteSession
 
-# Memories m with label_sets s of their readers that all of ?1, a JSON list, may read.
+# Of memories m with their readers, label_sets s: all of ?1, a JSON list, may read them.
 READABLE = (
-    f"(m.acl = 0 OR ({sound('label_sets', 's')} AND ?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
+    "(m.acl = 0 OR (?1 <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?1) r"
     " WHERE r.value NOT IN (SELECT value FROM json_each(s.names)))))"
 )
 
@@ -33,19 +32,20 @@ READABLE = (
 _HELD = (
     "SELECT m.ordinal, m.root, m.id, m.text, e.speaker, e.document, m.valid_from, m.valid_to,"
     " m.superseded_by, s.names, e.trust, p.text, t.names, r.valid_from, r.valid_to, r.superseded_by,"
-    " m.metadata FROM memories m JOIN memories r ON r.ordinal = m.root"
-    f" JOIN labels p ON p.number = m.project AND {sound('labels', 'p')}"
-    f" JOIN label_sets s ON s.number = m.acl AND {sound('label_sets', 's')}"
-    f" JOIN label_sets t ON t.number = m.tags AND {sound('label_sets', 't')}"
-    f" JOIN chunks c ON c.number = m.chunk AND {sound('chunks', 'c')}"
-    f" JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
+    f" m.metadata FROM {verified('memories m')} JOIN {verified('memories r')} ON r.ordinal = m.root"
+    f" JOIN {verified('labels p')} ON p.number = m.project"
+    f" JOIN {verified('label_sets s')} ON s.number = m.acl"
+    f" JOIN {verified('label_sets t')} ON t.number = m.tags"
+    f" JOIN {verified('chunks c')} ON c.number = m.chunk JOIN {verified('episodes e')}"
+    " ON e.number = c.episode"
     " WHERE m.ordinal=? AND m.expired_at=? AND m.kind<>?"
 )
 
 
 _WORDS = (
-    "SELECT m.text, e.speaker FROM memories m JOIN chunks c ON c.number = m.chunk"
-    " JOIN episodes e ON e.number = c.episode WHERE m.ordinal=? AND m.expired_at=?"
+    f"SELECT m.text, e.speaker FROM {unverified('memories m')} JOIN {unverified('chunks c')}"
+    " ON c.number = m.chunk"
+    f" JOIN {unverified('episodes e')} ON e.number = c.episode WHERE m.ordinal=? AND m.expired_at=?"
 )
 
 
@@ -62,18 +62,17 @@ class Relations:
         self._canonical = canonical
 
     def add(self, ordinal: int, name: str, subject: int, obj: str, *, single_valued: bool) -> None:
-        self._session.connection.execute(
-            "INSERT OR IGNORE INTO relations(ordinal, name, subject, object, single_valued)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (ordinal, name, subject, obj, int(single_valued)),
-        )
+        columns = "ordinal, name, subject, object, single_valued"
+        insert = insert_into("relations", columns, "INSERT OR IGNORE")
+        self._session.run(insert, ordinal, name, subject, obj, int(single_valued))
 
     def current(self, subject: int, name: str) -> list[tuple[int, str]]:
         rows = self._session.all(
-            "WITH RECURSIVE one(number) AS (VALUES (?) UNION SELECT m.entity FROM merges m"
+            f"WITH RECURSIVE one(number) AS (VALUES (?) UNION SELECT m.entity FROM {verified('merges m')}"
             " JOIN one ON m.into_entity = one.number WHERE m.undone_at=?)"
-            " SELECT r.ordinal, r.object FROM relations r JOIN memories m ON m.ordinal = r.ordinal"
-            f" WHERE r.subject IN one AND r.name=? AND {sound('relations', 'r')} AND r.single_valued=1"
+            f" SELECT r.ordinal, r.object FROM {verified('relations r')}"
+            f" JOIN {verified('memories m')} ON m.ordinal = r.ordinal"
+            " WHERE r.subject IN one AND r.name=? AND r.single_valued=1"
             " AND m.expired_at=? AND m.kind<>? ORDER BY r.ordinal",
             self._canonical(subject),
             FOREVER,
@@ -84,15 +83,12 @@ class Relations:
         return [(int(ordinal), str(obj)) for ordinal, obj in rows]
 
     def counted(self, ordinal: int) -> set[tuple[str, int, str]]:
-        rows = self._session.all(
-            f"SELECT name, subject, object FROM relations WHERE ordinal=? AND {sound('relations')}", ordinal
-        )
-        return {(str(name), self._canonical(int(subject)), str(obj)) for name, subject, obj in rows}
+        return {(name, self._canonical(subject), obj) for name, subject, obj, _ in self.read(ordinal)}
 
     def read(self, ordinal: int) -> list[tuple[str, int, str, bool]]:
         rows = self._session.all(
-            "SELECT name, subject, object, single_valued FROM relations"
-            f" WHERE ordinal=? AND {sound('relations')} ORDER BY 1, 2, 3",
+            f"SELECT name, subject, object, single_valued FROM {verified('relations')} WHERE ordinal=?"
+            " ORDER BY 1, 2, 3",
             ordinal,
         )
         return [(str(name), int(subject), str(obj), bool(single)) for name, subject, obj, single in rows]
@@ -116,9 +112,9 @@ class Relations:
 
     def continued_after(self, memory: str, after: str) -> int | None:
         row = self._session.one(
-            "SELECT m.ordinal FROM moves v JOIN memories m ON m.root = v.ordinal"
+            f"SELECT m.ordinal FROM {verified('moves v')} JOIN {verified('memories m')} ON m.root = v.ordinal"
             " WHERE v.action='continue' AND v.was=? AND v.became=? AND m.expired_at=?"
-            f" AND {sound('moves', 'v')} ORDER BY m.ordinal LIMIT 1",
+            " ORDER BY m.ordinal LIMIT 1",
             memory,
             after,
             FOREVER,
@@ -130,24 +126,20 @@ def write_statements(connection: apsw.Connection, ordinal: int, text: str, speak
     """Note what a row's text states of whom."""
     keys = dict.fromkeys((one.subject, one.attribute) for one in read_statements(text, speaker or None))
     for subject, attribute in keys:
-        connection.execute(
-            "INSERT OR IGNORE INTO statements(ordinal, subject, attribute) VALUES (?, ?, ?)",
-            (ordinal, subject, attribute),
-        )
+        insert = insert_into("statements", "ordinal, subject, attribute", "INSERT OR IGNORE")
+        connection.execute(insert, (ordinal, subject, attribute))
 
 
 def move_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> None:
     """What a row states, from a version on to the next one: only what the bank holds now is looked for."""
-    connection.execute(
-        f"UPDATE statements SET ordinal=? WHERE ordinal=? AND {sound('statements')}", (fresh, ordinal)
-    )
+    connection.execute("UPDATE statements SET ordinal=? WHERE ordinal=?", (fresh, ordinal))
 
 
 def copy_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> None:
     """What a row states, for a new memory in the same words."""
     connection.execute(
         "INSERT OR IGNORE INTO statements(ordinal, subject, attribute) SELECT ?, subject, attribute"
-        f" FROM statements WHERE ordinal=? AND {sound('statements')}",
+        f" FROM {verified('statements')} WHERE ordinal=?",
         (fresh, ordinal),
     )
 
@@ -180,12 +172,14 @@ def stating(
     named = "" if attribute is None else " AND n.attribute=?7"
     parameters: list[Any] = [listed(readers), subject, FOREVER, most, after, begins]
     rows = connection.execute(
-        "SELECT n.ordinal FROM statements n CROSS JOIN memories m ON m.ordinal = n.ordinal"
-        " CROSS JOIN label_sets s ON s.number = m.acl"
+        f"SELECT n.ordinal FROM {keys('statements n')} CROSS JOIN {verified('memories m')}"
+        " ON m.ordinal = n.ordinal"
+        f" CROSS JOIN {verified('label_sets s')} ON s.number = m.acl"
+        # Joined last, so that only statements of memories that are found are compared.
+        f" CROSS JOIN {verified('statements o')} ON o.ordinal = n.ordinal AND o.subject = n.subject"
+        "  AND o.attribute = n.attribute"
         f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND m.valid_to>?5 AND m.valid_from>=?6"
-        # In a CASE on the memory: else every row's digest is compared before its times are.
-        f" AND CASE WHEN m.expired_at=?3 AND m.valid_to>?5 AND m.valid_from>=?6"
-        f" THEN {sound('statements', 'n')} END AND {READABLE}"
+        f" AND {READABLE}"
         " ORDER BY n.ordinal DESC LIMIT ?4",
         [*parameters, *([] if attribute is None else [attribute])],
     )
@@ -193,9 +187,7 @@ def stating(
 
 
 def held(
-    connection: apsw.Connection,
-    ordinals: Iterable[int],
-    wanted: Callable[[str, str], bool] | None = None,
+    connection: apsw.Connection, ordinals: Iterable[int], wanted: Callable[[str, str], bool] | None = None
 ) -> list[Held]:
     """Those of some rows that the bank holds now outside quarantine, in the order given.
 
@@ -222,8 +214,9 @@ def _held(connection: apsw.Connection, row: tuple[Any, ...]) -> Held:
      first, first_end, first_by, metadata) = row  # fmt: skip
     began, bounded = int(first), first_end != FOREVER and not first_by
     continued = connection.execute(
-        "SELECT o.valid_from, o.valid_to, o.superseded_by FROM moves v JOIN memories o ON o.id = v.was"
-        f" AND o.version=1 WHERE v.ordinal=? AND v.action='continue' AND {sound('moves', 'v')} LIMIT 1",
+        f"SELECT o.valid_from, o.valid_to, o.superseded_by FROM {verified('moves v')}"
+        f" JOIN {verified('memories o')} ON o.id = v.was AND o.version=1"
+        " WHERE v.ordinal=? AND v.action='continue' LIMIT 1",
         (root,),
     ).fetchone()
     if continued is not None:
@@ -240,7 +233,6 @@ def copy_relations(connection: apsw.Connection, ordinal: int, fresh: int) -> Non
     """What a row states surely, for another row in the same words."""
     connection.execute(
         "INSERT INTO relations(ordinal, name, subject, object, single_valued)"
-        " SELECT ?, name, subject, object, single_valued FROM relations"
-        f" WHERE ordinal=? AND {sound('relations')}",
+        f" SELECT ?, name, subject, object, single_valued FROM {verified('relations')} WHERE ordinal=?",
         (fresh, ordinal),
     )

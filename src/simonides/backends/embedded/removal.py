@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from simonides.backends.embedded.change_log import DELETED
+from simonides.backends.embedded.checksums import add_functions
 from simonides.backends.embedded.encryption import open_file
-from simonides.backends.embedded.seals import add_functions
 from simonides.errors import UnavailableError
 from simonides.files import disk_errors, has_other_names, remove, sync_folder
 from simonides.storage.folder import ASIDE

@@ -1,4 +1,4 @@
-"""What the parts of one write transaction share: connection, counters, clock, change log, codes of labels."""
+"""What the parts of a write transaction share: connection, counters, clock, change log, label codes."""
 
 from __future__ import annotations
 
@@ -31,11 +31,15 @@ class WriteSession:
         self.connection = connection
         self.meta = meta
         self.now = now
-        # Codes that this transaction has looked up or made.
+        # Codes that this transaction has looked up or added.
         self._labels: dict[str, int] = {}
         self._label_sets: dict[tuple[str, ...], int] = {}
         # Written at the end, all at once.
         self._changes: list[Change] = []
+
+    def run(self, sql: str, *parameters: Any) -> None:
+        """Execute a statement that returns nothing."""
+        self.connection.execute(sql, parameters)
 
     def all(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Every row of a statement."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from simonides.backends.embedded.left_over import TTL, ZONE
+from simonides.backends.embedded.stale_files import TTL, ZONE
 from simonides.files import disk_errors, write_file
 from simonides.records.hygiene import read_at_most
 from simonides.records.interval import read_zone

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simonides.backends.embedded.labels import label_set_code
-from simonides.backends.embedded.seals import sound
+from simonides.backends.embedded.rows import insert_into, keys, verified
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft, Prepared
     from simonides.records.versions import ResolvedFields
 
-# Condition: the source and its place in the raw text are what was written.
-SOURCE = f"{sound('episodes', 'e')} AND {sound('chunks', 'c')}"
-_INSERT_CHUNK = "INSERT INTO chunks(episode, start, stop) VALUES (?, ?, ?) RETURNING number"
+# A source e and its span c.
+_SOURCE = f"{verified('episodes e')} JOIN {verified('chunks c')} ON c.episode = e.number"
+_COLUMNS = "text, source, document, session, speaker, author, trust, recorded_at"
+_INSERT_CHUNK = insert_into("chunks", "episode, start, stop") + " RETURNING number"
 
 
 class Sources:
-    """The raw sources inside a write transaction."""
+    """The raw sources inside a write transaction; see ``storage.writer.Sources``."""
 
     def __init__(self, session: WriteSession) -> None:
         self._session = session
@@ -54,8 +56,7 @@ class Sources:
 
     def _insert_episode(self, text: str, draft: Draft, place: ResolvedFields) -> int:
         return self._session.number(
-            "INSERT INTO episodes(text, source, document, session, speaker, author, trust, recorded_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+            insert_into("episodes", _COLUMNS) + " RETURNING number",
             text,
             draft.source,
             draft.document,
@@ -69,10 +70,8 @@ class Sources:
     def copy_for(self, chunk: int, text: str, trust: float, stamp: int) -> int:
         """A raw source of its own for a derived text, by the author of the source in *chunk*."""
         episode = self._session.number(
-            "INSERT INTO episodes(text, source, document, session, speaker, author, trust, recorded_at)"
-            " SELECT ?, '', '', '', e.speaker, e.author, ?, ? FROM chunks c"
-            f" JOIN episodes e ON e.number = c.episode AND {sound('episodes', 'e')}"
-            f" WHERE c.number=? AND {sound('chunks', 'c')} RETURNING number",
+            f"INSERT INTO episodes({_COLUMNS}) SELECT ?, '', '', '', e.speaker, e.author, ?, ?"
+            f" FROM {_SOURCE} WHERE c.number=? RETURNING number",
             text,
             trust,
             stamp,
@@ -85,10 +84,8 @@ class Sources:
 
         def add_episode(text: str) -> int:
             return self._session.number(
-                "INSERT INTO episodes(text, source, document, session, speaker, author, trust, recorded_at)"
-                " SELECT ?, ?, ?, e.session, e.speaker, e.author, e.trust, ?"
-                f" FROM chunks c JOIN episodes e ON e.number = c.episode AND {SOURCE}"
-                " WHERE c.number=? RETURNING number",
+                f"INSERT INTO episodes({_COLUMNS}) SELECT ?, ?, ?, e.session, e.speaker, e.author, e.trust, ?"
+                f" FROM {_SOURCE} WHERE c.number=? RETURNING number",
                 text,
                 draft.source,
                 draft.document,
@@ -99,50 +96,54 @@ class Sources:
         return self._session.number(_INSERT_CHUNK, *self.place(draft, add_episode))
 
     def drop_unused(self, chunk: int) -> None:
-        used = "SELECT 1 FROM memories WHERE chunk=? LIMIT 1"
-        if self._session.connection.execute(used, (chunk,)).fetchone():
+        """Delete a span of which no memory is made, and its text where it has no other span."""
+        if self._session.one(f"SELECT 1 FROM {keys('memories')} WHERE chunk=? LIMIT 1", chunk):
             return
-        episode = self._session.connection.execute(
-            "DELETE FROM chunks WHERE number=? RETURNING episode", (chunk,)
-        ).fetchone()
-        left = "SELECT 1 FROM chunks WHERE episode=? LIMIT 1"
-        if episode and not self._session.connection.execute(left, episode).fetchone():
-            self._session.connection.execute("DELETE FROM episodes WHERE number=?", episode)
+        for (episode,) in self._session.all(f"SELECT episode FROM {keys('chunks')} WHERE number=?", chunk):
+            self._session.run("DELETE FROM chunks WHERE number=?", chunk)
+            if not self._session.one(f"SELECT 1 FROM {keys('chunks')} WHERE episode=? LIMIT 1", episode):
+                self._session.run("DELETE FROM episodes WHERE number=?", episode)
 
     def rows_of(self, document: str, readers: Sequence[str], trust: float) -> list[tuple[int, str]]:
-        rows = self._session.all(
-            f"SELECT m.ordinal, m.id FROM episodes e JOIN chunks c ON c.episode = e.number AND {SOURCE}"
-            " JOIN memories m ON m.chunk = c.number"
-            " WHERE e.document=? AND e.document<>'' AND m.expired_at=? AND m.valid_to>?"
-            " AND m.acl=? AND e.trust<=? ORDER BY m.ordinal",
-            document,
-            FOREVER,
-            self._session.next_instant(),
-            label_set_code(self._session.connection, readers),
-            trust,
-        )
+        rows = self._current("m.ordinal, m.id", "e.document=?1", document, "", readers, trust, "m.ordinal")
         return [(int(ordinal), str(memory)) for ordinal, memory in rows]
 
     def names_below(self, prefix: str, readers: Sequence[str], trust: float) -> list[str]:
-        rows = self._session.all(
-            f"SELECT DISTINCT e.document FROM episodes e JOIN chunks c ON c.episode = e.number AND {SOURCE}"
-            " JOIN memories m ON m.chunk = c.number"
-            " WHERE e.document>=? AND e.document<? AND e.document<>'' AND m.expired_at=? AND m.valid_to>?"
-            " AND m.acl=? AND e.trust<=? ORDER BY e.document",
-            prefix,
-            f"{prefix}\U0010ffff",
+        below, end = "e.document>=?1 AND e.document<?2", f"{prefix}\U0010ffff"
+        rows = self._current("DISTINCT e.document", below, prefix, end, readers, trust, "e.document")
+        return [str(document) for (document,) in rows]
+
+    def _current(
+        self,
+        columns: str,
+        condition: str,
+        first: str,
+        end: str,
+        readers: Sequence[str],
+        trust: float,
+        order: str,
+    ) -> list[tuple[Any, ...]]:
+        """Of rows that hold now, of at most this *trust*, that exactly *readers* may read."""
+        return self._session.all(
+            f"SELECT {columns} FROM {_SOURCE} JOIN {verified('memories m')} ON m.chunk = c.number"
+            f" WHERE {condition} AND e.document<>'' AND m.expired_at=?3"
+            f" AND m.valid_to>?4 AND m.acl=?5 AND e.trust<=?6 ORDER BY {order}",
+            first,
+            end,
             FOREVER,
             self._session.next_instant(),
             label_set_code(self._session.connection, readers),
             trust,
         )
-        return [str(document) for (document,) in rows]
 
     def documents_ended_by(self, ids: AbstractSet[str]) -> list[str]:
         rows = self._session.all(
-            f"SELECT m.superseded_by, e.document FROM memories m JOIN chunks c ON c.number = m.chunk"
-            f" JOIN episodes e ON e.number = c.episode AND {SOURCE}"
-            " WHERE m.superseded_by<>'' AND m.expired_at=? AND e.document<>''",
+            f"SELECT DISTINCT e.document FROM {verified('memories m')}"
+            f" JOIN {verified('chunks c')} ON c.number = m.chunk JOIN {verified('episodes e')}"
+            " ON e.number = c.episode"
+            " WHERE m.superseded_by IN (SELECT value FROM json_each(?)) AND m.expired_at=? AND e.document<>''"
+            " ORDER BY e.document",
+            json.dumps(list(ids)),
             FOREVER,
         )
-        return sorted({str(document) for memory, document in rows if memory in ids})
+        return [str(document) for (document,) in rows]

@@ -6,7 +6,7 @@ itself. The parts share one ``WriteSession``; each writes its own tables.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.accesses import prune_impressions, write_impressions, write_used
 from simonides.backends.embedded.change_log import USE
@@ -70,7 +70,7 @@ class WriteTransaction:
         self.expiries = Expiries(session)
         self.keys = Keys(session)
         self.models = Models(session)
-        self.maintenance = Maintenance(session, self.versions)
+        self.maintenance = Maintenance(session, self.versions, self.expiries)
 
     @property
     def connection(self) -> apsw.Connection:
@@ -95,7 +95,7 @@ class WriteTransaction:
 
     @property
     def reading(self) -> Reading:
-        """Reads the rows inside this transaction, with the snapshot from before its writes."""
+        """Reads the rows of this transaction; its snapshot is from before the writes."""
         return Reading(self._session.connection, self._session.meta, self.snapshot)
 
     @property
@@ -110,16 +110,6 @@ class WriteTransaction:
     def instant_following(self, last: int) -> int:
         """See ``WriteSession.instant_following``."""
         return self._session.instant_following(last)
-
-    @property
-    def added_at_once(self) -> Sequence[tuple[Any, ...]]:
-        """See ``Versions.added_at_once``."""
-        return self.versions.added_at_once
-
-    @property
-    def rows_added(self) -> int:
-        """How many versions this transaction has stored so far."""
-        return self.versions.rows_added
 
     def finish(self) -> None:
         """Store changes, counters and, where the bank is audited, a row about it; last before the commit."""

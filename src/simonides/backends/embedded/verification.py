@@ -1,8 +1,8 @@
 """Compare everything that is derived with what it was derived from.
 
-Rows are checked against their digests and the change log, the log against its chain, foreign keys and the
-file by SQLite, every index file against its checksum, and the arrays of the open snapshot, value by value,
-against arrays rebuilt from the rows. What cannot even be read is a finding like any other.
+Rows are compared with their checksums and the change log, the log with its chain, every index file with its
+checksum, and the arrays of the open snapshot, value by value, with arrays rebuilt from the rows; SQLite
+checks the file and foreign keys. What cannot be read is reported as a problem, too.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import numpy as np
 
 from simonides.backends.embedded.accesses import FEATURES, extend_accesses
 from simonides.backends.embedded.change_log import NUMBERS, link_hash
-from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.checksums import find_damage
+from simonides.backends.embedded.entities import read_merges
 from simonides.backends.embedded.migrations import schema_of
-from simonides.backends.embedded.reading import extend_graph, read_index_rows, read_merges
-from simonides.backends.embedded.reembedding import progress_of, read_run
-from simonides.backends.embedded.seals import find_damage
+from simonides.backends.embedded.models import progress_of, read_run
+from simonides.backends.embedded.reading import extend_graph, read_index_rows
+from simonides.backends.embedded.rows import compare_memories, keys, unverified
 from simonides.errors import DamagedError
 from simonides.index.accesses import Accesses
 from simonides.index.block import Block, Tail, join_blocks
@@ -47,18 +48,38 @@ _NO_HARM = (
     "recall finds them and new memories go by the clock; set the clock right if it is the one that is wrong"
 )
 
-_AHEAD_MEMORIES = """
-SELECT DISTINCT CAST(id AS TEXT) FROM memories
+_AHEAD_MEMORIES = f"""
+SELECT DISTINCT CAST(id AS TEXT) FROM {unverified("memories")}
 WHERE ingested_at > :end OR (expired_at > :end AND expired_at <> :never) ORDER BY root
 """
 
-_AHEAD_ARCHIVED = """
-SELECT CAST(m.id AS TEXT) FROM memories m WHERE m.expired_at = :never AND m.state & :archived
-  AND (SELECT v.made_at FROM moves v
+_AHEAD_ARCHIVED = f"""
+SELECT CAST(m.id AS TEXT) FROM {unverified("memories m")} WHERE m.expired_at = :never AND m.state & :archived
+  AND (SELECT v.made_at FROM {unverified("moves v")}
     WHERE v.ordinal = m.root AND v.action = 'archive' AND v.undone_at = :never
     ORDER BY v.number DESC LIMIT 1) > :end
 ORDER BY m.root
 """
+
+_NOTES = {
+    "{} versions have no vector; they are found by words": (
+        f"SELECT count(*) FROM {keys('memories m')} WHERE :embedder IS NOT NULL AND NOT EXISTS"
+        f" (SELECT 1 FROM {keys('vectors v')} WHERE v.ordinal = m.ordinal AND v.embedder = :embedder)"
+    ),
+    "{} versions have no sparse terms; other channels find them": (
+        f"SELECT count(*) FROM {keys('memories m')} JOIN {keys('sparse_encoder')} WHERE NOT EXISTS"
+        f" (SELECT 1 FROM {keys('sparse_terms s')} WHERE s.ordinal = m.ordinal)"
+    ),
+    "{} idempotency keys name only memories that are gone; a purge deletes them": (
+        f"SELECT count(*) FROM {unverified('idempotency')} WHERE NOT EXISTS (SELECT 1"
+        f" FROM json_each(idempotency.ids) i JOIN {keys('memories m')} ON m.id = i.value)"
+    ),
+    # An import that was interrupted has brought the names and not yet all memories.
+    "{} names are mentioned by no memory; a purge deletes them": (
+        f"SELECT count(*) FROM {keys('entities')} WHERE number NOT IN (SELECT entity FROM {keys('mentions')})"
+    ),
+}
+"""What is no problem and worth a note, and the statement that counts the rows."""
 
 # What the rows are, how to find those recorded after :end, and what to do.
 _RECORDED = (
@@ -70,7 +91,7 @@ _RECORDED = (
     ("archived memories", _AHEAD_ARCHIVED, "the next maintenance run brings them back"),
     (
         "accesses",
-        "SELECT number FROM accesses WHERE accessed_at > :end ORDER BY number",
+        f"SELECT number FROM {unverified('accesses')} WHERE accessed_at > :end ORDER BY number",
         f"{_NO_HARM}; they go with their memories",
     ),
 )
@@ -120,18 +141,20 @@ def verify(
         except (apsw.Error, DamagedError, ValueError, TypeError, LookupError, OverflowError) as error:
             problems.append(f"{name}: cannot be read to the end ({error})")
         checked[name] = count
-    return VerifyReport(checked, tuple(problems), _notes(connection, meta, now))
+    return VerifyReport(checked, tuple(problems), tuple(_notes(connection, meta, now)))
 
 
-def _notes(connection: apsw.Connection, meta: Meta, now: int | None) -> tuple[str, ...]:
-    return (
-        *_without_vector(connection, meta),
-        *_without_sparse_terms(connection),
-        *_empty_replies(connection),
-        *_unmentioned(connection),
-        *_going_over(connection),
-        *(() if now is None else _recorded_ahead(connection, now)),
-    )
+def _notes(connection: apsw.Connection, meta: Meta, now: int | None) -> Iterator[str]:
+    for note, select in _NOTES.items():
+        count = connection.execute(select, {"embedder": meta.embedder}).get
+        if count:
+            yield note.format(count)
+    run = read_run(connection)
+    if run is not None:
+        done, rows = progress_of(connection, run.number)
+        yield f"the bank is going over to {run.model.name}: {done} of {rows} versions have its vector"
+    if now is not None:
+        yield from _recorded_ahead(connection, now)
 
 
 def _recorded_ahead(connection: apsw.Connection, now: int) -> Iterator[str]:
@@ -146,51 +169,6 @@ def _recorded_ahead(connection: apsw.Connection, now: int) -> Iterator[str]:
                 f"{len(rows)} {name} recorded later than the clock, {clock.isoformat() if clock else now}"
                 f" ({named}): {remedy}"
             )
-
-
-def _going_over(connection: apsw.Connection) -> tuple[str, ...]:
-    run = read_run(connection)
-    if run is None:
-        return ()
-    done, rows = progress_of(connection, run.number)
-    return (f"the bank is going over to {run.model.name}: {done} of {rows} versions have its vector",)
-
-
-def _unmentioned(connection: apsw.Connection) -> tuple[str, ...]:
-    # An import that was interrupted has brought the names and not yet all memories.
-    names = len(
-        connection.execute("SELECT number FROM entities EXCEPT SELECT entity FROM mentions").fetchall()
-    )
-    return (f"{names} names are mentioned by no memory; a purge deletes them",) * bool(names)
-
-
-def _empty_replies(connection: apsw.Connection) -> tuple[str, ...]:
-    (replies,) = connection.execute(
-        "SELECT count(*) FROM idempotency WHERE NOT EXISTS (SELECT 1 FROM json_each(idempotency.ids) i"
-        " JOIN memories m ON m.id = i.value)"
-    ).fetchone() or (0,)
-    return (f"{replies} idempotency keys name only memories that are gone; a purge deletes them",) * bool(
-        replies
-    )
-
-
-def _without_sparse_terms(connection: apsw.Connection) -> tuple[str, ...]:
-    (missing,) = connection.execute(
-        "SELECT count(*) FROM memories m, sparse_encoder WHERE NOT EXISTS"
-        " (SELECT 1 FROM sparse_terms s WHERE s.ordinal = m.ordinal)"
-    ).fetchone() or (0,)
-    return (f"{missing} versions have no sparse terms; other channels find them",) if missing else ()
-
-
-def _without_vector(connection: apsw.Connection, meta: Meta) -> tuple[str, ...]:
-    if meta.embedder is None:
-        return ()
-    (missing,) = connection.execute(
-        "SELECT count(*) FROM memories m WHERE NOT EXISTS"
-        " (SELECT 1 FROM vectors v WHERE v.ordinal = m.ordinal AND v.embedder = ?)",
-        (meta.embedder,),
-    ).fetchone() or (0,)
-    return (f"{missing} versions have no vector; they are found by words",) if missing else ()
 
 
 def _file(connection: apsw.Connection) -> Iterator[str]:
@@ -210,43 +188,37 @@ def _schema(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _numbers(connection: apsw.Connection) -> Iterator[str]:
-    ((same,),) = connection.execute(f"SELECT numbers IS {NUMBERS} FROM meta").fetchall()
+    ((same,),) = connection.execute(f"SELECT numbers IS {NUMBERS} FROM {unverified('meta')}").fetchall()
     yield "" if same else "memory.db: the last numbers given (sqlite_sequence) are not what was written"
 
 
 def _rows(connection: apsw.Connection) -> Iterator[str]:
-    columns = ", ".join(f"m.{name}" for name in IMMUTABLE)
-    statement = (
-        f"SELECT {columns}, m.digest, v.embedder FROM memories m LEFT JOIN vectors v"
-        " ON v.ordinal = m.ordinal AND v.embedder = (SELECT embedder FROM meta)"
-        " WHERE m.ordinal > ? ORDER BY m.ordinal"
-    )
     done: int | None = -1
     while done is not None:
         try:
-            for *values, digest, embedder in connection.execute(statement, (done,)):
-                row = dict(zip(IMMUTABLE, values, strict=True))
+            for row, intact, _ in compare_memories(connection, "WHERE ordinal > ? ORDER BY ordinal", done):
                 done = row["ordinal"]
-                sound = row_digest(row, embedded=embedder is not None) == digest
-                yield "" if sound else f"memory {row['id']}: its row is not what was written"
+                yield "" if intact else f"memory {row['id']}: its row is not what was written"
             done = None
         except UnicodeDecodeError:
             # Bytes that are no text end the loop; it goes on after the row that holds them.
             done, memory = connection.execute(
-                "SELECT ordinal, CAST(id AS BLOB) FROM memories WHERE ordinal > ? ORDER BY ordinal LIMIT 1",
+                f"SELECT ordinal, CAST(id AS BLOB) FROM {keys('memories')} WHERE ordinal > ?"
+                " ORDER BY ordinal LIMIT 1",
                 (done,),
             ).get
-            yield f"memory {memory.decode(errors='replace')}: its row is not what was written (row {done})"
+            yield f"memory {_text(memory)}: its row is not what was written (row {done})"
 
 
 def _reembedding(connection: apsw.Connection) -> Iterator[str]:
     """Vectors of embedders that are not the bank's: those of one that it goes over to, or has left."""
     for memory, name, fits in connection.execute(
-        "SELECT CAST(m.id AS BLOB), e.name, length(v.codes) = e.dimension FROM vectors v"
-        " JOIN memories m ON m.ordinal = v.ordinal JOIN embedders e ON e.number = v.embedder"
-        " WHERE v.embedder IS NOT (SELECT embedder FROM meta) ORDER BY v.ordinal, v.embedder"
+        f"SELECT CAST(m.id AS BLOB), e.name, length(v.codes) = e.dimension FROM {unverified('vectors v')}"
+        f" JOIN {keys('memories m')} ON m.ordinal = v.ordinal JOIN {unverified('embedders e')}"
+        " ON e.number = v.embedder"
+        f" WHERE v.embedder IS NOT (SELECT embedder FROM {unverified('meta')}) ORDER BY v.ordinal, v.embedder"
     ):
-        shown = memory.decode(errors="replace")
+        shown = _text(memory)
         yield "" if fits else f"memory {shown}: its vector by {name} is not what was written"
 
 
@@ -270,18 +242,19 @@ def _unlogged(connection: apsw.Connection) -> Iterator[str]:
         "SELECT ordinal FROM changes WHERE operation NOT IN ('name', 'use')"
         " GROUP BY ordinal HAVING max(operation = 'erase') = 0"
     )
-    for (ordinal,) in connection.execute(f"{live} EXCEPT SELECT ordinal FROM memories"):
+    for (ordinal,) in connection.execute(f"{live} EXCEPT SELECT ordinal FROM {keys('memories')}"):
         yield f"change log: row {ordinal} was added and never erased, and is missing"
-    for (ordinal,) in connection.execute(f"SELECT ordinal FROM memories EXCEPT {live}"):
+    for (ordinal,) in connection.execute(f"SELECT ordinal FROM {keys('memories')} EXCEPT {live}"):
         yield f"change log: row {ordinal} is there and not in it"
     # The stamp of the row that holds the maximum: SQLite gives that one for a bare column.
     for (memory,) in connection.execute(
-        "SELECT CAST(m.id AS BLOB) FROM memories m LEFT JOIN (SELECT ordinal, stamp, max(sequence)"
+        f"SELECT CAST(m.id AS BLOB) FROM {unverified('memories m')} LEFT"
+        " JOIN (SELECT ordinal, stamp, max(sequence)"
         " FROM changes WHERE operation = 'expire' GROUP BY ordinal) c ON c.ordinal = m.ordinal"
         " WHERE m.expired_at IS NOT coalesce(c.stamp, ?) ORDER BY m.ordinal",
         (FOREVER,),
     ):
-        yield (f"memory {memory.decode(errors='replace')}: expired at another time than the change log says")
+        yield (f"memory {_text(memory)}: expired at another time than the change log says")
 
 
 def _index_files(generation: int, files: FileLayer, index: Path) -> Iterator[str]:
@@ -347,11 +320,12 @@ def _graph(connection: apsw.Connection, meta: Meta, snapshot: IndexSnapshot) -> 
 
 def _accesses(connection: apsw.Connection, snapshot: IndexSnapshot | None) -> Iterator[str]:
     for (number,) in connection.execute(
-        "SELECT a.number FROM accesses a JOIN memories m ON m.ordinal = a.ordinal WHERE m.root <> m.ordinal"
+        f"SELECT a.number FROM {unverified('accesses a')} JOIN {unverified('memories m')}"
+        " ON m.ordinal = a.ordinal WHERE m.root <> m.ordinal"
     ):
         yield f"access {number}: names a version that is not its memory's first"
     for impression, ordinal, features in connection.execute(
-        "SELECT impression, ordinal, features FROM shown ORDER BY impression, ordinal"
+        f"SELECT impression, ordinal, features FROM {unverified('shown')} ORDER BY impression, ordinal"
     ):
         numbers = np.frombuffer(features, "<f4") if len(features) % 4 == 0 else np.empty(0, "<f4")
         sound = len(numbers) == FEATURES and bool(np.isfinite(numbers).all())
@@ -369,17 +343,18 @@ def _accesses(connection: apsw.Connection, snapshot: IndexSnapshot | None) -> It
 
 
 _LEFT = (
-    ("chunks", "no memory is made from it", "SELECT number FROM chunks EXCEPT SELECT chunk FROM memories"),
-    ("episodes", "it has no chunk", "SELECT number FROM episodes EXCEPT SELECT episode FROM chunks"),
-    ("impressions", "it shows nothing", "SELECT number FROM impressions EXCEPT SELECT impression FROM shown"),
+    ("chunks", "no memory is made from it", "chunk", "memories"),
+    ("episodes", "it has no chunk", "episode", "chunks"),
+    ("impressions", "it shows nothing", "impression", "shown"),
 )
-"""What exists for memories alone and has no foreign key to one: table, what is wrong, rows left over."""
+"""Tables whose rows exist for others that refer to them: table, problem, column and table of the others."""
 
 
 def _leftovers(connection: apsw.Connection) -> Iterator[str]:
     """Rows that forgetting should have taken along; all others are bound by foreign keys (see ``_file``)."""
-    for table, problem, statement in _LEFT:
-        rows = connection.execute(f"{statement} ORDER BY 1").fetchall()
+    for table, problem, column, others in _LEFT:
+        select = f"SELECT number FROM {keys(table)} EXCEPT SELECT {column} FROM {keys(others)} ORDER BY 1"
+        rows = connection.execute(select).fetchall()
         yield from (f"{table}: row {number} is left over, {problem}" for (number,) in rows)
         yield ""
 
@@ -388,23 +363,27 @@ def _upkeep(connection: apsw.Connection) -> Iterator[str]:
     """Moves and evidence name first versions; every observation held rests on something, none on another."""
     for table, column in (("moves", "ordinal"), ("evidence", "observation"), ("evidence", "source")):
         for number, root in connection.execute(
-            f"SELECT t.{column}, m.root FROM {table} t JOIN memories m ON m.ordinal = t.{column} ORDER BY 1"
+            f"SELECT t.{column}, m.root FROM {unverified(f'{table} t')} JOIN {unverified('memories m')}"
+            f" ON m.ordinal = t.{column} ORDER BY 1"
         ):
             yield "" if number == root else f"{table}: row {number} is not its memory's first version"
     for memory, marked, rests in connection.execute(
-        "SELECT CAST(m.id AS BLOB), m.state & ?1, EXISTS (SELECT 1 FROM evidence e WHERE"
-        " e.observation = m.root AND e.known_to = ?2) FROM memories m WHERE m.expired_at = ?2"
-        " AND (m.state & ?1 OR m.root IN (SELECT observation FROM evidence)) ORDER BY m.ordinal",
+        f"SELECT CAST(m.id AS BLOB), m.state & ?1, EXISTS (SELECT 1 FROM {unverified('evidence e')} WHERE"
+        f" e.observation = m.root AND e.known_to = ?2) FROM {unverified('memories m')}"
+        " WHERE m.expired_at = ?2"
+        f" AND (m.state & ?1 OR m.root IN (SELECT observation FROM {keys('evidence')})) ORDER BY m.ordinal",
         (CONSOLIDATED, FOREVER),
     ):
         sound = bool(marked) and bool(rests)
-        yield "" if sound else f"memory {memory.decode(errors='replace')}: an observation without evidence"
+        yield "" if sound else f"memory {_text(memory)}: an observation without evidence"
     for memory, marked in connection.execute(
-        "SELECT CAST(o.id AS BLOB), max(s.state & ?1) FROM evidence e JOIN memories o ON o.ordinal ="
-        " e.observation JOIN memories s ON s.ordinal = e.source WHERE e.known_to = ?2 GROUP BY e.observation",
+        f"SELECT CAST(o.id AS BLOB), max(s.state & ?1) FROM {unverified('evidence e')}"
+        f" JOIN {unverified('memories o')} ON o.ordinal ="
+        f" e.observation JOIN {unverified('memories s')} ON s.ordinal = e.source"
+        " WHERE e.known_to = ?2 GROUP BY e.observation",
         (CONSOLIDATED, FOREVER),
     ):
-        name = memory.decode(errors="replace")
+        name = _text(memory)
         yield f"memory {name}: an observation that rests on another; maintain the bank" if marked else ""
 
 
@@ -414,17 +393,21 @@ def _merges(connection: apsw.Connection) -> Iterator[str]:
     yield from ("" for _ in merges)
 
     def name_of(entity: int) -> str:
-        row = connection.execute("SELECT name FROM entities WHERE number=?", (entity,)).fetchone()
+        select = f"SELECT name FROM {unverified('entities')} WHERE number=?"
+        row = connection.execute(select, (entity,)).fetchone()
         return shown(row[0]) if row else f"entity {entity}"
 
     for cycle in find_cycles(merges):
-        number = connection.execute(
-            "SELECT max(number) FROM merges WHERE entity=? AND undone_at=?", (cycle[-1], FOREVER)
-        ).get
+        select = f"SELECT max(number) FROM {unverified('merges')} WHERE entity=? AND undone_at=?"
+        number = connection.execute(select, (cycle[-1], FOREVER)).get
         yield (
             f"merges: merged names form a cycle, {described(cycle, name_of)}; undo merge {number} "
             f"(simonides undo-merge {number})"
         )
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="replace")
 
 
 def _equal(mine: object, twin: object) -> bool:

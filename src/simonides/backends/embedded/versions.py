@@ -1,13 +1,12 @@
 """Versions of memories inside a write transaction: rows of ``memories`` with their sources and vectors.
 
-The policy of a retain (what is a duplicate, what supersedes what, who is meant by a name) lies in
-``simonides.retain``; here are only the rows.
+``simonides.retain`` decides what is a duplicate and what supersedes what; here are only the rows.
 """
 
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +14,23 @@ import numpy as np
 from simonides.backends.embedded.accesses import drop_empty_impressions
 from simonides.backends.embedded.bulk_rows import BulkRows, free_ids, known, stored_terms
 from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, next_epoch
-from simonides.backends.embedded.digest import IMMUTABLE, row_digest
+from simonides.backends.embedded.checksums import IMMUTABLE, row_checksum
 from simonides.backends.embedded.expiry import IS_KEPT
-from simonides.backends.embedded.moves import observations_of
-from simonides.backends.embedded.nodes import node_of
+from simonides.backends.embedded.maintenance import observations_of
+from simonides.backends.embedded.models import copy_encodings, write_encoding
 from simonides.backends.embedded.reading import read_stored
 from simonides.backends.embedded.reanalysis import analysed
 from simonides.backends.embedded.redaction import read_forgotten, redact
-from simonides.backends.embedded.reembedding import copy_encodings, write_encoding
 from simonides.backends.embedded.relations import copy_relations, move_statements, write_statements
-from simonides.backends.embedded.row_check import check_rows
-from simonides.backends.embedded.seals import sound
-from simonides.backends.embedded.sources import SOURCE
-from simonides.backends.embedded.stored import read_names, read_object
+from simonides.backends.embedded.rows import (
+    insert_into,
+    keys,
+    node_of,
+    read_names,
+    read_object,
+    read_version,
+    verified,
+)
 from simonides.errors import NotFoundError
 from simonides.records.draft import content_key
 from simonides.records.interval import FOREVER, LAST_INSTANT
@@ -61,14 +64,7 @@ _CODERS: Mapping[str, Callable[[WriteSession, Any], Any]] = {
 
 
 class Versions:
-    """The versions of memories.
-
-    Args:
-        session: of the transaction.
-        sources: keeps the raw texts.
-        entities: drops what nothing mentions any more.
-        analyser: makes terms of derived texts.
-    """
+    """The versions inside a write transaction; see ``storage.writer.Versions``."""
 
     def __init__(
         self, session: WriteSession, sources: Sources, entities: Entities, analyser: Analyser
@@ -104,28 +100,30 @@ class Versions:
         return read_stored(self._session.connection, condition, memory, FOREVER, self._session.now)
 
     def terms(self, ordinal: int) -> dict[str, Any]:
-        row = self._session.one("SELECT terms FROM memories WHERE ordinal=?", ordinal)
+        row = self._session.one(f"SELECT terms FROM {verified('memories')} WHERE ordinal=?", ordinal)
         if row is None:
             raise LookupError(f"no row {ordinal}")
         return read_object(row[0])
 
     def differs(self, ordinal: int, changes: Mapping[str, Any]) -> bool:
         changed = self._coded(changes)
-        version = self._version(ordinal)
+        version = self._read(ordinal)
         return any(version[name] != value for name, value in changed.items())
 
     def compared_fields(self, ordinal: int) -> ComparedFields:
-        row = self._session.connection.execute(
+        row = self._session.one(
             "SELECT p.text, w.text, e.document, e.speaker, m.metadata, t.names, a.names, m.context,"
             " m.relation, m.source, m.kind, m.layer, m.salience, m.confidence, m.occurred_from,"
             " m.occurred_to, m.valid_to, m.valid_from IN (m.occurred_from, r.ingested_at)"
-            " FROM memories m JOIN memories r ON r.ordinal = m.root"
-            " JOIN labels p ON p.number = m.project JOIN labels w ON w.number = m.path"
-            " JOIN label_sets t ON t.number = m.tags JOIN label_sets a ON a.number = m.acl"
-            " JOIN chunks c ON c.number = m.chunk"
-            " JOIN episodes e ON e.number = c.episode WHERE m.ordinal=?",
-            (ordinal,),
-        ).fetchone()
+            f" FROM {verified('memories m')} JOIN {verified('memories r')} ON r.ordinal = m.root"
+            f" JOIN {verified('labels p')} ON p.number = m.project JOIN {verified('labels w')}"
+            " ON w.number = m.path"
+            f" JOIN {verified('label_sets t')} ON t.number = m.tags"
+            f" JOIN {verified('label_sets a')} ON a.number = m.acl"
+            f" JOIN {verified('chunks c')} ON c.number = m.chunk"
+            f" JOIN {verified('episodes e')} ON e.number = c.episode WHERE m.ordinal=?",
+            ordinal,
+        )
         if row is None:
             raise LookupError(f"no row {ordinal}")
         project, path, document, speaker, metadata, tags, readers, *rest, starts = row
@@ -134,11 +132,14 @@ class Versions:
         return ComparedFields(project, path, document, speaker, metadata, *names, *rest)
 
     def node(self, ordinal: int) -> int:
-        return self._session.number(f"SELECT {node_of('m')} FROM memories m WHERE m.ordinal=?", ordinal)
+        return self._session.number(
+            f"SELECT {node_of('m')} FROM {keys('memories m')} WHERE m.ordinal=?", ordinal
+        )
 
     def ordinals_of(self, ordinal: int) -> list[int]:
         rows = self._session.all(
-            "SELECT ordinal FROM memories WHERE id=(SELECT id FROM memories WHERE ordinal=?)"
+            f"SELECT ordinal FROM {keys('memories')} WHERE id=(SELECT id FROM {keys('memories')}"
+            " WHERE ordinal=?)"
             " ORDER BY version",
             ordinal,
         )
@@ -151,25 +152,19 @@ class Versions:
     def _vector_of(self, ordinal: int) -> tuple[float, bytes]:
         """Scale and codes of a row's vector; no codes where it has none."""
         row = self._session.one(
-            f"SELECT scale, codes FROM vectors WHERE ordinal=? AND embedder IS ? AND {sound('vectors')}",
+            f"SELECT scale, codes FROM {verified('vectors')} WHERE ordinal=? AND embedder IS ?",
             ordinal,
             self._session.meta.embedder,
         )
         return (float(row[0]), bytes(row[1])) if row else (0.0, b"")
 
-    def _version(self, ordinal: int) -> dict[str, Any]:
-        """A row of ``memories`` by column."""
-        cursor = self._session.connection.execute("SELECT * FROM memories WHERE ordinal=?", (ordinal,))
-        names = [name for name, _ in cursor.get_description()]
-        # Read to the end: apsw 3.54.0 keeps a cursor that was asked for its columns, and a statement that
-        # is under way stops the VACUUM of a purge.
-        (row,) = cursor.fetchall()
-        return dict(zip(names, row, strict=True))
+    def _read(self, ordinal: int) -> dict[str, Any]:
+        return read_version(self._session.connection, ordinal)
 
     def roots(self, ids: Sequence[str]) -> list[int]:
         roots: list[int] = []
         for memory in ids:
-            row = self._session.one("SELECT root FROM memories WHERE id=? LIMIT 1", memory)
+            row = self._session.one(f"SELECT root FROM {keys('memories')} WHERE id=? LIMIT 1", memory)
             if row is None:
                 raise NotFoundError(f"memory {memory!r} was forgotten meanwhile")
             roots.append(int(row[0]))
@@ -188,7 +183,7 @@ class Versions:
         stated_end = draft.valid_to.start if draft.valid_to is not None else FOREVER
         dated = draft.occurred is not None or draft.valid_from is not None
         row = self._session.one(
-            "SELECT id FROM memories WHERE content_key=? AND expired_at=? AND state & ?=0"
+            f"SELECT id FROM {verified('memories')} WHERE content_key=? AND expired_at=? AND state & ?=0"
             " AND (kind=?)=? AND (valid_to>max(?, ingested_at) OR valid_to=? OR (? AND superseded_by<>''))"
             " ORDER BY ordinal LIMIT 1",
             self._content_key(item),
@@ -204,7 +199,8 @@ class Versions:
 
     def find_turns(self, item: Prepared) -> list[str]:
         rows = self._session.all(
-            "SELECT DISTINCT m.root, m.id FROM memories m JOIN memories now ON now.id = m.id"
+            f"SELECT DISTINCT m.root, m.id FROM {keys('memories m')} JOIN {verified('memories now')}"
+            " ON now.id = m.id"
             " WHERE m.content_key=? AND now.expired_at=? AND (now.kind=?)=? ORDER BY m.root",
             self._content_key(item),
             FOREVER,
@@ -215,8 +211,9 @@ class Versions:
 
     def find_edited(self, item: Prepared) -> str | None:
         row = self._session.one(
-            "SELECT now.id FROM memories m JOIN memories now ON now.id = m.id AND now.expired_at=?"
-            f" JOIN chunks c ON c.number = now.chunk JOIN episodes e ON e.number = c.episode AND {SOURCE}"
+            f"SELECT now.id FROM {keys('memories m')} JOIN {verified('memories now')} ON now.id = m.id"
+            f" AND now.expired_at=? JOIN {verified('chunks c')} ON c.number = now.chunk"
+            f" JOIN {verified('episodes e')} ON e.number = c.episode"
             " WHERE m.content_key=? AND e.document=? AND now.state & ?=0 AND (now.kind=?)=?"
             " AND now.valid_to>max(?, now.ingested_at) ORDER BY now.ordinal LIMIT 1",
             FOREVER,
@@ -308,16 +305,12 @@ class Versions:
 
     def _insert_row(self, values: dict[str, Any], scale: float, codes: bytes) -> None:
         values.setdefault("expired_at", FOREVER)
-        # Of the row that this one came from; the trigger makes the new one's.
-        values.pop("end_digest", None)
-        values["digest"] = row_digest(values, embedded=bool(codes))
-        self._session.connection.execute(_insert_into_memories(tuple(values)), tuple(values.values()))
+        values["digest"] = row_checksum(values, embedded=bool(codes))
+        self._session.run(insert_into("memories", ", ".join(values)), *values.values())
         ordinal, ingested = int(values["ordinal"]), int(values["ingested_at"])
         if codes:
-            self._session.connection.execute(
-                "INSERT INTO vectors(ordinal, embedder, scale, codes) VALUES (?, ?, ?, ?)",
-                (ordinal, self._session.meta.embedder, scale, codes),
-            )
+            insert = insert_into("vectors", "ordinal, embedder, scale, codes")
+            self._session.run(insert, ordinal, self._session.meta.embedder, scale, codes)
         self._session.log(
             ADD, ordinal, ingested, next_ordinal=ordinal + 1, last_ingested=self._session.newest_of(ingested)
         )
@@ -325,17 +318,15 @@ class Versions:
     def _insert_models(self, ordinal: int, item: Prepared) -> None:
         """What models made of a text, beside its vector."""
         if item.tokens and item.codes is not None:
-            insert = "INSERT INTO token_codes(ordinal, embedder, codes) VALUES (?, ?, ?)"
-            self._session.connection.execute(insert, (ordinal, self._session.meta.embedder, item.tokens))
+            insert = insert_into("token_codes", "ordinal, embedder, codes")
+            self._session.run(insert, ordinal, self._session.meta.embedder, item.tokens)
         if item.following is not None:
             write_encoding(self._session.connection, ordinal, item.following)
         if item.sparse:
-            insert = "INSERT INTO sparse_terms(ordinal, terms) VALUES (?, ?)"
-            self._session.connection.execute(insert, (ordinal, item.sparse))
+            self._session.run(insert_into("sparse_terms", "ordinal, terms"), ordinal, item.sparse)
 
     def revise(self, ordinal: int, *, learned_at: int | None = None, **changed: Any) -> RowRef:
-        check_rows(self._session.connection, [ordinal], self._session.meta.embedder)
-        values = self._version(ordinal)
+        values = self._read(ordinal)
         stamp = self.expire(ordinal, self._session.next_instant() if learned_at is None else learned_at)
         scale, codes = self._vector_of(ordinal)
         values |= {
@@ -354,15 +345,12 @@ class Versions:
         return RowRef(str(values["id"]), fresh, int(values["root"]))
 
     def reword(self, ordinal: int, item: Prepared, place: ResolvedFields) -> RowRef:
-        check_rows(self._session.connection, [ordinal], self._session.meta.embedder)
-        before = self._version(ordinal)
+        before = self._read(ordinal)
         self.expire(ordinal, place.ingested_at)
-        self._session.connection.execute("DELETE FROM statements WHERE ordinal=?", (ordinal,))
+        self._session.run("DELETE FROM statements WHERE ordinal=?", ordinal)
         fresh, memory, root = self._session.meta.next_ordinal, str(before["id"]), int(before["root"])
         chunk, key = self._sources.insert(item, place), self._content_key(item)
-        values = dict(
-            zip(IMMUTABLE, self._values(item, place, fresh, memory, chunk, key), strict=True),
-        )
+        values = dict(zip(IMMUTABLE, self._values(item, place, fresh, memory, chunk, key), strict=True))
         values |= {
             "version": int(before["version"]) + 1,
             "root": root,
@@ -375,16 +363,13 @@ class Versions:
         write_statements(self._session.connection, fresh, item.draft.text, item.draft.speaker)
         # What waited for the old words, and what a model said of them.
         for task in ("link", "repeat"):
-            self._session.connection.execute(
-                "DELETE FROM jobs WHERE task=? AND ordinal IN (SELECT ordinal FROM memories WHERE id=?)",
-                (task, memory),
-            )
-        self._session.connection.execute("DELETE FROM enrichments WHERE ordinal=?", (root,))
+            versions = f"SELECT ordinal FROM {keys('memories')} WHERE id=?"
+            self._session.run(f"DELETE FROM jobs WHERE task=? AND ordinal IN ({versions})", task, memory)
+        self._session.run("DELETE FROM enrichments WHERE ordinal=?", root)
         return RowRef(memory, fresh, root)
 
     def derive(self, ordinal: int, trust: float, item: Prepared | None = None, **changed: Any) -> RowRef:
-        check_rows(self._session.connection, [ordinal], self._session.meta.embedder)
-        values = self._version(ordinal)
+        values = self._read(ordinal)
         scale, codes = self._vector_of(ordinal)
         fresh, stamp = self._session.meta.next_ordinal, self._session.next_instant()
         if item is not None:
@@ -421,7 +406,7 @@ class Versions:
         return RowRef(memory, fresh, fresh)
 
     def move(self, ordinal: int, draft: Draft, sparse: bytes) -> RowRef:
-        before = self._version(ordinal)
+        before = self._read(ordinal)
         changed: dict[str, Any] = {
             "chunk": self._sources.move(int(before["chunk"]), draft, self._session.next_instant()),
             "path": draft.path,
@@ -433,41 +418,39 @@ class Versions:
             changed["terms"] = analysed({**before, **changed}, self._analyser)
         stored = self.revise(ordinal, **changed)
         if sparse:
-            update = "UPDATE sparse_terms SET terms=? WHERE ordinal=?"
-            self._session.connection.execute(update, (sparse, stored.ordinal))
+            self._session.run("UPDATE sparse_terms SET terms=? WHERE ordinal=?", sparse, stored.ordinal)
         return stored
 
     def expire(self, ordinal: int, moment: int) -> int:
         stamp = self.instant_after(ordinal, moment)
-        self._session.connection.execute("UPDATE memories SET expired_at=? WHERE ordinal=?", (stamp, ordinal))
+        self._session.run("UPDATE memories SET expired_at=? WHERE ordinal=?", stamp, ordinal)
         self._session.log(EXPIRE, ordinal, stamp, last_ingested=self._session.newest_of(stamp))
         return stamp
 
     def erase(self, ids: Sequence[str]) -> int:
         erased = 0
         forgotten: list[Forgotten] = []
-        spoken_of: set[int] = set()
+        mentioned: set[int] = set()
         # An observation is in the words of one of its sources; the others make another one, if they do.
         wanted = [*ids, *observations_of(self._session.connection, ids)]
         for memory in wanted:
-            rows = self._session.all(
-                "SELECT ordinal, chunk FROM memories WHERE id=? ORDER BY ordinal DESC", memory
-            )
+            select = f"SELECT ordinal, chunk FROM {keys('memories')} WHERE id=? ORDER BY ordinal DESC"
+            rows = self._session.all(select, memory)
             for ordinal, chunk in rows:
                 forgotten.append(read_forgotten(self._session.connection, int(ordinal)))
-                mentioned = self._session.all("SELECT entity FROM mentions WHERE ordinal=?", ordinal)
-                spoken_of |= {int(entity) for (entity,) in mentioned}
-                self._session.connection.execute("DELETE FROM memories WHERE ordinal=?", (ordinal,))
+                select = f"SELECT entity FROM {keys('mentions')} WHERE ordinal=?"
+                mentioned |= {int(entity) for (entity,) in self._session.all(select, ordinal)}
+                self._session.run("DELETE FROM memories WHERE ordinal=?", ordinal)
                 self._sources.drop_unused(int(chunk))
                 self._session.log(ERASE, int(ordinal), 0)
             erased += bool(rows) and memory in ids
-        for entity in sorted(spoken_of):
+        for entity in sorted(mentioned):
             self._entities.drop_unused(entity)
         if erased:
             self._erased = True
             drop_empty_impressions(self._session.connection)
         if redact(self._session.connection, forgotten, self._analyser):
-            self._session.connection.execute("UPDATE meta SET epoch=?", (next_epoch(self._session.meta),))
+            self._session.run("UPDATE meta SET epoch=?", next_epoch(self._session.meta))
         return erased
 
     def _coded(self, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -480,18 +463,12 @@ class Versions:
     def _copy_models(self, ordinal: int, fresh: int) -> None:
         """What models made of a row's text, for a new row in the same words."""
         copy_encodings(self._session.connection, ordinal, fresh, self._session.meta.embedder)
-        self._session.connection.execute(
-            "INSERT INTO sparse_terms(ordinal, terms) SELECT ?, terms FROM sparse_terms"
-            f" WHERE ordinal=? AND {sound('sparse_terms')}",
-            (fresh, ordinal),
-        )
+        select = f"SELECT ?, terms FROM {verified('sparse_terms')} WHERE ordinal=?"
+        self._session.run(f"INSERT INTO sparse_terms(ordinal, terms) {select}", fresh, ordinal)
 
     def _copy_mentions(self, ordinal: int, fresh: int) -> None:
-        self._session.connection.execute(
-            "INSERT INTO mentions(ordinal, entity) SELECT ?, entity FROM mentions"
-            f" WHERE ordinal=? AND {sound('mentions')}",
-            (fresh, ordinal),
-        )
+        select = f"SELECT ?, entity FROM {verified('mentions')} WHERE ordinal=?"
+        self._session.run(f"INSERT INTO mentions(ordinal, entity) {select}", fresh, ordinal)
 
     def _content_key(self, item: Prepared) -> bytes:
         """The key of *item*, made once for the look at what is there and for the row."""
@@ -501,8 +478,3 @@ class Versions:
 
     def _free_id(self, ingested: int, text: str) -> str:
         return free_ids(self._session.connection, self._session.meta.bank, [(ingested, text)])[0]
-
-
-@lru_cache(maxsize=8)
-def _insert_into_memories(names: tuple[str, ...]) -> str:
-    return f"INSERT INTO memories({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
 
 from simonides.backends.embedded.bank import EmbeddedBank
-from simonides.backends.embedded.seals import add_functions
+from simonides.backends.embedded.change_log import next_change, write_changes
+from simonides.backends.embedded.checksums import add_functions
 from simonides.index.view import build_view
 from simonides.records.interval import to_micros
 from simonides.records.query import Filters
@@ -28,8 +29,16 @@ if TYPE_CHECKING:
     from simonides.protocols import Embedder
     from simonides.records.draft import Prepared
     from simonides.records.memory import Memory
+    from simonides.storage.reader import Meta
     from simonides.testing.clock import FrozenClock
     from simonides.testing.embedder import StubEmbedder
+
+
+def log_change(connection: apsw.Connection, meta: Meta, operation: str, ordinal: int, stamp: int) -> Meta:
+    """Append one change; the counters after it, which are not stored yet."""
+    change = next_change(meta, operation, ordinal, stamp)
+    write_changes(connection, [change])
+    return replace(meta, sequence=change[0], log_hash=change[-1])
 
 
 @dataclass(frozen=True)

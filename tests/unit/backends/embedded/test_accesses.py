@@ -18,7 +18,7 @@ from simonides.backends.embedded.accesses import (
     write_impressions,
     write_used,
 )
-from simonides.backends.embedded.seals import add_functions
+from simonides.backends.embedded.checksums import add_functions
 from simonides.errors import InputError
 from simonides.index.accesses import Accesses
 from simonides.records.impression import Impression

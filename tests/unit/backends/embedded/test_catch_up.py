@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.unit.backends.embedded.conftest import log_change
 
 from simonides.backends.embedded.catch_up import catch_up, origin_of
-from simonides.backends.embedded.change_log import EXPIRE, link_hash, log_change, read_meta, write_counters
+from simonides.backends.embedded.change_log import EXPIRE, link_hash, read_meta, write_counters
 from simonides.backends.embedded.connection import write_transaction
 from simonides.errors import DamagedError, UnavailableError
 from simonides.index.block import block_arrays, join_blocks

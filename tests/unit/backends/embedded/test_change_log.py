@@ -4,6 +4,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.unit.backends.embedded.conftest import log_change
 
 from simonides.backends.embedded.change_log import (
     ADD,
@@ -11,7 +12,6 @@ from simonides.backends.embedded.change_log import (
     EXPIRE,
     create_meta,
     hash_at,
-    log_change,
     read_meta,
     write_counters,
 )

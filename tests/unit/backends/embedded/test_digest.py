@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simonides.backends.embedded.digest import IMMUTABLE, memory_id, row_digest
+from simonides.backends.embedded.bulk_rows import memory_id
+from simonides.backends.embedded.checksums import IMMUTABLE, row_checksum
 from simonides.backends.embedded.migrations import MIGRATIONS
 from simonides.records.draft import content_key
 from simonides.records.interval import Interval, Precision
@@ -26,18 +27,18 @@ ROW: dict[str, Any] = {name: n for n, name in enumerate(IMMUTABLE)} | {
 
 
 def test_a_digest_is_16_bytes_and_the_same_again() -> None:
-    assert len(row_digest(ROW, embedded=True)) == 16
-    assert row_digest(ROW, embedded=True) == row_digest(dict(ROW), embedded=True)
+    assert len(row_checksum(ROW, embedded=True)) == 16
+    assert row_checksum(ROW, embedded=True) == row_checksum(dict(ROW), embedded=True)
 
 
 @pytest.mark.parametrize("name", IMMUTABLE)
 def test_every_column_counts(name: str) -> None:
     other = b"\x02" if isinstance(ROW[name], bytes) else "other"
-    assert row_digest({**ROW, name: other}, embedded=False) != row_digest(ROW, embedded=False)
+    assert row_checksum({**ROW, name: other}, embedded=False) != row_checksum(ROW, embedded=False)
 
 
 def test_that_there_is_a_vector_counts() -> None:
-    assert row_digest(ROW, embedded=True) != row_digest(ROW, embedded=False)
+    assert row_checksum(ROW, embedded=True) != row_checksum(ROW, embedded=False)
 
 
 def test_everything_that_never_changes_is_in_the_digest(desk: Desk) -> None:

@@ -15,6 +15,7 @@ from tests.embedded_rows import connection_of
 
 import simonides
 from simonides.backends.embedded import importing
+from simonides.backends.embedded.rows import read_version
 from simonides.errors import EmbedderMismatchError, InputError, UnavailableError
 from simonides.retain.documents import document_items
 from simonides.storage.export_format import (
@@ -409,9 +410,7 @@ def test_a_memory_that_is_missing_shares_the_source_of_one_that_is_there(
     copy.import_bank(tmp_path / "a")
     # Later a model reads more out of the same chunk: here by hand.
     with bank._rows.writing(0) as transaction:
-        cursor = connection_of(transaction).execute("SELECT * FROM memories")
-        names = [name for name, _ in cursor.get_description()]
-        values = dict(zip(names, cursor.fetchone() or (), strict=True))
+        values = read_version(connection_of(transaction), 0)
         cast("Any", transaction.versions)._insert_row(
             values | {"ordinal": 1, "root": 1, "id": "f" * 16}, 0.0, b""
         )

@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from simonides.backends.embedded import migrations
+from simonides.backends.embedded.checksums import find_damage
 from simonides.backends.embedded.connection import Connections
 from simonides.backends.embedded.migrations import APPLICATION_ID, MIGRATIONS, Migration, migrate, schema_of
-from simonides.backends.embedded.seals import find_damage
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from simonides.backends.embedded.reading import read_index_rows, read_memories, read_versions
+from simonides.backends.embedded.reading import read_candidates, read_index_rows, read_memories
 from simonides.errors import DamagedError
 from simonides.index.columns import COLUMNS
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision
@@ -57,7 +57,7 @@ def test_every_value_of_a_record_stands_in_its_field(desk: Desk) -> None:
     desk.sql("INSERT INTO label_sets(number, names) VALUES(101, '[\"a tag\"]'), (102, '[\"a reader\"]')")
     desk.sql("UPDATE memories SET path = 101, project = 102, tags = 101, acl = 102")
     with bank.reading() as reading:
-        (found,) = read_memories(reading.connection, [0])
+        (found,) = read_candidates(reading.connection, [0])
     assert {name: getattr(found, name) for name in (*texts, *sources)} == {
         name: f"the {name}" for name in (*texts, *sources)
     }
@@ -104,17 +104,14 @@ def test_what_is_gone_is_an_error_and_not_a_shorter_list(desk: Desk) -> None:
 
 def test_versions_come_oldest_first(desk: Desk) -> None:
     bank = desk.open()
-    memory, *_ = desk.retain(bank, "b", "a", "c", deduplicate=False)
-    desk.sql(
-        "UPDATE memories SET id = ?, version = CASE ordinal WHEN 0 THEN 3 WHEN 2 THEN 2 END WHERE ordinal <> 1",
-        memory,
-    )
+    memory, _ = desk.retain(bank, "a", "b")
+    with bank.writing(desk.now) as transaction:
+        second = transaction.versions.revise(0, text="c")
+        transaction.versions.revise(second.ordinal, text="d")
     with bank.reading() as reading:
-        assert [(m.version, m.text) for m in read_versions(reading.connection, memory)] == [
-            (2, "c"),
-            (3, "b"),
-        ]
-        assert read_versions(reading.connection, "missing") == []
+        found = [(m.version, m.text) for m in reading.versions(memory)]
+        assert found == [(1, "a"), (2, "c"), (3, "d")]
+        assert reading.versions("missing") == []
 
 
 def test_an_index_row_holds_a_value_for_every_column(desk: Desk) -> None:

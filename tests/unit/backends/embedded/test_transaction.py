@@ -173,7 +173,8 @@ def test_what_is_no_longer_true_may_be_said_again(desk: Desk) -> None:
     item = {"text": "the shop is shut", "valid_to": "2026-03-05"}
     (first,) = desk.retain(bank, item)
     # As a later correction would close it: nothing says any more that it holds until the fifth.
-    desk.sql("UPDATE memories SET valid_to = ?", desk.now + 5)
+    with bank.writing(desk.now) as transaction:
+        transaction.versions.revise(0, valid_to=desk.now + 5)
     desk.now += 6
     (second,) = desk.retain(bank, item)
     assert second != first

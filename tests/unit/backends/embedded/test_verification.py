@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from simonides.backends.embedded.seals import SEALS
+from simonides.backends.embedded.checksums import CHECKSUMS
 from simonides.errors import DamagedError
 from simonides.index.block import join_blocks
 from simonides.index.columns import COLUMNS
@@ -72,7 +72,7 @@ def test_a_sound_bank_is_ok_and_the_report_says_what_was_looked_at(
         "rows": 7,
         "reembedding": 0,
         "seals": sum(
-            desk.sql(f"SELECT count(*) FROM {table}")[0][0] * len(seals) for table, seals in SEALS.items()
+            desk.sql(f"SELECT count(*) FROM {table}")[0][0] * len(seals) for table, seals in CHECKSUMS.items()
         ),
         "changes": 9,
         "index_files": blocks,

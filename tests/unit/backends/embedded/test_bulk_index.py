@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.embedded_rows import connection_of
 
-from simonides.backends.embedded.feeding import feed, publish
+from simonides.backends.embedded.bulk_index import feed, publish
 from simonides.index.block import block_arrays, join_blocks
 from simonides.store import open_store
 from simonides.testing.embedder import StubTokenEmbedder
@@ -79,8 +79,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         given.extend([("memory", block.rows)] if found else [])
         return found
 
-    monkeypatch.setattr("simonides.backends.embedded.feeding.publish", publishing)
-    monkeypatch.setattr("simonides.backends.embedded.feeding.feed", feeding)
+    monkeypatch.setattr("simonides.backends.embedded.bulk_index.publish", publishing)
+    monkeypatch.setattr("simonides.backends.embedded.bulk_index.feed", feeding)
     return given
 
 
@@ -93,7 +93,7 @@ def test_a_load_gives_the_index_what_the_rows_say(
     before: int,
     smallest: int,
 ) -> None:
-    monkeypatch.setattr("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", smallest)
+    monkeypatch.setattr("simonides.backends.embedded.bulk_index.SMALLEST_PUBLISHED", smallest)
     with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
         bank = store.bank()
         if before:
@@ -156,7 +156,7 @@ def test_the_rows_are_the_same_whether_a_block_is_published_or_not(
     shutil.copytree(tmp_path / "published", tmp_path / "waiting")
     dumps = []
     for name, smallest in (("published", 256), ("waiting", 10_000)):
-        monkeypatch.setattr("simonides.backends.embedded.feeding.SMALLEST_PUBLISHED", smallest)
+        monkeypatch.setattr("simonides.backends.embedded.bulk_index.SMALLEST_PUBLISHED", smallest)
         with open_store(tmp_path / name, embedder=StubTokenEmbedder(), clock=_clock) as store:
             _load(store.bank(), _items(600))
             with store.bank()._rows.reading() as reading:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.backends.embedded.catch_up import origin_of
-from simonides.backends.embedded.digest import IMMUTABLE
+from simonides.backends.embedded.checksums import IMMUTABLE
 from simonides.backends.embedded.merge import (
     allowed_tail,
     erased_rows,

@@ -5,21 +5,22 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from simonides.backends.embedded.digest import IMMUTABLE
-from simonides.backends.embedded.reembedding import begin
-from simonides.backends.embedded.seals import (
-    SEALS,
-    UNSEALED,
+from simonides.backends.embedded.checksums import (
+    CHECKSUMS,
+    IMMUTABLE,
+    MISSING,
     add_functions,
+    checksum_of,
+    condition,
     find_damage,
-    seal_of,
-    sealed_job,
-    sealed_numbers,
-    sealed_source,
-    sealed_text,
-    sealed_vector,
-    sound,
+    job_checksum,
+    numbers_checksum,
+    source_checksum,
+    text_checksum,
+    vector_checksum,
 )
+from simonides.backends.embedded.models import begin
+from simonides.backends.embedded.rows import verified
 from simonides.errors import DamagedError
 from simonides.records.model_identity import ModelIdentity
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tests.unit.backends.embedded.conftest import Desk
 
 OTHERWISE: dict[str, dict[str, str]] = {
-    "memories": dict.fromkeys(IMMUTABLE, "digest.row_digest"),
+    "memories": dict.fromkeys(IMMUTABLE, "checksums.memory_checksum"),
     "changes": dict.fromkeys(
         ("sequence", "operation", "ordinal", "stamp", "log_hash"), "a chain, and its head in meta"
     ),
@@ -39,7 +40,7 @@ OTHERWISE: dict[str, dict[str, str]] = {
     ),
     "sqlite_sequence": dict.fromkeys(("name", "seq"), "meta.numbers"),
 }
-"""Columns under no seal, and what finds a changed value in them instead."""
+"""Columns under no checksum of a table, and what finds a changed value in them instead."""
 
 EMPTY = {"impressions", "shown", "token_codes", "sparse_encoder", "sparse_terms"}
 """Tables without a row in the bank below."""
@@ -82,26 +83,26 @@ def columns(connection: apsw.Connection, table: str) -> list[str]:
     return [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
-def test_every_column_of_every_table_is_under_a_seal_or_named_here(connection: apsw.Connection) -> None:
-    """A new table or column is sealed, or has its reason above."""
+def test_every_column_of_every_table_is_under_a_checksum_or_named_here(connection: apsw.Connection) -> None:
+    """A new table or column is checked, or has its reason above."""
     tables = [
         str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")
     ]
     uncovered = {}
     for table in tables:
-        seals = SEALS.get(table, ())
-        digests = {seal.digest for seal in seals} | ({"digest"} if table == "memories" else set())
-        covered = {column for seal in seals for column in seal.covered} | digests
+        checksums = CHECKSUMS.get(table, ())
+        digests = {each.digest for each in checksums} | ({"digest"} if table == "memories" else set())
+        covered = {column for each in checksums for column in each.covered} | digests
         uncovered[table] = set(columns(connection, table)) - covered - set(OTHERWISE.get(table, ()))
     assert {table: left for table, left in uncovered.items() if left} == {}
-    assert set(SEALS) | set(OTHERWISE) == set(tables)
+    assert set(CHECKSUMS) | set(OTHERWISE) == set(tables)
 
 
-def test_what_is_written_is_sound(connection: apsw.Connection) -> None:
+def test_what_is_written_is_intact(connection: apsw.Connection) -> None:
     found = list(find_damage(connection))
     assert set(found) == {""}
-    filled = [t for t in SEALS if connection.execute(f"SELECT count(*) FROM {t}").get]
-    assert set(SEALS) - set(filled) == EMPTY
+    filled = [t for t in CHECKSUMS if connection.execute(f"SELECT count(*) FROM {t}").get]
+    assert set(CHECKSUMS) - set(filled) == EMPTY
 
 
 def changed(connection: apsw.Connection, table: str, column: str) -> bool:
@@ -122,7 +123,7 @@ def changed(connection: apsw.Connection, table: str, column: str) -> bool:
 
 
 def reading_raises(connection: apsw.Connection, table: str) -> bool:
-    conditions = " AND ".join(sound(table, digest=seal.digest) for seal in SEALS[table])
+    conditions = " AND ".join(condition(table, each.digest) for each in CHECKSUMS[table])
     try:
         connection.execute(f"SELECT count(*) FROM {table} WHERE {conditions}").fetchall()
     except DamagedError as error:
@@ -131,7 +132,7 @@ def reading_raises(connection: apsw.Connection, table: str) -> bool:
 
 
 @pytest.mark.fault("M4")
-@pytest.mark.parametrize("table", [table for table in SEALS if table not in EMPTY])
+@pytest.mark.parametrize("table", [table for table in CHECKSUMS if table not in EMPTY])
 def test_a_changed_value_is_found_and_not_handed_out(connection: apsw.Connection, table: str) -> None:
     assert not reading_raises(connection, table)
     for column in columns(connection, table):
@@ -151,39 +152,38 @@ def test_bytes_that_are_no_text_are_found_too(connection: apsw.Connection) -> No
         "episodes: row 2 is not what was written"
     ]
     connection.execute("UPDATE entities SET folded = CAST(x'ff' AS TEXT) WHERE number = 1")
-    with pytest.raises(DamagedError, match="entities: row 1 is"):
-        connection.execute(f"SELECT name FROM entities WHERE {sound('entities')}").fetchall()
+    # ``connection.translated`` makes a ``DamagedError`` of it.
+    with pytest.raises(UnicodeDecodeError):
+        connection.execute(f"SELECT name FROM {verified('entities')}").fetchall()
 
 
 def test_a_text_that_became_bytes_is_found(connection: apsw.Connection) -> None:
     """Bytes as such have the same length and content."""
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     connection.execute("CREATE TABLE loose AS SELECT * FROM labels")
-    seal = connection.execute("SELECT digest FROM labels WHERE text = 'mill'").get
-    condition = sound("labels", "loose")
-    assert (
-        connection.execute(f"SELECT text FROM loose WHERE digest = ? AND {condition}", (seal,)).get == "mill"
-    )
+    intact = condition("labels").replace("labels.", "loose.")
+    select = f"SELECT text FROM loose WHERE text = 'mill' AND {intact}"
+    assert connection.execute(select).get == "mill"
     connection.execute("UPDATE loose SET text = CAST(text AS BLOB)")
     with pytest.raises(DamagedError):
-        connection.execute(f"SELECT text FROM loose WHERE {condition}").fetchall()
+        connection.execute(f"SELECT text FROM loose WHERE {intact}").fetchall()
 
 
-def test_a_change_of_a_damaged_row_does_not_make_it_sound(connection: apsw.Connection) -> None:
+def test_a_change_of_a_damaged_row_does_not_hide_the_damage(connection: apsw.Connection) -> None:
     changed(connection, "jobs", "tries")
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
     connection.execute("UPDATE jobs SET not_before = 7")
     assert any("jobs: " in problem for problem in find_damage(connection))
 
 
-def test_a_change_of_a_sound_row_leaves_it_sound(connection: apsw.Connection) -> None:
+def test_a_change_of_an_intact_row_leaves_it_intact(connection: apsw.Connection) -> None:
     connection.execute("UPDATE jobs SET not_before = 7")
     connection.execute("UPDATE labels SET text = text || '!' WHERE number > 0")
     connection.execute("UPDATE meta SET generation = 9")
     assert set(find_damage(connection)) == {""}
 
 
-def test_numbers_that_must_not_be_given_twice_are_under_a_seal(desk: Desk) -> None:
+def test_numbers_that_must_not_be_given_twice_are_under_a_checksum(desk: Desk) -> None:
     bank = desk.open()
     desk.retain(bank, "Ada sold the loom")
     with bank.writing(desk.now) as transaction:
@@ -204,41 +204,43 @@ def test_a_schema_that_was_changed_is_named(desk: Desk) -> None:
 def test_other_conditions_do_not_stand_in_for_what_is_in_the_row(connection: apsw.Connection) -> None:
     """SQLite replaces a column by the constant that another condition compares it with."""
     for value in (0, 1, 7):
-        condition = f"single_valued = {value} AND {sound('relations')}"
-        found = connection.execute(f"SELECT name FROM relations WHERE {condition}").fetchall()
+        select = f"SELECT name FROM {verified('relations')} WHERE single_valued = {value}"
+        found = connection.execute(select).fetchall()
         assert len(found) == (value == 1)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     connection.execute("UPDATE jobs SET tries = 9")
     with pytest.raises(DamagedError):
-        connection.execute(f"SELECT task FROM jobs WHERE tries = 9 AND {sound('jobs')}").fetchall()
+        connection.execute(f"SELECT task FROM {verified('jobs')} WHERE tries = 9").fetchall()
 
 
 def test_a_digest_made_by_the_writer_is_the_trigger_s(connection: apsw.Connection) -> None:
     """Of every type that a column holds, also texts beyond ASCII and numbers that look like another type."""
     for table in ("episodes", "memories", "vectors", "links", "label_sets", "meta"):
-        for seal in SEALS[table]:
+        for each in CHECKSUMS[table]:
             for stated, *values in connection.execute(
-                f"SELECT {seal.digest}, {', '.join(seal.covered)} FROM {table}"
+                f"SELECT {each.digest}, {', '.join(each.covered)} FROM {table}"
             ):
-                assert seal_of(*values) == stated
+                assert checksum_of(*values) == stated
     connection.execute("INSERT INTO labels(number, text) VALUES (77, 'Grüße 東京')")
-    assert connection.execute("SELECT digest FROM labels WHERE number=77").get == seal_of(77, "Grüße 東京")
+    assert connection.execute("SELECT digest FROM labels WHERE number=77").get == checksum_of(
+        77, "Grüße 東京"
+    )
 
 
 def test_a_row_with_a_digest_is_left_as_it_is_and_a_wrong_one_is_found(connection: apsw.Connection) -> None:
     insert = "INSERT INTO labels(number, text, digest) VALUES (?, ?, ?)"
-    connection.execute(insert, (80, "left out", UNSEALED))
-    connection.execute(insert, (81, "right", seal_of(81, "right")))
+    connection.execute(insert, (80, "left out", MISSING))
+    connection.execute(insert, (81, "right", checksum_of(81, "right")))
     assert set(find_damage(connection)) == {""}
-    connection.execute(insert, (82, "wrong", seal_of(81, "wrong")))
+    connection.execute(insert, (82, "wrong", checksum_of(81, "wrong")))
     assert set(find_damage(connection)) == {"", "labels: row 82 is not what was written"}
 
 
 @pytest.mark.parametrize("text", ["", "fig", "日本\x00é", "x" * 5_000])
-def test_seals_of_one_shape_are_the_seals_of_any(text: str) -> None:
-    assert sealed_numbers(7, -3, 2**62) == seal_of(7, -3, 2**62)
-    assert sealed_text(9, text) == seal_of(9, text)
-    assert sealed_job(9, text, 12) == seal_of(9, text, 12, 0, 0, "")
-    assert sealed_vector(9, 1, 0.1, text.encode()) == seal_of(9, 1, 0.1, text.encode())
+def test_checksums_of_one_shape_are_those_of_any(text: str) -> None:
+    assert numbers_checksum(7, -3, 2**62) == checksum_of(7, -3, 2**62)
+    assert text_checksum(9, text) == checksum_of(9, text)
+    assert job_checksum(9, text, 12) == checksum_of(9, text, 12, 0, 0, "")
+    assert vector_checksum(9, 1, 0.1, text.encode()) == checksum_of(9, 1, 0.1, text.encode())
     texts = "a", text, "", text, "b"
-    assert sealed_source(9, texts, 0.25, -5) == seal_of(9, *texts, 0.25, -5)
+    assert source_checksum(9, texts, 0.25, -5) == checksum_of(9, *texts, 0.25, -5)

@@ -1,10 +1,10 @@
-"""Who writes texts of the bank beside its rows, and the purge that waits for them.
+"""The lock between a purge and writers of copies of rows.
 
-A merge, a backup, a restore, an export and the training of a reranker read rows first and write files of the
-bank's folder afterwards. Each of them shares ``copies.lock`` while it does, and a purge has it alone: so when
-a purge begins to sweep, nobody living is writing, and what lies about is of someone who died. Whoever comes
-after it looks again at the rows before writing (see ``merge``). The lock is SQLite's own, so whoever dies
-with it leaves it free; nothing is ever written into the file.
+A merge, a backup, a restore, an export and the training of a reranker read rows and then write files of the
+bank's folder. Each shares ``copies.lock`` meanwhile, and a purge holds it alone: when a purge begins to
+sweep, every file that lies about was left by a crashed process. Whoever comes after it checks again which
+rows were erased (see ``merge``). It is a lock of SQLite, which ends with its process; nothing is ever written
+into the file.
 """
 
 from __future__ import annotations
