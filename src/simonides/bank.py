@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.bank_administration import BankAdministration
@@ -65,6 +67,12 @@ class Bank(BankExchange, BankStructure, BankAdministration):
     def __repr__(self) -> str:
         acting = "" if self.principal is None else f", principal={self.principal!r}"
         return f"Bank({self.name!r}{acting})"
+
+    def _trusting(self) -> Bank:
+        """The same bank for an interface that has checked the values of options already."""
+        bank = copy(self)
+        bank._context = replace(self._context, checked=True)  # noqa: SLF001 of the same class
+        return bank
 
     @property
     def _rows(self) -> BankStorage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.lifecycle.step import MOST_STEPS
+from simonides.options import MOST_STEPS
 from simonides.services.administration import Administration
 from simonides.services.auditing import Auditing
 from simonides.services.context import arguments
