@@ -329,11 +329,11 @@ TTL = Option(
 ON_EXPIRY = Option(
     "on_expiry", choice(EXPIRIES), "When it expires: archive, or erase.", otherwise="archive", metavar="WHAT"
 )
-KIND = Option("kind", choice(Kind), f"Kind: {', '.join(Kind)}.", otherwise="semantic")
+KIND = Option("kind", choice(Kind), f"One of {', '.join(Kind)}.", otherwise="semantic")
 DESCRIPTION = (
     KIND,
-    Option("layer", choice(Layer), f"Layer: {', '.join(Layer)}.", otherwise="by kind"),
-    TAGS.but(sentence="Tags."),
+    Option("layer", choice(Layer), f"One of {', '.join(Layer)}.", otherwise="by kind"),
+    TAGS.but(sentence="Labels to filter by."),
     PROJECT.but(sentence="Name of the project."),
     Option("event_time", TIME, "When it happened."),
     Option("valid_from", TIME, "From when it is true."),
@@ -424,7 +424,7 @@ DOCUMENT_ID = Option(
     "Your name of the document; the same again replaces it.",
     REQUIRED,
 )
-TITLE = Option("title", _PATH, "Title of the document.")
+TITLE = Option("title", _PATH, "What the document is called.")
 TURNS = Option(
     "turns",
     listed(_TURN, most=_MOST_ITEMS),
@@ -538,6 +538,7 @@ SET_TTL = (
     KIND.but(sentence="Only for this kind.", otherwise="the whole bank"),
     ON_EXPIRY.but(default="archive", otherwise=""),
 )
+LIFECYCLE = PROFILE.but(sentence="Profile whose ``[lifecycle]`` numbers decide.")
 STEPS = Option(
     "most", whole(1, 1_000_000), "Maximum number of steps; the next run does the rest.", MOST_STEPS
 )

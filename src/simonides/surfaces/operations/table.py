@@ -386,7 +386,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "maintain",
             "Promote memories, archive old ones, summarise repeated statements, end expired ones.",
-            (o.PROFILE, o.STEPS, o.DRY_RUN),
+            (o.LIFECYCLE, o.STEPS, o.DRY_RUN),
             results.MAINTAINED,
             Verb.ADMIN,
             changes=True,
