@@ -96,19 +96,19 @@ def say(phase: str, done: int, total: int | None) -> None:
         print(phase, done, file=sys.stderr)
 
 
-def describe_run(command: list[str], date: str) -> dict[str, Any]:
-    """What a reader needs to judge or repeat the numbers."""
+def describe_run(command: list[str], date: str, benches: str = "bench/*.py") -> dict[str, Any]:
+    """What a reader needs to judge or repeat the numbers; *benches* are the files that measure."""
     return {
         "command": " ".join(command),
         "date": date,
-        "commit": commit(),
+        "commit": commit(benches),
         "machine": {"cpus": os.cpu_count(), "platform": platform.platform(), "arch": platform.machine()},
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in LIBRARIES},
     }
 
 
-def commit(benches: str = "bench/*.py") -> str:
+def commit(benches: str) -> str:
     """The commit that is measured, with ``+changes`` when the working tree differs from it.
 
     In a copy without a repository it is what ``SIMONIDES_COMMIT`` says.

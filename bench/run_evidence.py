@@ -14,7 +14,6 @@ left out while the next is tried, as there. Tokens are of the vocabulary o200k_b
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -26,11 +25,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from bench.command import ROOT, describe_run
+from bench.command import describe_run
 from bench.peers.catalogue import SYSTEMS, Ours, OwnProcess
 from bench.peers.environments import PeerUnavailableError, pinned_version
 from bench.peers.opening import SharedEncoder
-from bench.peers.run import answerable, ask_peer
+from bench.peers.run import answerable, ask_peer, command_of, read_arguments
 
 from simonides.errors import SimonidesError
 from simonides.evaluation.asking import keep_banks
@@ -42,6 +41,7 @@ from simonides.retain.conversations import WINDOW
 from simonides.store import open_store
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simonides.bank import Bank
@@ -138,7 +138,7 @@ class Found:
 
 def main() -> int:
     """Measure all that is asked for; 1 when a system was not to be had."""
-    given = _arguments()
+    given = read_arguments(__doc__, ("locomo", "musique"), [*OWN, *PEERS])
     embedder, counter = load_embedder(), Counter(load_token_counter(COUNTER))
     encoder, complete = SharedEncoder(embedder), True
     given.results.mkdir(parents=True, exist_ok=True)
@@ -162,8 +162,7 @@ def main() -> int:
 
 def _write(file: Path, given: argparse.Namespace, setting: Setting, systems: dict[str, Any]) -> None:
     """Write what is there so far."""
-    command = ["python -m bench.run_evidence --data DATA", "--date", given.date]
-    command += ["--limit", str(given.limit)] if given.limit else []
+    command = command_of("bench.run_evidence", given)
     result = {
         "dataset": setting.dataset.name,
         "tokens": setting.counter.name,
@@ -172,18 +171,6 @@ def _write(file: Path, given: argparse.Namespace, setting: Setting, systems: dic
     }
     page = {"run": describe_run(command, given.date), "result": result}
     file.write_text(f"{json.dumps(page, indent=1, ensure_ascii=False)}\n", encoding="utf-8")
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/ and musique/")
-    parser.add_argument("--date", required=True, help="today as YYYY-MM-DD")
-    parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
-    parser.add_argument("--limit", type=int, help="only the first LIMIT questions of each data set")
-    parser.add_argument("--dataset", nargs="+", choices=("locomo", "musique"), default=["locomo", "musique"])
-    names = [*OWN, *PEERS]
-    parser.add_argument("--system", nargs="+", choices=names, default=names, metavar="NAME")
-    return parser.parse_args()
 
 
 def load(name: str, data: Path) -> Dataset:

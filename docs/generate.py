@@ -1,4 +1,4 @@
-"""Write what can be read off the program and its results: command line, MCP tools, the tables of the pages.
+"""Write what can be read off the program and its results: reference pages, tables, and options in docstrings.
 
 ``--check`` only tells whether they are current. The numbers come from bench/results/, which ``make bench``
 writes.
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from docstrings import MODULES, with_options
 from reference_pages import cli_page, mcp_page, operations_page, replaced_names
 from tables import concurrency, conformance, evidence, maintenance, quality, relevance, rights, scale
 from tables.results import NotMeasuredError
@@ -70,6 +71,7 @@ def main() -> int:
     made = {"cli": cli_page, "mcp": mcp_page, "operations": operations_page}
     pages = {DOCS / "reference" / f"{name}.md": page() for name, page in made.items()}
     pages |= {DOCS / page: _with_tables(DOCS / page, tables) for page, tables in TABLES.items()}
+    pages |= {module: with_options(module.read_text(encoding="utf-8")) for module in MODULES}
     stale = [page for page, text in pages.items() if not _says(page, text)]
     if not check:
         for page in stale:

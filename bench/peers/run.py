@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
 import tempfile
 import time
@@ -24,7 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.command import commit
+from bench.command import RESULTS, describe_run
 from bench.peers.catalogue import SYSTEMS, Ours, OwnProcess
 from bench.peers.compare import RUNS, write_comparison
 from bench.peers.environments import PeerUnavailableError, pinned_version
@@ -55,13 +54,12 @@ if TYPE_CHECKING:
     # Per question id the keys found, best first.
     Rankings = dict[str, tuple[str, ...]]
 
-ROOT = Path(__file__).parents[2]
 DEPTH = 20
 
 
 def main() -> int:
     """Measure all that is asked for; 1 when a system was not to be had."""
-    given = _arguments()
+    given = read_arguments(__doc__, sorted(DATASETS), list(SYSTEMS))
     if not given.data.is_dir():
         print(f"nothing to measure: there is no folder {given.data}; name one by DATA=…", file=sys.stderr)
         return 1
@@ -83,21 +81,31 @@ def main() -> int:
             run.unlink(missing_ok=True)
             if rankings:
                 write_run(run, results_of(dataset, rankings), system)
-            page = json.dumps({"run": describe_run(given), "result": result}, indent=2, ensure_ascii=False)
+            run_of = describe_run(command_of("bench.peers.run", given), given.date, "bench/peers")
+            page = json.dumps({"run": run_of, "result": result}, indent=2, ensure_ascii=False)
             (given.results / f"peers-{name}-{system}.json").write_text(f"{page}\n", encoding="utf-8")
     write_comparison(given.results)
     return int(not complete)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def read_arguments(about: str | None, datasets: Sequence[str], systems: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a measurement of several systems on several data sets."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo/ and musique/")
     parser.add_argument("--date", required=True, help="today as YYYY-MM-DD")
-    parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results", help="where to write")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where to write")
     parser.add_argument("--limit", type=int, help="only the first LIMIT questions of each data set")
-    parser.add_argument("--dataset", nargs="+", choices=sorted(DATASETS), default=sorted(DATASETS))
-    parser.add_argument("--system", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
+    parser.add_argument("--dataset", nargs="+", choices=datasets, default=datasets)
+    parser.add_argument(
+        "--system", nargs="+", choices=systems, default=systems, metavar="NAME", help=", ".join(systems)
+    )
     return parser.parse_args()
+
+
+def command_of(module: str, given: argparse.Namespace) -> list[str]:
+    """The command that measures the same again, whatever of it was measured before."""
+    limit = ["--limit", str(given.limit)] if given.limit else []
+    return [f"python -m {module} --data DATA", "--date", given.date, *limit]
 
 
 def answerable(dataset: Dataset) -> Dataset:
@@ -244,18 +252,6 @@ def _cpu_seconds() -> float:
     """CPU time of this process and of those it has ended."""
     times = os.times()
     return own_cpu_seconds() + times.children_user + times.children_system
-
-
-def describe_run(given: argparse.Namespace) -> dict[str, Any]:
-    """What a reader needs to judge or repeat the numbers."""
-    limit = ["--limit", str(given.limit)] if given.limit else []
-    return {
-        "command": " ".join(["python -m bench.peers.run --data DATA", "--date", given.date, *limit]),
-        "date": given.date,
-        "commit": commit("bench/peers"),
-        "machine": {"cpus": os.cpu_count(), "platform": platform.platform(), "arch": platform.machine()},
-        "python": platform.python_version(),
-    }
 
 
 if __name__ == "__main__":

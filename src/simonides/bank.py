@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.bank_administration import BankAdministration
@@ -66,6 +68,12 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         acting = "" if self.principal is None else f", principal={self.principal!r}"
         return f"Bank({self.name!r}{acting})"
 
+    def _trusting(self) -> Bank:
+        """The same bank for an interface that has checked the values of options already."""
+        bank = copy(self)
+        bank._context = replace(self._context, checked=True)  # noqa: SLF001 of the same class
+        return bank
+
     @property
     def _rows(self) -> BankStorage:
         return self._context.rows
@@ -107,46 +115,50 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """Store memories durably, in one transaction and one embedding pass for the whole batch.
 
         Args:
-            items: a text, a mapping with ``text`` and any of the arguments below, a chat message in the
-                format of language models (``{"role": "user", "content": "…"}``), or an iterable of these.
-                Messages of user, assistant and tools are stored with their role; system messages, tool calls,
-                images, audio and files are left out, and the log counts them. With *session*, a message is
-                also found by the words of its neighbours.
-            kind: episodic, semantic (the default), procedural, decision, code, preference or observation.
-            layer: working, episodic, semantic, procedural or codebase; by default it follows the kind.
+            items: A text, an object with text and any other option, a chat message (role, content), or a list
+                of these. Messages of user, assistant and tools are stored with their role; system messages,
+                tool calls, images, audio and files are left out, and the log counts them. With *session*, a
+                message is also found by the words of its neighbours.
+            kind: one of episodic, semantic, procedural, decision, code, preference, observation, quarantine.
+                Default: semantic.
+            layer: one of working, episodic, semantic, procedural, codebase. Default: by kind.
             tags: labels to filter by.
-            project: the project it belongs to.
-            event_time: when it happened: a datetime, a date, or ISO 8601 (``"2026"`` is the whole year).
-            valid_from: when it became true; by default the event time if that has passed, else now.
-            valid_to: when it stopped being true, excluded; by default it still is.
-            recorded_at: when it was first recorded, for imports; not after the clock; only for the owner.
-            metadata: JSON values, stored and returned unchanged.
-            acl: principals who may read it; empty = everyone in the bank.
-            source: where it came from.
-            context: words it needs to be found alone; searched with the text.
-            relation: name of the relation it states; searched with the text.
-            path: document path; breaks ties between equal scores.
-            salience: 0 to 1.
-            confidence: 0 to 1.
-            document_id: the items are this whole document: memories of it that are not among them end.
-            session: the conversation they belong to; each is linked to the one before it.
+            project: name of the project.
+            event_time: when it happened. A datetime, a date, or ISO 8601 (``"2026"`` is the whole year).
+            valid_from: from when it is true. By default the event time if that has passed, else now.
+            valid_to: until when it is true (not included). By default it still is.
+            recorded_at: when it was first recorded, for imports; only for the owner. Not after the clock.
+            metadata: JSON object, stored as it is. Returned unchanged.
+            acl: principals that may read it. Default: everyone.
+            source: where it comes from.
+            context: text that is searched with it.
+            relation: name of the relation that it states. Searched with the text.
+            path: path of the document; breaks ties between equal scores.
+            salience: importance, 0 to 1.
+            confidence: confidence, 0 to 1.
+            document_id: the items replace everything stored of this document. Memories of it that are not
+                among them end.
+            session: name of the conversation. Each item is linked to the one before it.
             speaker: who said it.
-            role: user, assistant, tool, document or import; decides how far it is trusted.
-            expansion: questions it answers; searched with the text.
-            subject: with *relation* and *object*, a statement such as ("works at", "Odalys", "Norrhav").
-            object: see *subject*.
-            single_valued: the subject has one object at a time: a newer statement ends the older one.
-            deduplicate: an item that repeats a current memory changes nothing and returns that memory's id,
-                or counts as one more proof of it if the words differ slightly; a statement may end another
-                one. False stores each item as it is and changes no other memory.
-            ttl: time to live from its recording: seconds, a ``timedelta``, a text such as ``"30d"`` (s, m, h,
-                d, w), or ``"never"``; by default what ``set_ttl`` sets for its kind. Then it counts as
-                archived at once; the next write or ``maintain`` records that. A repeated item lives as long
-                as the longer of the two.
-            on_expiry: archive (the default), or erase: it is forgotten then, as by ``forget``.
-            zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
-            idempotency_key: the same key with the same items returns the first answer and stores nothing;
-                every principal has keys of its own.
+            role: role of the speaker; decides the trust. One of user, assistant, tool, document, import.
+            expansion: questions that it answers, searched with it.
+            subject: subject of a statement, with relation and object. Such as ("works at", "Odalys",
+                "Norrhav").
+            object: object of the statement.
+            single_valued: A newer statement about the subject ends the older one.
+            deduplicate: do not store again what a current memory says. An item that repeats a current memory
+                changes nothing and returns that memory's id, or counts as one more proof of it if the words
+                differ slightly; a statement may end another one. False stores each item as it is and changes
+                no other memory.
+            ttl: time to live: seconds, or 45m, 12h, 30d, 2w, never. Default: the bank's. Also a
+                ``timedelta``; the default is what ``set_ttl`` sets for its kind. Then it counts as archived
+                at once; the next write or ``maintain`` records that. A repeated item lives as long as the
+                longer of the two.
+            on_expiry: when it expires: archive, or erase. Default: archive. Erased as by ``forget``.
+            zone: time zone of times without one, such as Europe/Berlin. Default: the bank's. Also of words
+                such as "today" in this call; see ``Bank.zone``.
+            idempotency_key: A repeated request with the same key stores nothing again. It returns the first
+                answer; with other items it is refused. Every principal has keys of its own.
 
         Returns:
             one id per item, in order; none for a message that is left out. When this returns, the memories
@@ -169,9 +181,9 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         paragraph keeps its memory, a removed one ends, and the whole text is stored as the source.
 
         Args:
-            text: Markdown or plain text, up to 64 MiB.
-            document_id: your name for it; the same name again replaces the document.
-            title: of the document.
+            text: Markdown or plain text. Up to 64 MiB.
+            document_id: your name of the document; the same again replaces it.
+            title: what the document is called.
             shared: any other argument of ``retain``, for all paragraphs; by default *role* is document.
 
         Returns:
@@ -195,10 +207,10 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         Turns that the bank holds are not stored again, so you may give a growing conversation anew.
 
         Args:
-            turns: mappings with ``text``, such as ``speaker`` and ``event_time``, and any other key of an
-                item of ``retain`` except ``session``, ``context`` and ``document_id``; or chat messages.
-            session: your name for the conversation.
-            window: how many turns before and after a turn become its context, from 0.
+            turns: objects with text, such as speaker and event_time, and other options; or chat messages
+                (role, content). Not session, context and document_id, which the conversation decides.
+            session: your name of the conversation.
+            window: turns on either side that become context, from 0.
             shared: any other argument of ``retain``, for all turns.
 
         Returns:
@@ -250,54 +262,59 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """Find the memories that answer *query*, best first.
 
         Args:
-            query: words.
-            limit: maximum number of hits, 1 to 10,000; ``None`` = the profile's number.
-            max_tokens: budget of ``Recall.context``; ``None`` = no budget.
-            profile: name of a built-in profile, or the path of a TOML file.
-            kinds: only these kinds; an empty list matches nothing, ``None`` = all.
-            project: only this project.
-            tags: only memories with these tags, see *tags_match*.
-            tags_match: any (one in common; untagged memories pass), any_strict, all, all_strict, or exact.
-                Without tags, or with an empty list, any and all filter nothing, the strict ones match
+            query: the question, or keywords.
+            limit: maximum number of hits, 1 to 10,000. Default: the profile's.
+            max_tokens: token budget of the context, 0 to 10,000,000. ``None`` = no budget.
+            profile: profile that ranks. A built-in one, or in Python and on the command line the path of a
+                TOML file.
+            kinds: only these kinds: episodic, semantic, procedural, decision, code, preference, observation,
+                quarantine. An empty list matches nothing.
+            project: only this project. Memories without a project stay out.
+            tags: only memories with these tags.
+            tags_match: how tags must match: any (one of them, or no tags), any_strict, all, all_strict,
+                exact. Without tags, or with an empty list, any and all filter nothing, the strict ones match
                 nothing, and exact keeps untagged memories.
-            as_of: viewpoint in the world's time; a date means its first instant. Default: now.
-            known_at: viewpoint in recorded time. Default: *as_of*.
-            window: only what happened inside: (start, end), end excluded, or one date.
-            explain: also report what each stage did to each hit, in ``Recall.explanations``.
-            seed: of random parts; by default derived from the query and the clock.
-            types: world, experience or observation; Hindsight's names for kinds. An empty list matches
-                nothing.
-            entity_hints: names the question is about, whatever its words say, in profiles with entities.
-            mode: auto, bm25, semantic, hybrid or hybrid-rerank, in ``jeffs_brain``.
-            question_date: when the question is asked, for "last week" in its words. Default: *as_of*.
-            budget: low, mid or high: how widely ``hindsight`` searches.
-            budget_function: fixed or adaptive (by *max_tokens*).
-            include_chunks: also pack the raw sources behind the memories, into ``Recall.chunks``.
-            max_chunk_tokens: budget of these sources.
-            syntax: plain, or extended with fields and groups, in ``jeffs_brain``.
-            aliases: word → synonyms, in ``jeffs_brain``.
-            deadline_ms: skip optional stages that would end later; the trace says which.
-            precision: how many of the possibly relevant hits to return, in ``default``: high (what stands
-                out), balanced (what is likely; the default), or wide (everything up to *limit*: for your own
-                rerankers and for benchmarks).
-            min_relevance: minimum ``Hit.relevance`` of a hit, 0 to 1; in profiles that judge relevance.
-            zone: of times and of words such as "today" in this call, in place of the bank's: see ``zone``.
-            tier: default, or async: the answer is the plain one, and its ``job`` names a better one that
-                ``Bank.get_job`` gives later: with what *helpers* made of the query, and reranked by the
-                store's heavy reranker.
-            count_returned: every returned memory counts as accessed. This waits in memory until the next
-                ``used`` or until the store is closed; a crash before that loses it.
-            include_archived: also find archived memories; ``used`` brings them back.
-            prefer_observations: return observations that maintenance made in place of the memories behind
-                them. Without it, and unless *kinds* or *types* ask for observations, recall ignores these
-                observations.
-            standing: put standing memories (``pin(id, always=True)``) first in the context whatever the
-                query, newest first, in up to half of *max_tokens*; see ``Recall.standing``. *kinds*, *types*
-                and *window* do not exclude them, *tags* do, and *project* excludes those of another project.
-            include_sources: also return the memories for and against each observation, in
+            as_of: answer as of this time. Default: now. The viewpoint in the world's time; a date means its
+                first instant.
+            known_at: use only what was stored by this time. Default: as_of. The viewpoint in recorded time.
+            window: only what happened in this interval: [start, end), or one date.
+            explain: also explain the score of each hit, stage by stage. In ``Recall.explanations``.
+            seed: seed of random parts. Default: from the query and the time.
+            types: only these types: world, experience, observation. Hindsight's names for kinds; an empty
+                list matches nothing.
+            entity_hints: names that the question is about. Whatever its words say, in profiles with entities.
+            mode: search mode of jeffs_brain: auto, bm25, semantic, hybrid, hybrid-rerank. Default: auto.
+            question_date: when the question is asked, for "last week" in it. Default: as_of.
+            budget: search depth of hindsight: low, mid, high. Default: the profile's.
+            budget_function: depth of a level: fixed, or adaptive to max_tokens. Default: the profile's.
+            include_chunks: also return the original texts behind the memories. In ``Recall.chunks``.
+            max_chunk_tokens: token budget of these texts, 0 to 10,000,000.
+            syntax: query syntax of jeffs_brain: plain, or extended with fields.
+            aliases: synonyms for jeffs_brain, by word.
+            deadline_ms: skip optional stages that would exceed this time, in milliseconds, above 0 to
+                600,000. The trace says which.
+            precision: which hits to return: high (the surest), balanced, or wide (all). Default: balanced.
+                High is what stands out, balanced what is likely, wide everything up to *limit*, for your own
+                rerankers and for benchmarks.
+            min_relevance: minimum relevance of a hit, 0 to 1. See ``Hit.relevance``; in profiles that judge
+                relevance.
+            zone: time zone of times without one, such as Europe/Berlin. Default: the bank's. Also of words
+                such as "today" in this call; see ``Bank.zone``.
+            tier: default, or async: also start a job that computes a better answer. The answer is the plain
+                one, and its ``job`` names a better one that ``get_job`` gives later: with what *helpers* made
+                of the query, and reranked by the store's heavy reranker.
+            count_returned: count every returned memory as used. This waits in memory until the next ``used``
+                or until the store is closed; a crash before that loses it.
+            include_archived: also find archived memories. ``used`` brings them back.
+            prefer_observations: return observations in place of the memories behind them. Maintenance makes
+                observations. Without this, and unless *kinds* or *types* ask for observations, recall ignores
+                them.
+            standing: put standing memories first in the context. Whatever the query, newest first, in up to
+                half of *max_tokens*; see ``pin`` and ``Recall.standing``. *kinds*, *types* and *window* do
+                not exclude them, *tags* do, and *project* excludes those of another project.
+            include_sources: also return the memories for and against each observation. In
                 ``Recall.evidence``.
-            helpers: hyde, query2doc and multi_query; each is one call of the store's language model, in the
-                async tier only.
+            helpers: with tier async: hyde, query2doc, multi_query; each asks a language model.
 
         Raises:
             InputError: an argument is wrong.
@@ -311,7 +328,7 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         A job whose process ended starts again here.
 
         Args:
-            job: ``Recall.job`` of a recall by the same principal.
+            job: id of the job, as recall with tier async gives it. Of a recall by the same principal.
             wait_seconds: how long to wait for the answer, 0 to 3,600.
 
         Raises:
@@ -336,9 +353,9 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         model is asked.
 
         Args:
-            query: the question.
-            max_tokens: budget of the memories that the model gets; ``None`` = no budget.
-            max_answer_tokens: budget of the answer, 1 to 100,000.
+            query: the question, or keywords.
+            max_tokens: token budget of the context, 0 to 10,000,000. ``None`` = no budget.
+            max_answer_tokens: token budget of the answer, 1 to 100,000.
             answerer: the model, such as ``models.llm.LanguageModel``; by default the store's.
             on_text: called with each piece of the answer as it arrives, citations checked.
             options: any other argument of ``recall``, by name; by default *standing* is true.
@@ -370,11 +387,12 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         Each line names the memory it comes from. The same bank, task and clock give the same text.
 
         Args:
-            task: what is to be done, in words.
-            max_tokens: budget of the text, by the store's counter; from 0.
-            profile: of the recall that finds what is relevant.
-            project: only this project; memories without a project stay out.
-            standing: put standing memories first, also those without a project.
+            task: the task of the next session.
+            max_tokens: token budget of the text, 0 to 10,000,000.
+            profile: profile that ranks. A built-in one, or in Python and on the command line the path of a
+                TOML file.
+            project: only this project. Memories without a project stay out.
+            standing: put standing memories first, also those of no project.
 
         Raises:
             InputError: an argument is wrong.
@@ -385,8 +403,8 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """Explain why a recall does not return a memory: which stage lost it, and what would help.
 
         Args:
-            memory: its id.
-            query: words.
+            memory: id of the memory, as retain and recall give it.
+            query: the question, or keywords.
             profile: as for ``recall``.
             options: any other argument of ``recall``, by name.
 
@@ -460,7 +478,7 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """What the bank believed at one moment and at another (each its own as_of and known_at).
 
         Args:
-            earlier: a moment; a date means its first instant.
+            earlier: the first moment; a date means its first instant.
             later: the same; by default now.
         """
         return MemoryReading(self._context).diff(earlier, later)
@@ -495,7 +513,7 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         is true now instead: that keeps both.
 
         Args:
-            memory: its id.
+            memory: id of the memory, as retain and recall give it.
             text: the new text, of a turn with or without the speaker.
             kind: as for ``retain``, like the next eight; ``None`` = unchanged.
             layer: the same.
@@ -506,10 +524,11 @@ class Bank(BankExchange, BankStructure, BankAdministration):
             path: the same.
             salience: the same.
             confidence: the same.
-            ttl: time to live from now, as for ``retain``; ``"never"`` = no end. It belongs to the memory, not
+            ttl: time to live from now on: seconds, or 45m, 12h, 30d, 2w, never. It belongs to the memory, not
                 to a version, and makes none. An archived memory comes back; what happens at its end stays,
                 and a memory that is to be erased then is not erased sooner.
-            expected_version: the version that you have seen (``Memory.version``), from 1; ``None`` = any.
+            expected_version: the version that you have seen; another one is a conflict, and nothing changes.
+                See ``Memory.version``.
 
         Returns:
             the memory as it is now; ``history`` has the version before.
@@ -528,8 +547,8 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """End what a memory states; history is kept, and a recall as of an earlier moment still finds it.
 
         Args:
-            memory: its id.
-            at: when it stopped being true, excluded; a date means its first instant. Default: now, but not
+            memory: id of the memory, as retain and recall give it.
+            at: when it stopped being true (not included). Default: now. A date means its first instant. Not
                 before what is stored already if the clock was set back. A memory that ended before stays as
                 it is; an earlier end corrects a later one.
 
@@ -545,11 +564,11 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         A principal may pin what only itself and the owner can read: its ``acl`` names the principal alone.
 
         Args:
-            memory: its id.
+            memory: id of the memory, as retain and recall give it.
             pinned: false = it ages like any other, and is no standing memory.
-            always: make it a standing memory: it comes first in the context of each recall with ``standing``,
-                of ``reflect`` and of ``brief``, for all who may read it, as long as it holds; false = a pin
-                only. Only for the owner, and so is every change of a standing memory's pin.
+            always: make it a standing memory, first in every context that asks; only for owners. In recalls
+                with ``standing``, in ``reflect`` and in ``brief``, for all who may read it, as long as it
+                holds; false = a pin only. Every change of a standing memory's pin is for the owner, too.
 
         Raises:
             NotFoundError: there is no such memory that the principal may read.

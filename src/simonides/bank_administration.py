@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.lifecycle.step import MOST_STEPS
+from simonides.options import MOST_STEPS
 from simonides.services.administration import Administration
 from simonides.services.auditing import Auditing
 from simonides.services.context import arguments
@@ -146,9 +146,9 @@ class BankAdministration:
         deleted. If a run was cut short, start it again; a second run changes nothing.
 
         Args:
-            profile: its ``[lifecycle]`` numbers decide.
-            most: maximum number of steps, from 1.
-            dry_run: write nothing and report what a run would do.
+            profile: profile whose ``[lifecycle]`` numbers decide.
+            most: maximum number of steps, from 1; the next run does the rest.
+            dry_run: report what would be done, and write nothing.
             progress: called with ("maintenance steps", done, of how many).
             model: a language model, such as ``models.llm.LanguageModel``, that writes new observations. Texts
                 of their sources are sent to its server. Its text must cite them and keep to their words, else
@@ -319,8 +319,8 @@ class BankAdministration:
         """Check the audit logs against their key and the change log; only for the owner.
 
         Args:
-            anchor: a head that you kept elsewhere, as ``AuditReport.head`` prints it. Without one, rows that
-                were cut off the end together with their changes are not noticed.
+            anchor: A head that you kept; it must be in the log. As ``AuditReport.head`` prints it. Without
+                one, rows that were cut off the end together with their changes are not noticed.
             recalls_anchor: the same, of the log of recalls (``AuditReport.recalls_head``).
 
         Raises:
@@ -364,8 +364,8 @@ class BankAdministration:
 
         Args:
             ttl: as for ``retain``; ``"never"`` = no end, ``None`` = remove the setting.
-            kind: only for this kind, before that of the whole bank; ``None`` = for the whole bank.
-            on_expiry: archive or erase.
+            kind: only for this kind. Default: the whole bank.
+            on_expiry: when it expires: archive, or erase. Erased as by ``forget``.
 
         Returns:
             all that is set.
@@ -419,9 +419,9 @@ class BankAdministration:
         """Report that memories were useful: they count as accessed, now.
 
         Args:
-            ids: of memories.
-            recall_id: ``Recall.id`` of the recall that returned them, so that the learned reranker can be
-                trained on what was used; each memory then counts once, however often you report it.
+            ids: ids of the memories.
+            recall_id: id of the recall that returned them. The learned reranker can then be trained on what
+                was used; each memory counts once, however often you report it.
 
         Returns:
             how many accesses were recorded. They survive a crash.

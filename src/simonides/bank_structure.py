@@ -60,11 +60,11 @@ class BankStructure:
         """Read values by their key, as they are at one moment, in the order of storing.
 
         Args:
-            space: name of the program or framework that owns the records.
-            path: start of the keys.
-            exact: only the records at *path* itself, not those below it.
-            newest: only the newest so many.
-            refresh: start the ``ttl`` of those that have one again, which writes.
+            space: name of the program that owns the records.
+            path: start of the keys; empty = all.
+            exact: only those at the path itself, not below it.
+            newest: only the newest N, 1 to 10,000.
+            refresh: start their time to live again; this writes.
 
         Raises:
             InputError: an argument is wrong.
@@ -77,14 +77,14 @@ class BankStructure:
         """Store values under keys in one transaction; the value that was under a key is erased.
 
         Args:
-            space: name of the program or framework that owns the records.
-            records: mappings with ``path`` (the key, a list of strings), ``value`` (JSON), ``text`` (what
-                recall finds it by; by default the value as JSON; blank = only its key finds it, and recall
-                with ``include_archived``), ``replaces`` (ids of all that must be at or below the path; an
-                empty list = nothing may be; by default anything), and keys of an item of ``retain`` such as
-                ``session``, ``role`` and ``source``. A record with a ``ttl`` is erased when that ends; one
-                without never ends.
-            append: add each record below its path, numbered after the last one there.
+            space: name of the program that owns the records.
+            records: objects with path and value. *path* is the key, a list of strings; *value* JSON; *text*
+                what recall finds it by, by default the value as JSON; blank = only its key finds it, and
+                recall with ``include_archived``; *replaces* ids of all that must be at or below the path, an
+                empty list = nothing may be, by default anything; and keys of an item of ``retain`` such as
+                session, role and source. A record with a ttl is erased when that ends; one without never
+                ends.
+            append: add each below its path, numbered after the last one there.
 
         Returns:
             one id per record, in order.
@@ -116,8 +116,8 @@ class BankStructure:
         """Erase the records at or below a path, in one transaction; returns how many there were.
 
         Args:
-            space: name of the program or framework that owns the records.
-            path: start of the keys; empty = all records of the space.
-            exact: only the records at *path* itself, not those below it.
+            space: name of the program that owns the records.
+            path: start of the keys; empty = all.
+            exact: only those at the path itself, not below it.
         """
         return KeyedStorage(self._context).forget(space, path, exact=exact)

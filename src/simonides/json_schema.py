@@ -11,15 +11,33 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.records.hygiene import clean_switch, shown
+from simonides.records.hygiene import (
+    clean_choice,
+    clean_switch,
+    clean_text,
+    named_entries,
+    shown,
+    shows_nothing,
+    to_float,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Schema = dict[str, Any]
+
+
+class UnsaidBySchemaError(InputError):
+    """A value that its schema allows: what is wrong with it no schema can say."""
+
+
+class Bytes(int):
+    """A length in bytes of UTF-8; a schema, which counts characters, gives it as that many of them."""
+
 
 # Blanks and what is seen share no character, so every dialect reads these patterns in linear time.
 _BLANK = r"\s\u001c-\u001f\u0085"
@@ -74,9 +92,10 @@ def either(*schemas: Schema) -> Schema:
 
 def optional(schema: Schema) -> Schema:
     """The same, or ``null`` for "not given"."""
-    return either(schema, {"type": "null"})
+    return either(schema, _NULL)
 
 
+_NULL: Schema = {"type": "null"}
 SWITCH: Schema = {"type": "boolean"}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 TIME: Schema = {
@@ -110,7 +129,10 @@ _NO_TIME = "is not a valid date or time; write it like '2026', '2026-03', '2026-
 
 
 def checked(value: object, schema: Schema, place: str) -> Any:
-    """*value*, a whole number that was written as ``5.0`` as ``5``.
+    """*value* in JSON's own types: lists for tuples and sets, whole numbers for those of other libraries.
+
+    A whole number may be written as ``5.0``. Beside what JSON has, a time may be a ``date`` or ``datetime``.
+    Beyond what a schema can say, a text must be UTF-8 of at most so many bytes, and show something.
 
     Raises:
         UnknownNameError: a key or a word that does not exist, with the nearest one that does.
@@ -119,15 +141,15 @@ def checked(value: object, schema: Schema, place: str) -> Any:
     if "anyOf" in schema:
         return _any_of(value, schema["anyOf"], place)
     if "enum" in schema:
-        if not isinstance(value, str):
-            raise InputError(place, f"expected one of {', '.join(schema['enum'])}, got {shown(value)}")
-        if value not in schema["enum"]:
-            raise UnknownNameError(place, value, schema["enum"])
-        return value
+        return clean_choice(value, place, schema["enum"])
     return _TYPES[schema["type"]](value, schema, place) if "type" in schema else value
 
 
 def _any_of(value: object, schemas: list[Schema], place: str) -> Any:
+    if value is None and _NULL in schemas:
+        return None
+    if isinstance(value, date) and any(schema.get("format") == "date" for schema in schemas):
+        return value
     objects = [schema for schema in schemas if schema.get("type") == "object"]
     if isinstance(value, Mapping) and len(objects) > 1:
         # The one whose keys are there is meant; its errors tell most.
@@ -143,17 +165,20 @@ def _any_of(value: object, schemas: list[Schema], place: str) -> Any:
             if _is_type(value, schema.get("type")) and schema.get("type") in {"object", "array"}:
                 raise
     telling = [p for p, s in zip(problems, schemas, strict=True) if _is_type(value, s.get("type"))]
+    words = next((schema["enum"] for schema in schemas if "enum" in schema), ())
+    if words and not telling and any(schema.get("type") == "array" for schema in schemas):
+        raise InputError(place, f"expected one of {', '.join(words)}, or a list of them, got {shown(value)}")
     raise (telling or problems)[0]
 
 
 def _is_type(value: object, name: str | None) -> bool:
     if name in {"integer", "number"}:
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        return isinstance(value, Real) and not isinstance(value, bool)
     kinds: dict[str, type | tuple[type, ...]] = {
         "string": str,
         "boolean": bool,
         "null": type(None),
-        "array": (list, tuple),
+        "array": (list, tuple, set, frozenset),
         "object": Mapping,
     }
     return name in kinds and isinstance(value, kinds[name])
@@ -161,30 +186,33 @@ def _is_type(value: object, name: str | None) -> bool:
 
 def _string(value: object, schema: Schema, place: str) -> str:
     if not isinstance(value, str):
-        raise InputError(place, f"expected a string, got {shown(value)}")
-    if len(value) > schema.get("maxLength", math.inf):
-        longest = schema["maxLength"]
+        hint = "; decode it first" if isinstance(value, bytes | bytearray) else ""
+        raise InputError(place, f"expected a string, got {shown(value)}{hint}")
+    longest = schema.get("maxLength", math.inf)
+    if len(value) > longest:
         raise InputError(
             place, f"is {len(value):,} characters long, at most {longest:,} are allowed; shorten it"
         )
     if len(value) < schema.get("minLength", 0):
         raise InputError(place, "is empty; leave it out or fill it")
-    if "pattern" in schema and not _fits(value, schema["pattern"]):
-        if "\0" in value:
-            raise InputError(place, f"holds a NUL at character {value.find(chr(0))}; remove it")
-        if not value.strip():
-            raise InputError(place, "is blank; leave it out or fill it")
-        raise InputError(place, f"{shown(value)} {_NO_TIME}")
-    if "format" in schema and not _is_time(value, schema["format"]):
+    if "\0" in value:
+        raise InputError(place, f"holds a NUL at character {value.find(chr(0))}; remove it")
+    pattern = schema.get("pattern", NO_NUL)
+    if pattern in {NOT_BLANK, IN_PATH} and shows_nothing(value):
+        problem = InputError if value.isspace() else UnsaidBySchemaError
+        raise problem(place, "is blank; leave it out or fill it")
+    try:
+        clean_text(value, place, longest if isinstance(longest, Bytes) else 4 * longest)
+    except InputError as error:
+        raise UnsaidBySchemaError(error.field, error.problem) from None
+    if not _fits(value, pattern) or ("format" in schema and not _is_time(value, schema["format"])):
         raise InputError(place, f"{shown(value)} {_NO_TIME}")
     return value
 
 
 def _fits(value: str, pattern: str) -> bool:
-    """Whether a pattern is found in a text; what schemas ask of long texts without the cost of a pattern."""
-    if pattern in {NO_NUL, NOT_BLANK}:
-        return "\0" not in value and (pattern == NO_NUL or (bool(value) and not value.isspace()))
-    return re.search(pattern, value) is not None
+    """Whether a pattern is found in a text; what is asked of long texts was looked at already."""
+    return pattern in {NO_NUL, NOT_BLANK} or re.search(pattern, value) is not None
 
 
 def _is_time(value: str, name: str) -> bool:
@@ -202,20 +230,24 @@ def _number(value: object, schema: Schema, place: str) -> float:
     wanted = "a whole number" if schema["type"] == "integer" else "a number"
     lowest: Any = schema.get("minimum", schema.get("exclusiveMinimum", -math.inf))
     highest: Any = schema.get("maximum", math.inf)
-    bounds = f"{' above' if 'exclusiveMinimum' in schema else ' from'} {lowest:,} to {highest:,}"
-    problem = InputError(place, f"expected {wanted}{bounds}, got {shown(value)}")
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    above = "exclusiveMinimum" in schema
+    # The largest number that a column holds is no limit that anybody meets.
+    most = "" if highest == _LARGEST else f"{', at most' if above else ' to'} {highest:,}"
+    bounds = f"{'above' if above else 'from'} {lowest:,}{most}"
+    problem = InputError(place, f"expected {wanted} {bounds}, got {shown(value)}")
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise problem
-    # Asked of floats alone, since a whole number can be too large for the question.
-    if isinstance(value, float) and not math.isfinite(value):
+    whole = schema["type"] == "integer"
+    # A whole number of hundreds of digits is out of range, and not infinite.
+    number = int(value) if whole and isinstance(value, Integral) else to_float(value)
+    if not isinstance(number, int) and not math.isfinite(number):
         raise problem
-    if schema["type"] == "integer":
-        if value != int(value):
-            raise problem
-        value = int(value)
-    if not lowest <= value <= highest or value == schema.get("exclusiveMinimum"):
+    if whole and number != int(number):
         raise problem
-    return value
+    number = int(number) if whole else number
+    if not lowest <= number <= highest or (above and number == lowest):
+        raise problem
+    return number
 
 
 def _switch(value: object, _: Schema, place: str) -> bool:
@@ -228,12 +260,13 @@ def _null(value: object, _: Schema, place: str) -> None:
 
 
 def _array(value: object, schema: Schema, place: str) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise InputError(place, f"expected a list, got {shown(value)}")
+    if isinstance(value, str):
+        raise InputError(place, f"expected a list, got a string; write [{shown(value)}]")
+    entries = named_entries(value, place, expected="a list")
     least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
-    if not least <= len(value) <= most:
-        raise InputError(place, f"holds {len(value):,} entries; {least:,} to {most:,} are allowed")
-    return [checked(entry, schema["items"], f"{place}[{at}]") for at, entry in enumerate(value)]
+    if not least <= len(entries) <= most:
+        raise InputError(place, f"holds {len(entries):,} entries; {least:,} to {most:,} are allowed")
+    return [checked(entry, schema["items"], name) for name, entry in entries]
 
 
 def _object(value: object, schema: Schema, place: str) -> dict[str, Any]:
@@ -259,6 +292,7 @@ def _object(value: object, schema: Schema, place: str) -> dict[str, Any]:
     return read
 
 
+_LARGEST = 2**63 - 1
 _TYPES: Mapping[str, Any] = {
     "string": _string,
     "integer": _number,

@@ -1,21 +1,25 @@
-"""Every option of every operation, declared once: name, type and range, default, and one sentence.
+"""Every option of every operation, declared once: name, type and range, unit, default, and one sentence.
 
-From a declaration come the check of a request, its JSON Schema, the option of the command line, the parameter
-of the MCP tool, and the reference pages. ``surfaces.operations.table`` says which operation takes which.
-Ranges are read from where the engine states them; what options mean together, such as an end before a start,
-no schema says, and the engine refuses it by name.
+From a declaration come the check of a value, the JSON Schema of a request, the option of the command line,
+the parameter of the MCP tool, and the reference pages. ``surfaces.operations.table`` says which operation
+takes which. The engine reads its limits from here, so this module imports nothing of the engine. What options
+mean together, such as an end before a start, no schema says, and the engine refuses it by name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simonides.errors import InputError, UnknownNameError
 from simonides.json_schema import (
     SHARE,
     SWITCH,
     TIME,
+    Bytes,
     Schema,
+    checked,
     choice,
     either,
     listed,
@@ -24,46 +28,41 @@ from simonides.json_schema import (
     text,
     whole,
 )
-from simonides.profiles import list_profiles
-from simonides.recall.arguments import (
-    BUDGET_FUNCTIONS,
-    BUDGETS,
-    KIND_OF_TYPE,
-    LONGEST_DEADLINE_MS,
-    MAX_LIMIT,
-    MAX_QUERY_BYTES,
-    MAX_SEED,
-    MAX_TOKENS,
-    MODES,
-    MOST_ALIASES,
-    MOST_CHUNK_TOKENS,
-    SYNTAXES,
-    TAGS_MATCHES,
-    TIERS,
-)
-from simonides.recall.helping.asking import HELPERS as HELPER_NAMES
-from simonides.recall.packing.as_data import FORMS
 from simonides.records.hygiene import MAX_LABEL_CHARACTERS, MAX_LABELS
-from simonides.records.keyed_record import MAX_SPACE_CHARACTERS, MOST_RECORDS, NOT_OF_A_RECORD
-from simonides.records.kind import TRUST, Kind, Layer
-from simonides.records.query import PRECISIONS
+from simonides.records.kind import ROLE_OF_MESSAGE, TRUST, Kind, Layer
 from simonides.records.time_to_live import LONGEST_SECONDS
 from simonides.records.time_to_live import ON_EXPIRY as EXPIRIES
-from simonides.retain.conversations import OF_THE_WHOLE
-from simonides.retain.documents import MAX_DOCUMENT_BYTES
-from simonides.retain.items import (
-    MAX_CONTEXT_BYTES,
-    MAX_METADATA_BYTES,
-    MAX_PATH_BYTES,
-    MAX_RELATION_BYTES,
-    MAX_TEXT_BYTES,
-)
-from simonides.retain.messages import ROLES as MESSAGE_ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 REQUIRED: Any = object()
+
+MAX_QUERY_BYTES = Bytes(64 * 1024)
+MAX_TEXT_BYTES = Bytes(1024 * 1024)
+MAX_CONTEXT_BYTES = Bytes(64 * 1024)
+MAX_RELATION_BYTES = Bytes(256)
+MAX_PATH_BYTES = Bytes(4096)
+"""The longest path that common file systems allow."""
+MAX_METADATA_BYTES = Bytes(64 * 1024)
+MAX_DOCUMENT_BYTES = Bytes(64 * 1024 * 1024)
+MAX_SPACE_CHARACTERS = 64
+MOST_RECORDS = 10_000
+"""Records that one call puts, or gives as the newest, at most."""
+MOST_STEPS = 10_000
+"""Of one run of maintenance, unless its caller says otherwise."""
+LONGEST_WAIT_SECONDS = 3_600
+"""For a job; each of its requests to a model has a shorter limit of its own."""
+PROFILES = tuple(sorted(file.stem for file in (Path(__file__).parent / "profiles").glob("*.toml")))
+KIND_OF_TYPE = {"world": Kind.SEMANTIC, "experience": Kind.EPISODIC, "observation": Kind.OBSERVATION}
+"""Hindsight's types of memories and the kinds that they are here (HI-14; SPEC, general settlement 5)."""
+HELPER_NAMES = ("hyde", "query2doc", "multi_query")
+PRECISIONS = ("high", "balanced", "wide")
+"""How much of what may be relevant a recall returns: only what stands out, what is likely, everything."""
+OF_THE_WHOLE = frozenset({"session", "context", "document_id"})
+"""What a conversation decides, and no turn by itself."""
+NOT_OF_A_RECORD = frozenset({"text", "path", "tags", "metadata", "deduplicate", "document_id"})
+"""Keys of an item of ``retain`` that the engine sets for a record, or that mean something else in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +73,7 @@ class Option:
         name: in Python, JSON and tools; on the command line with dashes.
         values: schema of what it may be, where it is given.
         sentence: what it does.
+        unit: what a number counts, such as "tokens" or "milliseconds"; empty where the sentence says it.
         default: where it is not given; ``None`` = the engine decides; ``REQUIRED`` = it must be given.
         otherwise: what the engine decides then, in words.
         null: whether ``null`` is a value of its own, and not "not given".
@@ -89,6 +89,7 @@ class Option:
     null: bool = False
     flag: str = ""
     metavar: str = ""
+    unit: str = ""
 
     @property
     def required(self) -> bool:
@@ -111,9 +112,43 @@ class Option:
         default = {} if self.default is None or self.required else {"default": self.default}
         return {**self.schema, "description": self.help, **default}
 
+    @property
+    def moment(self) -> bool:
+        """Whether it is a time or an interval, which only the engine can read: it knows the zone."""
+        return self.values in (TIME, WINDOW.values)
+
     def but(self, **changes: Any) -> Option:
         """The same option as another operation takes it."""
         return replace(self, **changes)
+
+
+def check(
+    options: Iterable[Option], values: Mapping[str, object], *, place: str = "", moments: bool = True
+) -> dict[str, Any]:
+    """The value of every option: the given one, checked, or its default.
+
+    Args:
+        options: what may be given.
+        values: what is given, by name.
+        place: what takes them, for the error.
+        moments: whether times are checked, too; the engine reads them itself.
+
+    Raises:
+        UnknownNameError: an option that does not exist, with the nearest one that does.
+        InputError: one is missing or wrong; it says which, and what may be given.
+    """
+    taken = {each.name: each for each in options}
+    for name in values:
+        if name not in taken:
+            raise UnknownNameError(str(name), name, taken, place=place)
+    found: dict[str, Any] = {}
+    for name, each in taken.items():
+        if name not in values and each.required:
+            raise InputError(name, f"is missing; {each.help[:1].lower()}{each.help[1:]}")
+        value = found[name] = values.get(name, each.default)
+        if value is not each.default and (moments or not each.moment):
+            found[name] = checked(value, each.schema, name)
+    return found
 
 
 def schema_of(options: Iterable[Option]) -> Schema:
@@ -125,17 +160,17 @@ def schema_of(options: Iterable[Option]) -> Schema:
     )
 
 
-# The engine's limits are bytes of UTF-8, so it may still refuse a text of fewer characters than these.
 _NAME = text(longest=MAX_RELATION_BYTES, blank=True)
 _PATH = text(longest=MAX_PATH_BYTES, blank=True)
 _TEXT = text(longest=MAX_TEXT_BYTES)
 _CONTEXT = text(longest=MAX_CONTEXT_BYTES, blank=True)
 _LABEL = text(longest=MAX_LABEL_CHARACTERS)
 _LABELS = listed(_LABEL, most=MAX_LABELS)
-_TOKENS = whole(0, MAX_TOKENS)
+_TOKENS = whole(0, 10_000_000)
 _NUMBER = whole(1, 2**63 - 1)
 _TTL = either({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_SECONDS}, text(longest=32))
 _MOST_ITEMS = 10_000
+_MODES = ("auto", "bm25", "semantic", "hybrid", "hybrid-rerank")
 ID = text(longest=64)
 BANK_NAME = text(longest=200)
 
@@ -169,7 +204,7 @@ PROJECT = Option("project", _NAME, "Only this project.", metavar="NAME")
 TAGS = Option("tags", _LABELS, "Only memories with these tags.", flag="tag")
 TAGS_MATCH = Option(
     "tags_match",
-    choice(TAGS_MATCHES),
+    choice(("any", "any_strict", "all", "all_strict", "exact")),
     "How tags must match: any (one of them, or no tags), any_strict, all, all_strict, exact.",
     "any",
     metavar="HOW",
@@ -185,35 +220,44 @@ FILTERS = (KINDS, PROJECT, TAGS, TAGS_MATCH, AS_OF, KNOWN_AT, WINDOW, TYPES)
 
 # How to recall.
 QUERY = Option("query", text(longest=MAX_QUERY_BYTES), "The question, or keywords.", REQUIRED)
-LIMIT = Option("limit", whole(1, MAX_LIMIT), "Maximum number of hits.", otherwise="the profile's")
-CONTEXT_TOKENS = Option("max_tokens", _TOKENS, "Token budget of the context.", 4096, null=True)
-PROFILE = Option("profile", choice(list_profiles()), "Profile that ranks.", "default", metavar="NAME")
+LIMIT = Option("limit", whole(1, 10_000), "Maximum number of hits.", otherwise="the profile's", unit="hits")
+CONTEXT_TOKENS = Option("max_tokens", _TOKENS, "Token budget of the context.", 4096, null=True, unit="tokens")
+PROFILE = Option("profile", choice(PROFILES), "Profile that ranks.", "default", metavar="NAME")
 INCLUDE_ARCHIVED = _switch("include_archived", "Also find archived memories.")
 PREFER_OBSERVATIONS = _switch(
     "prefer_observations", "Return observations in place of the memories behind them."
 )
 STANDING = _switch("standing", "Put standing memories first in the context.", flag="standing/no-standing")
-SEED = Option("seed", whole(0, MAX_SEED), "Seed of random parts.", otherwise="from the query and the time")
+SEED = Option("seed", whole(0, 2**63 - 1), "Seed of random parts.", otherwise="from the query and the time")
 ENTITY_HINTS = Option("entity_hints", _LABELS, "Names that the question is about.", flag="entity_hint")
-MODE = Option("mode", choice(MODES), f"Search mode of jeffs_brain: {', '.join(MODES)}.", otherwise="auto")
+MODE = Option(
+    "mode",
+    choice(_MODES),
+    f"Search mode of jeffs_brain: {', '.join(_MODES)}.",
+    otherwise="auto",
+)
 QUESTION_DATE = Option(
     "question_date", TIME, 'When the question is asked, for "last week" in it.', otherwise="as_of"
 )
 BUDGET = Option(
-    "budget", choice(BUDGETS), "Search depth of hindsight: low, mid, high.", otherwise="the profile's"
+    "budget",
+    choice(("low", "mid", "high")),
+    "Search depth of hindsight: low, mid, high.",
+    otherwise="the profile's",
 )
 BUDGET_FUNCTION = Option(
     "budget_function",
-    choice(BUDGET_FUNCTIONS),
+    choice(("fixed", "adaptive")),
     "Depth of a level: fixed, or adaptive to max_tokens.",
     otherwise="the profile's",
 )
 INCLUDE_CHUNKS = _switch("include_chunks", "Also return the original texts behind the memories.")
-MAX_CHUNK_TOKENS = Option(
-    "max_chunk_tokens", whole(0, MOST_CHUNK_TOKENS), "Token budget of these texts.", 8192
-)
+MAX_CHUNK_TOKENS = Option("max_chunk_tokens", _TOKENS, "Token budget of these texts.", 8192, unit="tokens")
 SYNTAX = Option(
-    "syntax", choice(SYNTAXES), "Query syntax of jeffs_brain: plain, or extended with fields.", "plain"
+    "syntax",
+    choice(("plain", "extended")),
+    "Query syntax of jeffs_brain: plain, or extended with fields.",
+    "plain",
 )
 ALIASES = Option(
     "aliases",
@@ -221,7 +265,7 @@ ALIASES = Option(
         "type": "object",
         "propertyNames": _LABEL,
         "additionalProperties": _LABELS,
-        "maxProperties": MOST_ALIASES,
+        "maxProperties": 1_000,
     },
     "Synonyms for jeffs_brain, by word.",
     flag="alias",
@@ -229,9 +273,10 @@ ALIASES = Option(
 )
 DEADLINE_MS = Option(
     "deadline_ms",
-    {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_DEADLINE_MS},
+    {"type": "number", "exclusiveMinimum": 0, "maximum": 600_000},
     "Skip optional stages that would exceed this time, in milliseconds.",
     metavar="MS",
+    unit="milliseconds",
 )
 PRECISION = Option(
     "precision",
@@ -251,20 +296,20 @@ SEARCH = (
     ALIASES, DEADLINE_MS, PRECISION, MIN_RELEVANCE, ZONE,
 )  # fmt: skip
 
-RECALL_DEFAULTS = {
-    each.name: each.default
-    for each in (*FILTERS, *SEARCH, TIER)
-    if each.name not in {"query", "profile", "zone"}
-}
-"""Default of each option that every recall takes."""
+RECALL = tuple(each for each in (*FILTERS, *SEARCH, TIER) if each.name not in {"profile", "zone"})
+"""What every recall takes, in either tier and by whatever operation."""
+RECALL_DEFAULTS = {each.name: each.default for each in RECALL if not each.required}
 
 EXPLAIN = _switch("explain", "Also explain the score of each hit, stage by stage.")
 TRACE = _switch("trace", "Also report what each stage did, and how long it took.")
 INCLUDE_SOURCES = _switch("include_sources", "Also return the memories for and against each observation.")
 COUNT_RETURNED = _switch("count_returned", "Count every returned memory as used.")
-FORM = Option("form", choice(("plain", *FORMS)), "Context as plain text, fenced data, or json.", "plain")
+FORM = Option(
+    "form", choice(("plain", "fenced", "json")), "Context as plain text, fenced data, or json.", "plain"
+)
 ASYNC_TIER = TIER.but(
-    values=choice(TIERS), sentence="default, or async: also start a job that computes a better answer."
+    values=choice(("default", "async")),
+    sentence="default, or async: also start a job that computes a better answer.",
 )
 HELPERS = Option(
     "helpers",
@@ -273,7 +318,9 @@ HELPERS = Option(
     flag="helper",
     metavar="NAME",
 )
-ANSWER_TOKENS = Option("max_answer_tokens", whole(1, 100_000), "Token budget of the answer.", 1024)
+ANSWER_TOKENS = Option(
+    "max_answer_tokens", whole(1, 100_000), "Token budget of the answer.", 1024, unit="tokens"
+)
 
 # What is retained, and what is said about it.
 TTL = Option(
@@ -282,11 +329,11 @@ TTL = Option(
 ON_EXPIRY = Option(
     "on_expiry", choice(EXPIRIES), "When it expires: archive, or erase.", otherwise="archive", metavar="WHAT"
 )
-KIND = Option("kind", choice(Kind), f"Kind: {', '.join(Kind)}.", otherwise="semantic")
+KIND = Option("kind", choice(Kind), f"One of {', '.join(Kind)}.", otherwise="semantic")
 DESCRIPTION = (
     KIND,
-    Option("layer", choice(Layer), f"Layer: {', '.join(Layer)}.", otherwise="by kind"),
-    TAGS.but(sentence="Tags."),
+    Option("layer", choice(Layer), f"One of {', '.join(Layer)}.", otherwise="by kind"),
+    TAGS.but(sentence="Labels to filter by."),
     PROJECT.but(sentence="Name of the project."),
     Option("event_time", TIME, "When it happened."),
     Option("valid_from", TIME, "From when it is true."),
@@ -327,7 +374,7 @@ def without(options: Iterable[Option], *names: str) -> tuple[Option, ...]:
 _MESSAGE: Schema = {
     "type": "object",
     "properties": {
-        "role": {"type": "string", "description": f"One of {', '.join(MESSAGE_ROLES)}."},
+        "role": {"type": "string", "description": f"One of {', '.join(ROLE_OF_MESSAGE)}."},
         "content": {"description": "A text, or a list of parts such as {type: text, text: …}."},
     },
     "required": ["role"],
@@ -377,7 +424,7 @@ DOCUMENT_ID = Option(
     "Your name of the document; the same again replaces it.",
     REQUIRED,
 )
-TITLE = Option("title", _PATH, "Title of the document.")
+TITLE = Option("title", _PATH, "What the document is called.")
 TURNS = Option(
     "turns",
     listed(_TURN, most=_MOST_ITEMS),
@@ -491,7 +538,10 @@ SET_TTL = (
     KIND.but(sentence="Only for this kind.", otherwise="the whole bank"),
     ON_EXPIRY.but(default="archive", otherwise=""),
 )
-STEPS = Option("most", whole(1, 1_000_000), "Maximum number of steps; the next run does the rest.", 10_000)
+LIFECYCLE = PROFILE.but(sentence="Profile whose ``[lifecycle]`` numbers decide.")
+STEPS = Option(
+    "most", whole(1, 1_000_000), "Maximum number of steps; the next run does the rest.", MOST_STEPS
+)
 DRY_RUN = _switch("dry_run", "Report what would be done, and write nothing.")
 MOVED_MEMORY = MEMORY.but(sentence="Only of this memory.", default=None, otherwise="all")
 ROWS = Option("most", whole(1, 100_000), "Maximum number of rows, newest first.", 20)

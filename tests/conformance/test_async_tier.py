@@ -11,7 +11,7 @@ import simonides
 from simonides.backends.embedded.recall_jobs import FILE
 from simonides.errors import InputError, NotFoundError, UnknownNameError
 from simonides.models.llm import LanguageModel
-from simonides.recall.helping.asking import HELPERS
+from simonides.options import HELPER_NAMES
 from simonides.testing.chat_server import ChatServer, failed, spoken
 from simonides.testing.embedder import StubEmbedder
 
@@ -129,7 +129,7 @@ def test_every_profile_can_be_helped(opened: Callable[..., Bank], profile: str) 
     )
     bank = opened(answerer=model)
     bank.retain(FACTS)
-    plain = bank.recall(QUERY, profile=profile, tier="async", helpers=HELPERS, precision="wide")
+    plain = bank.recall(QUERY, profile=profile, tier="async", helpers=HELPER_NAMES, precision="wide")
     job = bank.get_job(plain.job, wait_seconds=30)
     assert job.recall is not None
     assert job.recall[0].text == FACTS[1]
@@ -288,7 +288,11 @@ def test_what_cannot_be_kept_leaves_the_plain_answer(
             UnknownNameError,
             r"helpers\[0\]: 'hide'.*did you mean 'hyde'",
         ),
-        ({"tier": "async", "helpers": 3}, InputError, "helpers: expected a list of names"),
+        (
+            {"tier": "async", "helpers": 3},
+            InputError,
+            "helpers: expected one of hyde, .* or a list of them, got 3",
+        ),
     ],
 )
 def test_what_does_not_exist_is_named(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pytest
 
-from simonides.options import RECALL_DEFAULTS
+from simonides.options import RECALL, check
 from simonides.profiles.environment import environment_overrides, overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools
@@ -359,8 +359,8 @@ def test_types_are_kinds(bank: Bank) -> None:
     for kind in kinds.values():
         bank.retain(f"sealing wax is {kind}", kind=kind)
     for name, kind in kinds.items():
-        options = {**RECALL_DEFAULTS, "types": name}
-        request = read_recall_arguments("wax", options, principal=None, zone=UTC)
+        values = check(RECALL, {"query": "wax", "types": name})
+        request = read_recall_arguments(values, principal=None, zone=UTC)
         assert [hit.kind for hit in ask(bank, "wax", filters=request.filters)] == [kind]
     assert len(ask(bank, "wax")) == 3
 

@@ -15,10 +15,10 @@ from tests.surfaces.rest.conftest import app, client_for
 from tests.unit.backends.embedded.test_exporting import rewrite, the
 
 from simonides.errors import InputError, ProfileError
+from simonides.options import MAX_DOCUMENT_BYTES
 from simonides.profiles.loader import load_profile
 from simonides.records.hygiene import read_at_most
 from simonides.records.interval import FOREVER
-from simonides.retain.documents import MAX_DOCUMENT_BYTES
 from simonides.retain.importing import sources as json_source
 from simonides.retain.importing.formats import FORMATS
 from simonides.retain.importing.sources import ImportReport, NamedFile

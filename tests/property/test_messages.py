@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simonides.errors import InputError
+from simonides.records.kind import ROLE_OF_MESSAGE
 from simonides.retain.conversations import conversation_items, left_out_of, with_messages
 from simonides.retain.items import read_items
-from simonides.retain.messages import ROLES
 
 WORDS = st.sampled_from(["figs", "", " ", "\0", "\ud800", "Tove"])
 ANY = st.recursive(
@@ -42,7 +42,7 @@ PART = st.fixed_dictionaries(
 MESSAGE = st.fixed_dictionaries(
     {},
     optional={
-        "role": st.sampled_from(sorted(ROLES)) | ANY, "content": WORDS | st.lists(PART | ANY, max_size=3) | ANY,
+        "role": st.sampled_from(sorted(ROLE_OF_MESSAGE)) | ANY, "content": WORDS | st.lists(PART | ANY, max_size=3) | ANY,
         "type": TYPES | st.sampled_from(["reasoning", "function_call_output", "custom_tool_call"]),
         "tool_calls": st.lists(PART | st.fixed_dictionaries({"id": WORDS, "function": PART | ANY}) | ANY, max_size=2) | ANY,
         "function_call": PART | ANY, "tool_call_id": WORDS, "name": WORDS | ANY, "refusal": ANY, "output": ANY,

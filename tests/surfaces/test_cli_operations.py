@@ -100,7 +100,7 @@ def test_a_conversation_is_stored_by_turns(cli: Cli, cli_json: CliJson, tmp_path
     ids = cli_json("retain-conversation", "-", "--session", "shed", stdin=lines)["ids"]
     file = tmp_path / "turns.jsonl"
     file.write_text(lines + '\n{"speaker": "Ivo", "text": "Found it."}\n')
-    again = cli("retain-conversation", str(file), "--session", "shed").stdout.split()
+    again = cli("retain-conversation", str(file), "--session", "shed", "--window", "1").stdout.split()
     assert again[:2] == ids
     assert len(again) == 3
     assert cli_json("get-memory", ids[1])["speaker"] == "Tove"

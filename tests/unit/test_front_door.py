@@ -86,6 +86,27 @@ def test_the_package_its_records_and_the_client_of_a_server_load_nothing_heavy(n
     assert answer.stdout.strip() == "[]"
 
 
+def test_help_of_the_command_line_loads_no_part_of_the_engine() -> None:
+    code = (
+        "import sys\n"
+        "from contextlib import suppress\n"
+        "from simonides.surfaces.cli.main import main\n"
+        "sys.argv = ['simonides', 'recall', '--help']\n"
+        "with suppress(SystemExit):\n"
+        "    main()\n"
+        "parts = {each.split('.')[1] for each in sys.modules if each.startswith('simonides.')}\n"
+        "parts |= {'numpy', 'apsw', 'rich'} & set(sys.modules)\n"
+        "print(sorted(parts), file=sys.stderr)\n"
+    )
+
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert "--tags-match" in answer.stdout
+    assert eval(answer.stderr) == ["deprecations", "errors", "json_schema", "options", "records", "surfaces"]
+
+
 def test_recall_by_words_alone_loads_no_model_runtime(tmp_path: Path) -> None:
     code = (
         "import sys, simonides\n"

@@ -28,6 +28,7 @@ def generate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     spec.loader.exec_module(module)
     # Every page that is written, so that no test touches those of the checkout.
     monkeypatch.setattr(module, "DOCS", tmp_path / "docs")
+    monkeypatch.setattr(module, "MODULES", ())
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results")
     (tmp_path / "docs" / "guide").mkdir(parents=True)
     for page, tables in module.TABLES.items():
@@ -365,3 +366,24 @@ def test_a_requirement_whose_model_never_ran_says_so(generate: ModuleType) -> No
     assert "no real model" in said["HX-17"]
     assert "| all-MiniLM-L6-v2 |" in said["HX-03"]
     assert "no model needed" in said["EN-03"]
+
+
+def test_a_docstring_says_of_an_option_what_its_declaration_says(generate: ModuleType) -> None:
+    source = '''
+class Bank:
+    def recall(self, query, limit, window):
+        """Recall.
+
+        Args:
+            query: an old sentence. What Python adds.
+            limit: maximum number of hits, 1 to 10,000. Default: the profile's.
+            window: the same.
+            other: is no option.
+
+        Raises:
+            InputError: query: is blank.
+        """
+'''
+    written = generate.with_options(source)
+    assert "            query: the question, or keywords. What Python adds.\n" in written
+    assert written.replace("the question, or keywords.", "an old sentence.") == source

@@ -38,11 +38,11 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.evaluation.asking import NOW, SteadyClock, retain_as_lived
 from simonides.evaluation.datasets import UNANSWERABLE
+from simonides.options import PRECISIONS
 from simonides.profiles.loader import load_profile
 from simonides.recall.pipeline import judges_relevance
 from simonides.recall.refining import chance
 from simonides.recall.refining.relevance import HEAD, REST
-from simonides.records.query import PRECISIONS
 from simonides.store import open_store
 from simonides.text.analyser import TextAnalyser
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from simonides.errors import SimonidesError
 from simonides.recall.packing.as_data import DATA_NOTICE, NOTICE, pack_as_data
+from simonides.records.kind import ROLE_OF_MESSAGE
 from simonides.records.source import LONGEST_NEIGHBOUR
 from simonides.retain.conversations import WINDOW
-from simonides.retain.messages import ROLES, MessageReader, is_message, plain
+from simonides.retain.messages import MessageReader, is_message, plain
 from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def _is_answer(message: object) -> bool:
     kind = str(message.get("type") or "")
     if "role" not in message and (kind == "reasoning" or kind.endswith("_call")):
         return True
-    return ROLES.get(str(message.get("role", kind))) == "assistant"
+    return ROLE_OF_MESSAGE.get(str(message.get("role", kind))) == "assistant"
 
 
 def _squeezed(text: str) -> str:

@@ -31,8 +31,8 @@ from simonides.bank import Bank
 from simonides.errors import InputError, UnknownNameError
 from simonides.integrations.client_memory import ENDPOINTS, Endpoint, Memory
 from simonides.integrations.client_streams import AsyncStream, Manager, StandIn, Stream
+from simonides.options import MAX_RELATION_BYTES
 from simonides.records.hygiene import clean_count, clean_text
-from simonides.retain.items import MAX_RELATION_BYTES
 from simonides.surfaces.client.asynchronous import AsyncBank
 
 if TYPE_CHECKING:

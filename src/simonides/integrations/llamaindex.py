@@ -17,11 +17,11 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import Field
 
 from simonides.integrations.keyed import question_of
+from simonides.options import MAX_RELATION_BYTES
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.records.hygiene import shows_nothing
 from simonides.records.recall import STANDING
 from simonides.retain.importing.sources import clean_characters, cut
-from simonides.retain.items import MAX_RELATION_BYTES
 from simonides.text.token_count import ApproximateTokenCounter
 
 if TYPE_CHECKING:

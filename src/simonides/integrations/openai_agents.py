@@ -17,8 +17,8 @@ from agents import function_tool
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
 from simonides.integrations.keyed import LONGEST_TEXT, question_of, words_of
+from simonides.options import MOST_RECORDS
 from simonides.recall.packing.as_data import pack_as_data
-from simonides.records.keyed_record import MOST_RECORDS
 from simonides.records.recall import not_in_memory
 from simonides.text.token_count import ApproximateTokenCounter
 

@@ -23,7 +23,8 @@ from simonides.lifecycle.observing import (
     word,
     write_planned,
 )
-from simonides.lifecycle.step import MOST_STEPS, MaintenanceReport, Step
+from simonides.lifecycle.step import MaintenanceReport, Step
+from simonides.options import MOST_STEPS
 from simonides.records.interval import latest_recorded
 from simonides.records.kind import ALL_STATES, ARCHIVED
 from simonides.records.time_to_live import ERASE

@@ -41,7 +41,3 @@ class MaintenanceReport:
             "left": self.left,
             "steps": [step.to_dict() for step in self.steps],
         }
-
-
-MOST_STEPS = 10_000
-"""Of one run, unless its caller says otherwise."""

@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from simonides.records.memory import Memory
     from simonides.records.source import Source
 
-MAX_SPACE_CHARACTERS = 64
-NOT_OF_A_RECORD = frozenset({"text", "path", "tags", "metadata", "deduplicate", "document_id"})
-"""Keys of an item of ``retain`` that the engine sets for a record, or that mean something else in one."""
-
-MOST_RECORDS = 10_000
-"""Records that one call puts, or gives as the newest, at most."""
-
 IN_SOURCE = "in_source"
 """Key of a record's metadata that stands there where the value is the raw source."""
 

@@ -64,6 +64,18 @@ ALL_STATES = PINNED | ARCHIVED | CONSOLIDATED | STANDING
 TRUST = {"user": 1.0, "": 1.0, "assistant": 0.7, "tool": 0.6, "document": 0.6, "import": 0.5}
 """How far a source is trusted, by role; an empty role is the caller itself."""
 
+ROLE_OF_MESSAGE = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "system": "",
+    "developer": "",
+}
+"""Role of a chat message → role of the memory; an empty one is stored as none."""
+
 
 class Utterance(IntEnum):
     """As the index column ``utterance`` holds it."""

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from simonides.records.sparse import SparseTerms
 
 
-PRECISIONS = ("high", "balanced", "wide")
-"""How much of what may be relevant a recall hands out: only what stands out, what is likely, everything."""
-
-
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Explicit conditions: only these may exclude a memory. Times in microseconds UTC.
@@ -88,7 +84,7 @@ class Query:
         spelled: the words with the dates they mean spelled out (JB-13); empty = the words say none.
         rewritten: the words with spelling corrected and short forms written out, for embedders; empty = as
             ``text``.
-        precision: one of ``PRECISIONS``.
+        precision: one of ``options.PRECISIONS``.
         doubtful: whether the context marks its lines, because it is not likely that any answers.
         min_relevance: the least relevance of a hit, 0 to 1; ``None`` = none.
         fell_back_to_bm25: the mode that was asked for needs vectors, and there are none (JB-05).

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.options import OF_THE_WHOLE
 from simonides.records.hygiene import shown, shows_nothing
 from simonides.records.source import LONGEST_NEIGHBOUR, Origin
 from simonides.retain.items import ITEM_KEYS, ORIGIN
@@ -44,9 +45,6 @@ def context_of(turns: Sequence[str], index: int, *, before: int = 1, after: int 
 WINDOW = 2
 """Turns on either side that become context. recall@10 on LoCoMo with windows of 0, 1, 2 and 3 turns: 0.704,
 0.756, 0.767 and 0.766 (default), 0.665, 0.729, 0.766 and 0.754 (lexical)."""
-
-OF_THE_WHOLE = frozenset({"session", "context", "document_id"})
-"""What the conversation decides, and no turn by itself."""
 
 _KEYS = ITEM_KEYS - OF_THE_WHOLE
 

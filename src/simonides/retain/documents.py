@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.options import MAX_DOCUMENT_BYTES
 from simonides.records.hygiene import clean_text, shows_nothing
 from simonides.records.source import Origin
 from simonides.retain.items import ORIGIN
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from simonides.records.interval import Interval
     from simonides.text.split import Heading
 
-MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 LONGEST_TITLE = 200
 """Characters of a title or heading that are kept as context; what is longer is no title."""
 

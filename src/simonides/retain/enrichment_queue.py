@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, ModelUnavailableError
+from simonides.options import MAX_CONTEXT_BYTES
 from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, EnrichReport
 from simonides.records.hygiene import clean_count, shown
 from simonides.retain.enriching import (
@@ -27,7 +28,6 @@ from simonides.retain.enriching import (
     gives_orders,
     read_answer,
 )
-from simonides.retain.items import MAX_CONTEXT_BYTES
 from simonides.retain.resolution import fold_name, resolve
 
 if TYPE_CHECKING:

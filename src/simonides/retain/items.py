@@ -21,6 +21,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.options import (
+    MAX_CONTEXT_BYTES,
+    MAX_METADATA_BYTES,
+    MAX_PATH_BYTES,
+    MAX_RELATION_BYTES,
+    MAX_TEXT_BYTES,
+)
 from simonides.records.draft import Draft
 from simonides.records.extraction import Relation
 from simonides.records.hygiene import (
@@ -45,7 +52,6 @@ if TYPE_CHECKING:
     _Reader = Callable[[object, str], object]
 
 
-MAX_METADATA_BYTES = 64 * 1024
 MAX_METADATA_DEPTH = 32
 # Whole numbers that every reader of JSON keeps exactly or as int64.
 _MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**63 - 1
@@ -122,11 +128,6 @@ def _scalar(value: object, place: str) -> object:
     )
 
 
-MAX_TEXT_BYTES = 1024 * 1024
-MAX_CONTEXT_BYTES = 64 * 1024
-MAX_RELATION_BYTES = 256
-# The longest path that common file systems allow.
-MAX_PATH_BYTES = 4096
 _MAX_KEY_CHARACTERS = 60
 
 ROLES = tuple(TRUST)

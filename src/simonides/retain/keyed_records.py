@@ -16,13 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import ConflictError, InputError, UnknownNameError
 from simonides.index.view import tagged
+from simonides.options import (
+    MAX_METADATA_BYTES,
+    MAX_SPACE_CHARACTERS,
+    MAX_TEXT_BYTES,
+    MOST_RECORDS,
+    NOT_OF_A_RECORD,
+)
 from simonides.records.hygiene import MAX_LABELS, clean_label, clean_switch, clean_text, named_entries, shown
 from simonides.records.interval import FOREVER, from_micros
 from simonides.records.keyed_record import (
     IN_SOURCE,
-    MAX_SPACE_CHARACTERS,
-    MOST_RECORDS,
-    NOT_OF_A_RECORD,
     path_in,
     record_of,
     spaces_of,
@@ -33,7 +37,7 @@ from simonides.records.kind import ARCHIVED
 from simonides.records.source import Origin
 from simonides.records.stamps import start_of_millisecond
 from simonides.records.time_to_live import ERASE, NEVER, TimeToLive, read_ttl
-from simonides.retain.items import ITEM_KEYS, MAX_METADATA_BYTES, MAX_TEXT_BYTES, ORIGIN, canonical_json
+from simonides.retain.items import ITEM_KEYS, ORIGIN, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -25,19 +25,8 @@ from typing import Any, Protocol
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import shown
+from simonides.records.kind import ROLE_OF_MESSAGE
 from simonides.retain.items import ITEM_KEYS, read_text
-
-ROLES: Mapping[str, str] = {
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "tool": "tool",
-    "function": "tool",
-    "system": "",
-    "developer": "",
-}
-"""Role of a message → role of the memory; an empty one is stored as none."""
 
 LOST = ("image", "audio", "video", "file", "other part")
 """What is left out although it may hold something to remember."""
@@ -116,7 +105,7 @@ class MessageReader:
         message = plain(item)
         assert isinstance(message, Mapping)
         kind = message.get("type")
-        if "role" not in message and isinstance(kind, str) and kind not in ROLES:
+        if "role" not in message and isinstance(kind, str) and kind not in ROLE_OF_MESSAGE:
             yield from self._typed(message, kind, place)
             return
         role = _role(message, place)
@@ -228,7 +217,7 @@ class MessageReader:
         elif kind in _TYPED:
             self.left_out["thought" if kind == "reasoning" else "other part"] += 1
         else:
-            raise InputError(_at(place, "role"), f"is missing; give one of {', '.join(ROLES)}")
+            raise InputError(_at(place, "role"), f"is missing; give one of {', '.join(ROLE_OF_MESSAGE)}")
 
     def _note_calls(self, message: Mapping[str, Any]) -> None:
         calls = message.get("tool_calls") or ()
@@ -269,12 +258,14 @@ def _storable(text: str) -> str:
 def _role(message: Mapping[str, Any], place: str) -> str:
     role = message.get("role", message.get("type"))
     if role is None:
-        raise InputError(_at(place, "role"), f"is missing; give one of {', '.join(ROLES)}")
+        raise InputError(_at(place, "role"), f"is missing; give one of {', '.join(ROLE_OF_MESSAGE)}")
     if not isinstance(role, str):
-        raise InputError(_at(place, "role"), f"expected one of {', '.join(ROLES)}, got {shown(role)}")
-    if role not in ROLES:
-        raise UnknownNameError(_at(place, "role"), role[:60], ROLES)
-    return ROLES[role]
+        raise InputError(
+            _at(place, "role"), f"expected one of {', '.join(ROLE_OF_MESSAGE)}, got {shown(role)}"
+        )
+    if role not in ROLE_OF_MESSAGE:
+        raise UnknownNameError(_at(place, "role"), role[:60], ROLE_OF_MESSAGE)
+    return ROLE_OF_MESSAGE[role]
 
 
 def _at(place: str, key: str) -> str:

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError, ModelDamagedError
 from simonides.index.view import LENIENT
+from simonides.options import RECALL
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools, WordKnower
-from simonides.recall.arguments import SearchOptions, heeded, read_recall_arguments, read_search_arguments
+from simonides.recall.arguments import (
+    ASYNC_ELSEWHERE,
+    SearchOptions,
+    heeded,
+    read_recall_arguments,
+    read_search_arguments,
+)
 from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.refining.mlp import network_at
 from simonides.records.interval import HEAD
@@ -57,10 +64,13 @@ class Answering:
         return overridden(load_profile(profile), self.context.parts.settings)[0]
 
     def read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
-        """Check options of ``RECALL_DEFAULTS``."""
-        zone = self.context.zone
-        request = read_recall_arguments(query, options, principal=self.context.principal, zone=zone)
-        search = read_search_arguments(options, zone=zone)
+        """What is asked for, from options of ``options.RECALL``."""
+        context, zone = self.context, self.context.zone
+        if options.get("tier") == "async":
+            raise InputError("tier", ASYNC_ELSEWHERE)
+        values = context.check(RECALL, {"query": query, **options})
+        request = read_recall_arguments(values, principal=context.principal, zone=zone)
+        search = read_search_arguments(values, zone=zone)
         if search.syntax == "extended":
             request = replace(request, filters=_narrowed(request.filters, query, zone))
         return request, search

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.lifecycle.briefing import newest_first, recent_changes, sort_out, write_brief
-from simonides.options import RECALL_DEFAULTS
+from simonides.options import ANSWER_TOKENS, BRIEF_STANDING, BRIEF_TOKENS, RECALL_DEFAULTS, TASK
 from simonides.recall.answering import Asking, reflect
-from simonides.recall.arguments import ASYNC_ELSEWHERE, clean_query
-from simonides.recall.helping.asking import read_helpers
+from simonides.recall.arguments import ASYNC_ELSEWHERE
 from simonides.recall.telemetry import operation
-from simonides.records.hygiene import clean_count, clean_switch
 from simonides.records.query import Filters
 from simonides.services.recalling import Recalling
 from simonides.services.viewing import Viewing, verified
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from simonides.records.recall import Reflection
     from simonides.services.context import BankContext
 
-_MAX_ANSWER_TOKENS = 100_000
 # Hits of the recall that finds what is relevant to a brief.
 _RELEVANT = 20
 
@@ -47,12 +44,12 @@ class Composing:
         on_text: Callable[[str], object] | None,
         **options: Any,
     ) -> Reflection:
-        clean_count(max_answer_tokens, "max_answer_tokens", 1, _MAX_ANSWER_TOKENS)
+        self.context.check((ANSWER_TOKENS,), {"max_answer_tokens": max_answer_tokens})
         known = {*RECALL_DEFAULTS, "profile", "zone"} - {"max_tokens"}
         for name in options:
             if name not in known:
                 raise UnknownNameError(name, name, known)
-        if read_helpers(options.get("tier", "default"), None) is not None:
+        if options.get("tier") == "async":
             raise InputError("tier", ASYNC_ELSEWHERE)
         options = {"standing": True, **options}
         with operation(self.context.name, "recall") as note:
@@ -71,10 +68,8 @@ class Composing:
     def brief(
         self, task: str, max_tokens: int, *, profile: str | Path, project: str | None, standing: bool
     ) -> Brief:
-        if max_tokens is None:
-            raise InputError("max_tokens", "is None; a brief has a budget, so give a whole number from 0")
-        clean_switch(standing, "standing")
-        clean_query(task, "task")
+        given = {"task": task, "max_tokens": max_tokens, "standing": standing}
+        self.context.check((TASK, BRIEF_TOKENS, BRIEF_STANDING), given)
         context, viewing = self.context, Viewing(self.context)
         with operation(context.name, "recall") as note:
             found = Recalling(context).recall(

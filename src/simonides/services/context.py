@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simonides.errors import InputError, NotFoundError
+from simonides.options import check
 from simonides.recall.helping.running import JobRunner
 from simonides.records.audit import ReadAudit
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import tzinfo
 
+    from simonides.options import Option
     from simonides.profiles.environment import Setting
     from simonides.protocols import (
         Analyser,
@@ -153,6 +155,7 @@ class BankContext:
         principal: who acts; ``None`` = the owner, who sees all.
         answers: texts that recalls returned, which are not retained again.
         names: cache of the names of entities.
+        checked: whether callers have checked values of options already, as interfaces do.
     """
 
     name: str
@@ -161,6 +164,7 @@ class BankContext:
     parts: StoreParts
     answers: RecentAnswers = field(default_factory=RecentAnswers)
     names: NameCache = field(default_factory=NameCache)
+    checked: bool = False
 
     @property
     def author(self) -> str:
@@ -180,6 +184,16 @@ class BankContext:
     def in_zone(self, zone: object) -> BankContext:
         """The same bank for a call that names a zone; ``None`` = it names none."""
         return self if zone is None else self.with_parts(zone=read_zone(zone), own_zone=False)
+
+    def check(self, options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of every option, checked unless its caller did; times are left to who reads them.
+
+        Raises:
+            UnknownNameError, InputError: see ``options.check``.
+        """
+        if self.checked:
+            return {each.name: values.get(each.name, each.default) for each in options}
+        return check(options, values, moments=False)
 
     def now(self) -> int:
         """The clock, microseconds UTC."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simonides.errors import UnknownNameError
-from simonides.options import RECALL_DEFAULTS
 from simonides.recall.explaining import Recording
 from simonides.recall.why_not import Recalled
 from simonides.recall.why_not import why_not as find_why_not
@@ -29,13 +27,10 @@ class Explaining:
     def why_not(
         self, memory: str, query: str, *, profile: str | Path, zone: object = None, **options: Any
     ) -> WhyNot:
-        for name in options:
-            if name not in RECALL_DEFAULTS:
-                raise UnknownNameError(name, name, (*RECALL_DEFAULTS, "zone"))
         context = self.context.in_zone(zone)
         answering = Answering(context)
         versions = context.versions(memory)
-        request, search = answering.read_options(query, {**RECALL_DEFAULTS, **options})
+        request, search = answering.read_options(query, options)
         plan, recording = answering.plan(profile), Recording()
         with context.reading() as reading:
             viewing = Viewing(context)

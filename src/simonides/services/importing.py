@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.options import MAX_PATH_BYTES
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
 from simonides.records.receipt import Imported
 from simonides.retain.importing.syncing import Syncing, gather
-from simonides.retain.items import MAX_PATH_BYTES
 from simonides.retain.screening import secrets_in
 from simonides.retain.sparse import in_context, sparse_terms
 from simonides.services.write_path import WritePath

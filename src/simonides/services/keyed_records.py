@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.options import MOST_RECORDS
 from simonides.records.hygiene import clean_switch, is_row_number, shown
-from simonides.records.keyed_record import MOST_RECORDS
 from simonides.retain.keyed_records import KeyedRecords, inside
 from simonides.retain.redacted_errors import redact_errors
 from simonides.services.write_path import WritePath, erase

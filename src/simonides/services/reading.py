@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.errors import NotFoundError
-from simonides.options import RECALL_DEFAULTS
+from simonides.options import RECALL
 from simonides.recall.arguments import read_recall_arguments
 from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import FOREVER, from_micros, latest_recorded, parse_time
@@ -41,8 +41,8 @@ class MemoryReading:
 
     def memories(self, *, after: str | None, max_bytes: int | None, **among: Any) -> list[Memory]:
         context = self.context
-        options = {**RECALL_DEFAULTS, **among}
-        request = read_recall_arguments("-", options, principal=context.principal, zone=context.zone)
+        values = context.check(RECALL, {"query": "-", **among})
+        request = read_recall_arguments(values, principal=context.principal, zone=context.zone)
         last = "" if after is None else clean_text(after, "after", MAX_ID_BYTES)
         with context.reading() as reading:
             view = Viewing(context).view(reading, request.filters)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, ModelError, NotFoundError, StoreError
 from simonides.index.snapshot import touch
-from simonides.options import RECALL_DEFAULTS
+from simonides.options import ASYNC_TIER, COUNT_RETURNED, EXPLAIN, HELPERS, INCLUDE_SOURCES, RECALL_DEFAULTS
 from simonides.recall.explaining import Recording
 from simonides.recall.explaining import explain as explained
 from simonides.recall.helping.asking import HelperTexts, ask_helpers, read_helpers
@@ -17,7 +17,7 @@ from simonides.recall.helping.request import JobRequest, degraded, read_wait
 from simonides.recall.helping.widening import widened
 from simonides.recall.refining.mlp import impression_of
 from simonides.recall.telemetry import observe
-from simonides.records.hygiene import MAX_ID_BYTES, clean_switch, clean_text
+from simonides.records.hygiene import MAX_ID_BYTES, clean_text
 from simonides.records.interval import read_zone
 from simonides.records.memory import Evidence
 from simonides.records.recall import DONE, PENDING, RecallJob
@@ -56,7 +56,8 @@ class Recalling:
         count_returned: bool = False,
         **asked: Any,
     ) -> Recall:
-        wanted = read_helpers(tier, helpers)
+        later = self.context.check((ASYNC_TIER, HELPERS), {"tier": tier, "helpers": helpers})
+        wanted = read_helpers(later["tier"], later["helpers"])
         here = self.context.in_zone(zone)
         asked = {**RECALL_DEFAULTS, **asked}
         answer = Recalling(here).recall_at_once(query, profile, count_returned=count_returned, **asked)
@@ -84,12 +85,8 @@ class Recalling:
 
         Options as ``Bank.recall``. *job* is that of the async tier that asks; empty = none.
         """
-        for name, switch in (
-            ("explain", explain),
-            ("count_returned", count_returned),
-            ("include_sources", include_sources),
-        ):
-            clean_switch(switch, name)
+        switches = {"explain": explain, "count_returned": count_returned, "include_sources": include_sources}
+        self.context.check((EXPLAIN, COUNT_RETURNED, INCLUDE_SOURCES), switches)
         context, answering = self.context, Answering(self.context)
         request, search = answering.read_options(query, options)
         plan = plan or answering.plan(profile)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simonides.errors import ConflictError, InputError
+from simonides.options import MAX_CONTEXT_BYTES
 from simonides.records.draft import content_key
 from simonides.records.hygiene import clean_count, clean_label, clean_text
 from simonides.records.interval import parse_time
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.conversations import conversation_items
 from simonides.retain.documents import document_items
-from simonides.retain.items import MAX_CONTEXT_BYTES
 from simonides.retain.redacted_errors import redact_errors
 from simonides.retain.secrets import masked_apart
 from simonides.services.write_path import WritePath, log_left_out, log_masked

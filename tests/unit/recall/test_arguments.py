@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.options import RECALL_DEFAULTS
+from simonides.options import RECALL, check
 from simonides.recall.arguments import RecallRequest, read_recall_arguments
 from simonides.records.interval import BEGINNING, FOREVER, to_micros
 from simonides.records.kind import Kind
@@ -26,13 +26,14 @@ def read(query: object = "who moved?", **given: Any) -> RecallRequest:
         "known_at": None,
         "window": None,
         "seed": None,
-        "principal": None,
         "zone": UTC,
         "types": None,
     }
     assert given.keys() <= arguments.keys()
-    options = {**RECALL_DEFAULTS, **arguments, **given}
-    return read_recall_arguments(query, options, principal=options.pop("principal"), zone=options.pop("zone"))
+    options = {**arguments, **given}
+    zone = options.pop("zone")
+    values = check(RECALL, {"query": query, **options}, moments=False)
+    return read_recall_arguments(values, principal=None, zone=zone)
 
 
 def micros(*parts: int) -> int:
@@ -45,7 +46,7 @@ def test_nothing_given_filters_nothing() -> None:
 
 @pytest.mark.parametrize("query", ["", " \n\t", "\u3000"])
 def test_a_blank_query_is_refused(query: str) -> None:
-    with pytest.raises(InputError, match=r"^query: is blank"):
+    with pytest.raises(InputError, match=r"^query: is (blank|empty)"):
         read(query)
 
 
@@ -62,8 +63,6 @@ def test_a_blank_query_is_refused(query: str) -> None:
         ({"tags": ["a\ud83d"]}, "tags[0]"),
         ({"tags": ["a", "b\0"]}, "tags[1]"),
         ({"tags": "work"}, "tags"),
-        ({"principal": "\udc00"}, "principal"),
-        ({"principal": " "}, "principal"),
         ({"kinds": ["\ud83d"]}, "kinds[0]"),
         ({"tags_match": "\ud83d"}, "tags_match"),
         ({"tags_match": None}, "tags_match"),
@@ -82,7 +81,7 @@ def test_each_problem_names_its_field_in_a_printable_message(given: dict[str, An
 
 
 @pytest.mark.parametrize(
-    "limit", [0, -1, 10_001, 10**9, pytest.param(10**5000, id="huge"), True, 1.0, "5", float("nan")]
+    "limit", [0, -1, 10_001, 10**9, pytest.param(10**5000, id="huge"), True, 1.5, "5", float("nan")]
 )
 def test_a_limit_outside_its_range_is_refused(limit: object) -> None:
     with pytest.raises(InputError, match=r"^limit: expected a whole number from 1 to 10,000, got "):
@@ -96,6 +95,7 @@ def test_the_ends_of_the_limit_are_allowed(limit: object) -> None:
 
 def test_numbers_of_other_libraries_become_plain_ones() -> None:
     assert type(read(limit=np.int64(5)).limit) is int
+    assert type(read(limit=5.0).limit) is int
 
 
 @pytest.mark.parametrize("tokens", [-1, 10_000_001, False, 0.5])
@@ -109,7 +109,7 @@ def test_a_token_budget_of_nothing_is_allowed() -> None:
     assert read(max_tokens=10_000_000).max_tokens == 10_000_000
 
 
-@pytest.mark.parametrize("seed", [-1, 2**63, True, 1.0])
+@pytest.mark.parametrize("seed", [-1, 2**63, True, 1.5])
 def test_a_seed_outside_its_range_is_refused(seed: object) -> None:
     with pytest.raises(InputError, match="seed: expected a whole number from 0"):
         read(seed=seed)
@@ -138,7 +138,7 @@ def test_an_unknown_kind_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("value", [5, {"code": 1}, [None], [["code"]], {5}])
 def test_kinds_of_other_types_are_refused(value: object) -> None:
-    with pytest.raises(InputError, match=r"expected (one of|a kind or a list of kinds)"):
+    with pytest.raises(InputError, match=r"expected one of"):
         read(kinds=value)
 
 
@@ -196,10 +196,6 @@ def test_a_window_that_is_none_is_refused(window: object, problem: str) -> None:
     with pytest.raises(InputError, match=problem) as caught:
         read(window=window)
     assert caught.value.field == "window"
-
-
-def test_a_principal_is_kept() -> None:
-    assert read(principal="mira").filters.principal == "mira"
 
 
 @pytest.mark.spec("HI-14")

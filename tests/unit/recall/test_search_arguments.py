@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.options import RECALL, check
 from simonides.recall.arguments import SearchOptions, read_search_arguments
 
 NOTHING: dict[str, Any] = {
@@ -26,7 +27,8 @@ NOTHING: dict[str, Any] = {
 
 
 def read(**given: object) -> SearchOptions:
-    return read_search_arguments({**NOTHING, **given}, zone=UTC)
+    values = check(RECALL, {"query": "who?", **NOTHING, **given}, moments=False)
+    return read_search_arguments(values, zone=UTC)
 
 
 def test_nothing_given_leaves_all_to_the_profile() -> None:
@@ -72,8 +74,3 @@ def test_a_choice_that_does_not_exist_is_named(field: str, value: str) -> None:
 def test_wrong_values_are_named(field: str, value: object) -> None:
     with pytest.raises(InputError, match=field):
         read(**{field: value})
-
-
-def test_the_tier_that_answers_later_is_refused_here() -> None:
-    with pytest.raises(InputError, match=r"for recall alone.*leave it out here"):
-        read(tier="async")

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from simonides.errors import InputError
+from simonides.options import MAX_DOCUMENT_BYTES
 from simonides.records.interval import parse_time
 from simonides.records.source import Origin
-from simonides.retain.documents import MAX_DOCUMENT_BYTES, document_items
+from simonides.retain.documents import document_items
 from simonides.retain.items import ORIGIN, read_items
 
 GARDEN = """\

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.options import MAX_TEXT_BYTES
 from simonides.records.draft import Draft
 from simonides.records.interval import Interval, Precision, to_micros
 from simonides.records.kind import Kind, Layer
-from simonides.retain.items import MAX_TEXT_BYTES, read_items
+from simonides.retain.items import read_items
 
 EAST = timezone(timedelta(hours=5, minutes=30))
 

@@ -4,7 +4,8 @@ from types import MappingProxyType
 import pytest
 
 from simonides.errors import InputError
-from simonides.retain.items import MAX_METADATA_BYTES, MAX_METADATA_DEPTH, canonical_json
+from simonides.options import MAX_METADATA_BYTES
+from simonides.retain.items import MAX_METADATA_DEPTH, canonical_json
 
 
 def nested(levels: int) -> object:

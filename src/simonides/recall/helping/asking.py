@@ -17,17 +17,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.errors import InputError
+from simonides.options import HELPER_NAMES
 from simonides.recall.answering import aloud
-from simonides.recall.arguments import TIERS
 from simonides.recall.packing.as_data import harmless
-from simonides.records.hygiene import clean_choice, named_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from simonides.protocols import Answerer
 
-HYDE, QUERY2DOC, MULTI_QUERY = "hyde", "query2doc", "multi_query"
+HYDE, QUERY2DOC, MULTI_QUERY = HELPER_NAMES
 
 MOST_OUTPUT_TOKENS = 512
 MOST_QUERIES = 4
@@ -43,7 +42,6 @@ _INSTRUCTIONS: Mapping[str, str] = {
     MULTI_QUERY: f"Write {MOST_QUERIES} other wordings of the query, one a line. Keep its names and dates, "
     f"and use other words for the rest. {_ALIKE}",
 }
-HELPERS = tuple(_INSTRUCTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class HelperTexts:
 
     def by_helper(self) -> dict[str, tuple[str, ...]]:
         """The texts of each helper that gave one."""
-        return {name: texts for name in HELPERS if (texts := getattr(self, name))}
+        return {name: texts for name in HELPER_NAMES if (texts := getattr(self, name))}
 
     def to_json(self) -> str:
         """The whole as text."""
@@ -75,22 +73,17 @@ class HelperTexts:
         return cls(**{name: tuple(texts) for name, texts in json.loads(text).items()})
 
 
-def read_helpers(tier: object, helpers: object) -> tuple[str, ...] | None:
-    """The helpers that are asked for, in the order of ``HELPERS``; ``None`` in the default tier.
+def read_helpers(tier: str, helpers: str | Collection[str] | None) -> tuple[str, ...] | None:
+    """The helpers that are asked for, in the order of ``HELPER_NAMES``; ``None`` in the default tier.
 
     Raises:
-        UnknownNameError: a tier or a helper that does not exist.
-        InputError: helpers without ``tier="async"``, or no list of names.
+        InputError: helpers without ``tier="async"``.
     """
-    later = clean_choice(tier, "tier", TIERS) == "async"
-    if helpers is None:
-        return () if later else None
-    listed = [helpers] if isinstance(helpers, str) else helpers
-    entries = named_entries(listed, "helpers", expected="a list of names")
-    named = {clean_choice(entry, field, HELPERS) for field, entry in entries}
+    later = tier == "async"
+    named = {helpers} if isinstance(helpers, str) else set(helpers or ())
     if named and not later:
         raise InputError("helpers", 'ask a language model, which a recall waits for only with tier="async"')
-    return tuple(name for name in HELPERS if name in named) if later else None
+    return tuple(name for name in HELPER_NAMES if name in named) if later else None
 
 
 def ask_helpers(query: str, helpers: Iterable[str], answerer: Answerer | None) -> HelperTexts:
@@ -98,7 +91,7 @@ def ask_helpers(query: str, helpers: Iterable[str], answerer: Answerer | None) -
 
     Args:
         query: the caller's words.
-        helpers: of ``HELPERS``.
+        helpers: of ``HELPER_NAMES``.
         answerer: the model; ``None`` = there is none, which is a problem of each helper.
     """
     found: dict[str, tuple[str, ...]] = {}

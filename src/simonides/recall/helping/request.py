@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.options import LONGEST_WAIT_SECONDS
 from simonides.records.hygiene import shown, to_float
 from simonides.records.interval import from_micros
 
 if TYPE_CHECKING:
     from simonides.records.explanation import Trace
     from simonides.records.recall import Recall
-
-LONGEST_WAIT_SECONDS = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class JobRequest:
     Attributes:
         query: the caller's words.
         profile: a name, or the whole path of a file.
-        helpers: of ``asking.HELPERS``.
+        helpers: of ``options.HELPER_NAMES``.
         options: other arguments of ``Bank.recall``, by name.
     """
 

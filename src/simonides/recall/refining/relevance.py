@@ -34,6 +34,7 @@ import numpy as np
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.index.columns import meets
+from simonides.options import PRECISIONS
 from simonides.protocols import Refined
 from simonides.recall.fusion import covered, held_terms
 from simonides.recall.refining.answers_first import REPEATED
@@ -41,7 +42,6 @@ from simonides.recall.refining.chance import chance_models
 from simonides.recall.refining.newer_first import SIGNAL as NEWER
 from simonides.recall.refining.rerankers import LATE_INTERACTION_SIGNAL as MAX_SIM
 from simonides.records.kind import ANSWER_NOTHING
-from simonides.records.query import PRECISIONS
 from simonides.records.recall import Judgement
 from simonides.text.analyser import small_talk, tokenise
 from simonides.text.speech import is_about_questions

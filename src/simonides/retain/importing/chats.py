@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from simonides.errors import InputError
+from simonides.options import MAX_TEXT_BYTES
 from simonides.records.hygiene import to_float
 from simonides.retain.conversations import conversation_items
 from simonides.retain.documents import document_items
@@ -47,7 +48,7 @@ from simonides.retain.importing.sources import (
     readable_time,
     texts_of,
 )
-from simonides.retain.items import MAX_TEXT_BYTES, ORIGIN
+from simonides.retain.items import ORIGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

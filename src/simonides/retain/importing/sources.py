@@ -27,10 +27,10 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from simonides.errors import InputError
+from simonides.options import MAX_DOCUMENT_BYTES, MAX_TEXT_BYTES
 from simonides.records.hygiene import shown
 from simonides.records.interval import Precision, from_micros, parse_time
-from simonides.retain.documents import MAX_DOCUMENT_BYTES
-from simonides.retain.items import MAX_TEXT_BYTES, ORIGIN
+from simonides.retain.items import ORIGIN
 from simonides.text.times.expressions import parse_time_expression
 
 if TYPE_CHECKING:

@@ -99,7 +99,7 @@ def _recall(bank: Any, event: Mapping[str, Any], _: Path, max_tokens: int) -> st
 
 def _query(prompt: str) -> str:
     """What is asked with a prompt; of one that is too long, such as with a log pasted in, its two ends."""
-    from simonides.recall.arguments import MAX_QUERY_BYTES
+    from simonides.options import MAX_QUERY_BYTES
     from simonides.retain.importing.sources import clean_characters
 
     text = clean_characters(prompt).strip()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 import typer
 
 from simonides.errors import InputError, NotFoundError
-from simonides.json_schema import TIME, types_of
+from simonides.json_schema import types_of
 from simonides.records.kind import Kind, Layer
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.options import (
@@ -94,7 +94,7 @@ class Command:
         shared = [
             name
             for name in _SHARED
-            if (name != "redact" or self.redact) and (name != "zone" or any(map(_is_moment, taken)))
+            if (name != "redact" or self.redact) and (name != "zone" or any(each.moment for each in taken))
         ]
 
         def run(**values: Any) -> None:
@@ -190,13 +190,9 @@ def _object(written: str, option: str) -> Any:
         raise InputError(option, f'is not JSON ({error}); write it like {{"page": 3}}') from None
 
 
-def _is_moment(option: Option) -> bool:
-    return option.values == TIME or option.name == "window"
-
-
 def _argument(option: Option) -> inspect.Parameter:
     kind = _type(option)
-    metavar = option.metavar or ("TIME" if _is_moment(option) else option.name.upper())
+    metavar = option.metavar or ("TIME" if option.moment else option.name.upper())
     described = typer.Argument(metavar=metavar, help=option.sentence, show_default=option.otherwise or False)
     default = inspect.Parameter.empty if option.required else None
     return _parameter(option.name, Annotated[kind if option.required else kind | None, described], default)
@@ -212,7 +208,7 @@ def _named(option: Option, others: set[str]) -> Iterable[inspect.Parameter]:
     if option.name == "profile":
         yield _parameter("profile", ProfileOption, "default")
         return
-    if _is_moment(option) and option.name == "window":
+    if option.moment and option.name == "window":
         for name, flag, words in (("start", "--from", "from then on"), ("end", "--to", "before then")):
             described = typer.Option(flag, metavar="TIME", help=f"Only what happened {words}.")
             yield _parameter(name, Annotated[str | None, described], None)
@@ -228,7 +224,7 @@ def _named(option: Option, others: set[str]) -> Iterable[inspect.Parameter]:
     shown = option.otherwise or ("" if option.default is None else str(option.default))
     described = typer.Option(
         flags,
-        metavar=option.metavar or ("TIME" if _is_moment(option) else _METAVARS.get(kind, word)),
+        metavar=option.metavar or ("TIME" if option.moment else _METAVARS.get(kind, word)),
         help=f"{option.sentence[:-1]}{repeated}.",
         show_default=f"--{shown.replace('_', '-')}" if shown in others else shown or False,
     )
@@ -241,7 +237,7 @@ def _type(option: Option) -> Any:
         words = _VOCABULARIES[option.name]
         return list[words] if option.name == "kinds" else words  # type: ignore[valid-type]
     types = types_of(option.values) - {"null"}
-    if _is_moment(option):
+    if option.moment:
         return str
     if "array" in types or option.name == "aliases":
         return list[str]

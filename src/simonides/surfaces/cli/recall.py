@@ -15,11 +15,11 @@ from simonides.options import (
     FILTERS,
     HELPERS,
     INCLUDE_SOURCES,
+    LONGEST_WAIT_SECONDS,
     SEARCH,
     TIER,
     without,
 )
-from simonides.records.recall import STANDING, not_in_memory, percent
 from simonides.surfaces.cli.language_model import environment_model
 from simonides.surfaces.cli.opening import environment_embedder, open_for_reading
 from simonides.surfaces.cli.operating import Command, takes
@@ -44,9 +44,6 @@ from simonides.surfaces.cli.output import (
 )
 from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.cli.trace import print_trace
-
-LONGEST_WAIT_SECONDS = 3_600
-"""For a job; each of its requests to a model has a shorter limit of its own."""
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,6 +154,8 @@ def _note(trace: "Trace") -> None:
 
 def _remark(answer: "Recall") -> None:
     """Whether the answer is one, and which hits are not shown."""
+    from simonides.records.recall import not_in_memory
+
     if answer.trace.skipped:
         say(f"no search was made: {answer.trace.skipped}")
     elif answer.band == "none" and answer.hits:
@@ -171,6 +170,8 @@ def _remark(answer: "Recall") -> None:
 def _hits(answer: "Recall") -> "Table":
     """What the answer tells; how likely each answers, else its score."""
     from rich.text import Text
+
+    from simonides.records.recall import STANDING, percent
 
     number = "score" if answer.confidence is None else "relevance"
     rows = table("rank", number, "date", "kind", "text", numbers=("rank", number))

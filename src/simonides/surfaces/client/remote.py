@@ -20,8 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime, timedelta, tzinfo
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from urllib.parse import quote
 
 from simonides.deprecations import BANK_METHODS, STORE_METHODS, answers_old_names
@@ -31,6 +32,7 @@ from simonides.forking import Origin
 from simonides.http_clients import http_client
 from simonides.models.server import is_address
 from simonides.recall.helping.request import read_wait
+from simonides.records.explanation import WhyNot
 from simonides.records.hygiene import shown
 from simonides.records.keyed_record import KeyedRecord
 from simonides.records.receipt import Counts
@@ -42,21 +44,20 @@ from simonides.surfaces.operations.table import OPERATIONS
 from simonides.surfaces.rest.paths import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
     from typing import IO
 
     import httpx
 
-    from simonides.lifecycle.step import MaintenanceReport
-    from simonides.records.audit import AuditReport, Entry, VerifyReport
-    from simonides.records.entity import EntityCount
-    from simonides.records.explanation import WhyNot
-    from simonides.records.memory import Brief, Diff, Memory, Move
-    from simonides.records.recall import Recall, RecallJob, Reflection
+    from simonides.bank import Bank  # noqa: TC004 its methods are named for type checkers alone
+    from simonides.records.audit import Entry
+    from simonides.records.memory import Memory
+    from simonides.records.recall import RecallJob, Reflection
     from simonides.records.receipt import Restored, Saved
-    from simonides.records.source import Source
-    from simonides.retain.messages import MessageObject
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _LINES = "application/x-ndjson"
 _MOST_ENTRIES = 100_000
@@ -140,6 +141,69 @@ class RemoteStore:
         self.close()
 
 
+class _Remote(Generic[P, T]):
+    """A method that does the operation of its name, with the parameters of the method of ``Bank``.
+
+    Args:
+        like: that method; asked by type checkers alone, since a client loads no engine.
+        read: makes the record that it gives of the answer.
+        fixed: sent with every call.
+    """
+
+    def __init__(
+        self,
+        like: Callable[[], Callable[Concatenate[Bank, P], T]],  # noqa: ARG002 see above
+        read: Callable[[Any], T],
+        **fixed: Any,
+    ) -> None:
+        self._read = read
+        self._fixed = fixed
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        plain = Parameter.POSITIONAL_OR_KEYWORD
+        taken = sorted(OPERATIONS[name].parameters, key=lambda each: not each.required)
+        defaults = {each.name: Parameter.empty if each.required else each.default for each in taken}
+        named = [Parameter(each, plain, default=default) for each, default in defaults.items()]
+        # The server refuses by name what it does not know.
+        signature = Signature([*named, Parameter("options", Parameter.VAR_KEYWORD)])
+
+        def call(bank: RemoteBank, *given: Any, **options: Any) -> Any:
+            values = signature.bind(*given, **options).arguments
+            values |= {**values.pop("options", {}), **self._fixed}
+            if "ids" in values:
+                ids = values["ids"]
+                values["ids"] = [ids] if isinstance(ids, str) else list(ids)
+            # About no memories nothing is asked.
+            return 0 if values.get("ids") == [] else self._read(bank._call(name, **values))  # noqa: SLF001 see below
+
+        call.__name__, call.__doc__ = name, f"See ``Bank.{name}``."
+        setattr(owner, name, call)
+
+    if TYPE_CHECKING:
+
+        def __get__(self, bank: RemoteBank, owner: type) -> Callable[P, T]: ...
+
+
+def _number(name: str) -> Callable[[Any], int]:
+    return lambda answer: int(answer[name])
+
+
+def _each(name: str, read: Callable[[Any], T]) -> Callable[[Any], list[T]]:
+    return lambda answer: [read(each) for each in answer[name]]
+
+
+def _record(found: Mapping[str, Any] | None) -> KeyedRecord | None:
+    return None if found is None else KeyedRecord.from_dict(found)
+
+
+def _ids(answer: Any) -> list[str]:
+    return list(answer["ids"])
+
+
+def _memory(answer: Any) -> Memory:
+    return records.memory_of(answer["memory"])
+
+
 @answers_old_names(BANK_METHODS)
 class RemoteBank:
     """A bank of a server: every method takes what that of ``Bank`` takes, and gives the same record.
@@ -164,19 +228,9 @@ class RemoteBank:
             return []
         return list(self._call("retain", items=given, **options)["ids"])
 
-    def retain_document(self, text: str, *, document_id: str, **options: Any) -> list[str]:
-        """See ``Bank.retain_document``."""
-        return list(self._call("retain_document", text=text, document_id=document_id, **options)["ids"])
-
-    def retain_conversation(
-        self, turns: Iterable[Mapping[str, Any] | MessageObject], *, session: str, **options: Any
-    ) -> list[str]:
-        """See ``Bank.retain_conversation``."""
-        return list(self._call("retain_conversation", turns=list(turns), session=session, **options)["ids"])
-
-    def recall(self, query: str, **options: Any) -> Recall:
-        """See ``Bank.recall``."""
-        return records.recall_of(self._call("recall", query=query, trace=True, **options))
+    retain_document = _Remote[..., list[str]](lambda: Bank.retain_document, _ids)
+    retain_conversation = _Remote[..., list[str]](lambda: Bank.retain_conversation, _ids)
+    recall = _Remote(lambda: Bank.recall, records.recall_of, trace=True)
 
     def get_job(self, job: str, *, wait_seconds: float = 0.0) -> RecallJob:
         """See ``Bank.get_job``; while it waits, the server is asked again and again."""
@@ -205,13 +259,8 @@ class RemoteBank:
                 raise UnavailableError(str(line["problem"].get("detail", "the answer broke off")))
         raise UnavailableError("the answer broke off; try again")
 
-    def why_not(self, memory: str, query: str, **options: Any) -> WhyNot:
-        """See ``Bank.why_not``."""
-        return records.why_not_of(self._call("why_not", memory=memory, query=query, **options))
-
-    def get_memory(self, memory: str) -> Memory:
-        """See ``Bank.get_memory``."""
-        return records.memory_of(self._call("get_memory", memory=memory)["memory"])
+    why_not = _Remote[..., WhyNot](lambda: Bank.why_not, records.why_not_of)
+    get_memory = _Remote(lambda: Bank.get_memory, _memory)
 
     def list_memories(self, *, after: str | None = None, **options: Any) -> list[Memory]:
         """See ``Bank.list_memories``; a page that the server ends early, for its bytes, is continued."""
@@ -223,18 +272,9 @@ class RemoteBank:
             found += page["memories"]
         return [records.memory_of(each) for each in found]
 
-    def update_memory(self, memory: str, **options: Any) -> Memory:
-        """See ``Bank.update_memory``."""
-        return records.memory_of(self._call("update_memory", memory=memory, **options)["memory"])
-
-    def invalidate(self, memory: str, *, at: datetime | str | None = None) -> None:
-        """See ``Bank.invalidate``."""
-        self._call("invalidate", memory=memory, at=at)
-
-    def forget(self, ids: str | Iterable[str]) -> int:
-        """See ``Bank.forget``."""
-        wanted = _listed(ids)
-        return int(self._call("forget", ids=wanted)["forgotten"]) if wanted else 0
+    update_memory = _Remote(lambda: Bank.update_memory, _memory)
+    invalidate = _Remote(lambda: Bank.invalidate, lambda _: None)
+    forget = _Remote(lambda: Bank.forget, _number("forgotten"))
 
     def list_records(
         self,
@@ -274,59 +314,20 @@ class RemoteBank:
             list(self._call("put_records", space=space, records=given, append=append)["ids"]) if given else []
         )
 
-    def move_records(self, space: str, path: Sequence[str], to: Sequence[str]) -> int:
-        """See ``Bank.move_records``."""
-        return int(self._call("move_records", space=space, path=list(path), to=list(to))["moved"])
-
-    def pop_record(self, space: str, path: Sequence[str] = ()) -> KeyedRecord | None:
-        """See ``Bank.pop_record``; not repeated when the connection breaks: the record may be erased."""
-        found = self._call("pop_record", space=space, path=list(path))["record"]
-        return None if found is None else KeyedRecord.from_dict(found)
-
-    def forget_records(self, space: str, path: Sequence[str] = (), *, exact: bool = False) -> int:
-        """See ``Bank.forget_records``."""
-        return int(self._call("forget_records", space=space, path=list(path), exact=exact)["forgotten"])
-
-    def used(self, ids: str | Iterable[str], *, recall_id: str | None = None) -> int:
-        """See ``Bank.used``."""
-        wanted = _listed(ids)
-        return int(self._call("used", ids=wanted, recall_id=recall_id)["recorded"]) if wanted else 0
-
-    def history(self, memory: str) -> list[Memory]:
-        """See ``Bank.history``."""
-        return [records.memory_of(each) for each in self._call("history", memory=memory)["versions"]]
-
-    def source(self, memory: str) -> Source:
-        """See ``Bank.source``."""
-        return records.source_of(self._call("source", memory=memory)["source"])
-
-    def diff(self, earlier: datetime | str, later: datetime | str | None = None) -> Diff:
-        """See ``Bank.diff``."""
-        return records.diff_of(self._call("diff", earlier=earlier, later=later))
-
-    def entities(self, limit: int = 100) -> list[EntityCount]:
-        """See ``Bank.entities``."""
-        return [records.entity_of(each) for each in self._call("entities", limit=limit)["entities"]]
-
-    def add_alias(self, entity: int, name: str) -> None:
-        """See ``Bank.add_alias``."""
-        self._call("add_alias", entity=entity, name=name)
-
-    def merge_entities(self, entity: int, into: int) -> int:
-        """See ``Bank.merge_entities``."""
-        return int(self._call("merge_entities", entity=entity, into=into)["merge"])
-
-    def undo_merge(self, merge: int) -> None:
-        """See ``Bank.undo_merge``."""
-        self._call("undo_merge", merge=merge)
-
-    def settle(self, most: int | None = None) -> int:
-        """See ``Bank.settle``."""
-        return int(self._call("settle", most=most)["compared"])
-
-    def brief(self, task: str, max_tokens: int = 2000, **options: Any) -> Brief:
-        """See ``Bank.brief``."""
-        return records.brief_of(self._call("brief", task=task, max_tokens=max_tokens, **options))
+    move_records = _Remote(lambda: Bank.move_records, _number("moved"))
+    # Not repeated when the connection breaks: the record may be erased already.
+    pop_record = _Remote(lambda: Bank.pop_record, lambda answer: _record(answer["record"]))
+    forget_records = _Remote(lambda: Bank.forget_records, _number("forgotten"))
+    used = _Remote(lambda: Bank.used, _number("recorded"))
+    history = _Remote(lambda: Bank.history, _each("versions", records.memory_of))
+    source = _Remote(lambda: Bank.source, lambda answer: records.source_of(answer["source"]))
+    diff = _Remote(lambda: Bank.diff, records.diff_of)
+    entities = _Remote(lambda: Bank.entities, _each("entities", records.entity_of))
+    add_alias = _Remote(lambda: Bank.add_alias, lambda _: None)
+    merge_entities = _Remote(lambda: Bank.merge_entities, _number("merge"))
+    undo_merge = _Remote(lambda: Bank.undo_merge, lambda _: None)
+    settle = _Remote(lambda: Bank.settle, _number("compared"))
+    brief = _Remote(lambda: Bank.brief, records.brief_of)
 
     def pin(self, memory: str, *, pinned: bool = True, always: bool = False) -> None:
         """See ``Bank.pin``."""
@@ -334,9 +335,7 @@ class RemoteBank:
             raise InputError("always", "is of a pin; leave it out to unpin")
         self._call("pin", memory=memory, always=always) if pinned else self._call("unpin", memory=memory)
 
-    def unpin(self, memory: str) -> None:
-        """See ``Bank.unpin``."""
-        self._call("unpin", memory=memory)
+    unpin = _Remote(lambda: Bank.unpin, lambda _: None)
 
     def set_zone(self, name: str | None) -> None:
         """See ``Bank.set_zone``; needs a token that may make banks."""
@@ -350,27 +349,12 @@ class RemoteBank:
         told = self._call("set_ttl", ttl=wanted, kind=kind, on_expiry=on_expiry)
         return TtlDefaults.from_json(json.dumps(told), "the answer")
 
-    def maintain(self, **options: Any) -> MaintenanceReport:
-        """See ``Bank.maintain``; no progress is told, and *profile* is a name."""
-        return records.maintenance_of(self._call("maintain", **options))
-
-    def moves(self, memory: str | None = None) -> list[Move]:
-        """See ``Bank.moves``."""
-        return [records.move_of(each) for each in self._call("moves", memory=memory)["moves"]]
-
-    def undo_move(self, number: int) -> None:
-        """See ``Bank.undo_move``."""
-        self._call("undo_move", number=number)
-
-    def quarantine(self, ids: str | Iterable[str]) -> int:
-        """See ``Bank.quarantine``."""
-        wanted = _listed(ids)
-        return int(self._call("quarantine", ids=wanted)["quarantined"]) if wanted else 0
-
-    def release(self, ids: str | Iterable[str], *, kind: str = "semantic") -> int:
-        """See ``Bank.release``."""
-        wanted = _listed(ids)
-        return int(self._call("release", ids=wanted, kind=kind)["released"]) if wanted else 0
+    # No progress is told, and *profile* is a name.
+    maintain = _Remote(lambda: Bank.maintain, records.maintenance_of)
+    moves = _Remote(lambda: Bank.moves, _each("moves", records.move_of))
+    undo_move = _Remote(lambda: Bank.undo_move, lambda _: None)
+    quarantine = _Remote(lambda: Bank.quarantine, _number("quarantined"))
+    release = _Remote(lambda: Bank.release, _number("released"))
 
     def audit_entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
         """See ``Bank.audit_entries``; a server gives 100,000 rows at most."""
@@ -378,17 +362,9 @@ class RemoteBank:
         found = self._call("audit_entries", most=wanted, recalls=recalls)
         return [records.entry_of(each) for each in found["entries"]]
 
-    def audit_verify(self, *, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
-        """See ``Bank.audit_verify``."""
-        return records.audit_of(self._call("audit_verify", anchor=anchor, recalls_anchor=recalls_anchor))
-
-    def stats(self) -> Mapping[str, Any]:
-        """See ``Bank.stats``."""
-        return dict(self._call("stats"))
-
-    def verify(self) -> VerifyReport:
-        """See ``Bank.verify``."""
-        return records.report_of(self._call("verify"))
+    audit_verify = _Remote(lambda: Bank.audit_verify, records.audit_of)
+    stats = _Remote(lambda: Bank.stats, dict)
+    verify = _Remote(lambda: Bank.verify, records.report_of)
 
     def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
         """See ``Bank.export``."""
@@ -416,10 +392,6 @@ class RemoteBank:
         """See ``Bank.import_bank``."""
         with disk_errors(path, "read"), Path(path).open("rb") as file:
             return records.restored_of(self._wire.upload("import_bank", self.name, file))
-
-
-def _listed(ids: str | Iterable[str]) -> list[str]:
-    return [ids] if isinstance(ids, str) else list(ids)
 
 
 class _Wire:
@@ -552,7 +524,7 @@ def _plain(value: Any) -> Any:
         return str(value) if isinstance(value, tzinfo) else value.total_seconds()
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple | set | frozenset | Iterator):
         items = [_plain(item) for item in value]
         return sorted(items) if isinstance(value, set | frozenset) else items
     dumped = plain(value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 from simonides.json_schema import Schema, choice, optional
+from simonides.options import PRECISIONS
 from simonides.records.kind import Kind, Layer
-from simonides.records.query import PRECISIONS
 from simonides.records.recall import Band
 from simonides.records.receipt import Counts
 from simonides.records.time_to_live import ON_EXPIRY

@@ -16,6 +16,7 @@ from starlette.requests import Request  # noqa: TC002 FastAPI reads the annotati
 from simonides.deprecations import SINCE
 from simonides.errors import InputError
 from simonides.files import disk_errors
+from simonides.json_schema import UnsaidBySchemaError
 from simonides.retain.redacted_errors import redact_error
 from simonides.surfaces.operations.calls import PAGE_BYTES
 from simonides.surfaces.operations.table import LINES, Stream
@@ -169,6 +170,8 @@ class _Handler:
         except InputError as error:
             if self._dispatcher.store.redact != "off":
                 redact_error(error, values)
+            if isinstance(error, UnsaidBySchemaError):
+                raise
             raise MalformedError(error.field, error.problem, getattr(error, "valid", ())) from None
         if self._operation.name == "create_bank" and (
             "/" in request["name"] or request["name"] in {".", ".."}

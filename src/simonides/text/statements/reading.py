@@ -30,7 +30,7 @@ from simonides.text.statements.words import (
 )
 
 if TYPE_CHECKING:
-    from simonides.text.statements.words import Clause, Word
+    from simonides.text.statements.words import Clause
 
 _OCCASION = re.compile(
     r"\b(?:before|after|at|during|for|in the|on|over|every|each|in)\s+"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
+from simonides.options import ASYNC_TIER, HELPER_NAMES, HELPERS, check
 from simonides.recall.helping.asking import (
-    HELPERS,
     MOST_OUTPUT_TOKENS,
     MOST_QUERIES,
     HelperTexts,
@@ -32,7 +32,7 @@ class Says:
 
 def test_each_helper_is_one_call_with_the_query_alone() -> None:
     model = Says("Bees.", "Hives.", "a?\nb?")
-    assert ask_helpers("Who keeps bees?", HELPERS, model) == HelperTexts(
+    assert ask_helpers("Who keeps bees?", HELPER_NAMES, model) == HelperTexts(
         ("Bees.",), ("Hives.",), ("a?", "b?")
     )
     assert model.asked == [("Query: Who keeps bees?", MOST_OUTPUT_TOKENS)] * 3
@@ -83,5 +83,5 @@ def test_helpers_are_read_in_one_order() -> None:
     assert read_helpers("async", {"multi_query", "hyde"}) == ("hyde", "multi_query")
     with pytest.raises(InputError, match="helpers"):
         read_helpers("default", ["hyde"])
-    with pytest.raises(UnknownNameError):
-        read_helpers("async", ["hyde", "rag"])
+    with pytest.raises(UnknownNameError, match=r"helpers\[1\]"):
+        check((ASYNC_TIER, HELPERS), {"tier": "async", "helpers": ["hyde", "rag"]})
