@@ -17,9 +17,7 @@ from simonides.records.memory import Move
 from simonides.records.time_to_live import ERASE, EXPIRED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import apsw
+    from collections.abc import Sequence
 
     from simonides.backends.embedded.expiry import Expiries
     from simonides.backends.embedded.session import WriteSession
@@ -32,21 +30,6 @@ MOVE = (
     f"SELECT v.number, m.id, v.action, v.was, v.became, v.reason, v.made_at, v.undone_at"
     f" FROM {verified('moves v')} JOIN {keys('memories m')} ON m.ordinal = v.ordinal"
 )
-
-
-def observations_of(connection: apsw.Connection, ids: Iterable[str]) -> list[str]:
-    """Ids of observations that rest, or once rested, on one of *ids*; those in *ids* are left out."""
-    given = dict.fromkeys(ids)
-    found: dict[str, None] = {}
-    for memory in given:
-        for (observation,) in connection.execute(
-            f"SELECT DISTINCT CAST(o.id AS TEXT) FROM {keys('memories m')} JOIN {keys('evidence e')}"
-            " ON e.source ="
-            f" m.root JOIN {keys('memories o')} ON o.ordinal = e.observation WHERE m.id=? ORDER BY o.ordinal",
-            (memory,),
-        ):
-            found[str(observation)] = None
-    return [observation for observation in found if observation not in given]
 
 
 class Maintenance:

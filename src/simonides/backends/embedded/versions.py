@@ -16,7 +16,6 @@ from simonides.backends.embedded.bulk_rows import BulkRows, free_ids, known, sto
 from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE, next_epoch
 from simonides.backends.embedded.checksums import IMMUTABLE, row_checksum
 from simonides.backends.embedded.expiry import IS_KEPT
-from simonides.backends.embedded.maintenance import observations_of
 from simonides.backends.embedded.models import copy_encodings, write_encoding
 from simonides.backends.embedded.reading import read_stored
 from simonides.backends.embedded.reanalysis import analysed
@@ -38,8 +37,9 @@ from simonides.records.kind import ARCHIVED, CONSOLIDATED, Kind
 from simonides.records.versions import ComparedFields, RowRef, StoredVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import apsw
     from numpy.typing import NDArray
 
     from simonides.backends.embedded.entities import Entities
@@ -432,7 +432,7 @@ class Versions:
         forgotten: list[Forgotten] = []
         mentioned: set[int] = set()
         # An observation is in the words of one of its sources; the others make another one, if they do.
-        wanted = [*ids, *observations_of(self._session.connection, ids)]
+        wanted = [*ids, *_observations_of(self._session.connection, ids)]
         for memory in wanted:
             select = f"SELECT ordinal, chunk FROM {keys('memories')} WHERE id=? ORDER BY ordinal DESC"
             rows = self._session.all(select, memory)
@@ -478,3 +478,18 @@ class Versions:
 
     def _free_id(self, ingested: int, text: str) -> str:
         return free_ids(self._session.connection, self._session.meta.bank, [(ingested, text)])[0]
+
+
+def _observations_of(connection: apsw.Connection, ids: Iterable[str]) -> list[str]:
+    """Ids of observations that rest, or once rested, on one of *ids*; those in *ids* are left out."""
+    given = dict.fromkeys(ids)
+    found: dict[str, None] = {}
+    for memory in given:
+        for (observation,) in connection.execute(
+            f"SELECT DISTINCT CAST(o.id AS TEXT) FROM {keys('memories m')} JOIN {keys('evidence e')}"
+            " ON e.source ="
+            f" m.root JOIN {keys('memories o')} ON o.ordinal = e.observation WHERE m.id=? ORDER BY o.ordinal",
+            (memory,),
+        ):
+            found[str(observation)] = None
+    return [observation for observation in found if observation not in given]
