@@ -50,6 +50,15 @@ _YEAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _YEAR_OR_MONTH = rf"^{_YEAR}(-(0[1-9]|1[0-2]))?$"
 
 
+def published(schema: Any) -> Any:
+    """*schema* of plain numbers alone, for whoever looks at their types."""
+    if isinstance(schema, dict):
+        return {name: published(each) for name, each in schema.items()}
+    if isinstance(schema, list):
+        return [published(each) for each in schema]
+    return int(schema) if isinstance(schema, Bytes) else schema
+
+
 def text(*, longest: int, blank: bool = False) -> Schema:
     """A string of at most *longest* characters, not blank unless *blank*."""
     return {

@@ -25,6 +25,7 @@ from simonides.json_schema import (
     listed,
     mapped,
     optional,
+    published,
     text,
     whole,
 )
@@ -110,7 +111,7 @@ class Option:
     def described(self) -> Schema:
         """The schema with the sentence and the default."""
         default = {} if self.default is None or self.required else {"default": self.default}
-        return {**self.schema, "description": self.help, **default}
+        return {**published(self.schema), "description": self.help, **default}
 
     @property
     def moment(self) -> bool:
@@ -410,7 +411,7 @@ SHORT_ITEM = either(
     },
 )
 """What a model reads of an item."""
-SHORT_ITEMS = either(*SHORT_ITEM["anyOf"], listed(SHORT_ITEM, most=_MOST_ITEMS, least=1))
+SHORT_ITEMS = published(either(*SHORT_ITEM["anyOf"], listed(SHORT_ITEM, most=_MOST_ITEMS, least=1)))
 IDEMPOTENCY_KEY = Option(
     "idempotency_key",
     _LABEL,

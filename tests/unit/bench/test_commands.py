@@ -116,7 +116,7 @@ def test_standing_facts_are_reported_by_mode(bench: Callable[..., Any], tmp_path
 def test_a_date_keeps_the_result(
     bench: Callable[..., Any], locomo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "commit", lambda: "a commit")
+    monkeypatch.setattr(command, "commit", lambda _: "a commit")
     answer = bench(leaks, *of(locomo), "--date", "2026-03-01", "--results", str(tmp_path))
     page = json.loads((tmp_path / "leaks-locomo.json").read_text("utf-8"))
     assert page["result"] == answer
