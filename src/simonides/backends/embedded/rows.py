@@ -293,9 +293,9 @@ def decoded(read: Callable[[Any], Result], value: object, place: str = "a row") 
         ) from error
 
 
-def read_names(text: object, place: str = "a set of names") -> tuple[str, ...]:
+def read_names(text: object) -> tuple[str, ...]:
     """A stored JSON list of texts; anything else raises ``DamagedError``."""
-    return decoded(_texts, text, place)
+    return decoded(_texts, text, "a set of names")
 
 
 def read_object(text: object, place: str = "a row") -> dict[str, Any]:
