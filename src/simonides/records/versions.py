@@ -159,7 +159,7 @@ class Worded:
         then: the first version with these words.
         first_recorded: of the memory's very first version, microseconds UTC.
         valid_from, valid_to: of *then*, with their precisions.
-        content_key: of the words, see ``digest.content_key``.
+        content_key: of the words, see ``records.draft.content_key``.
         source: of the words.
     """
 

@@ -110,13 +110,13 @@ class Audit(Protocol):
 
     @property
     def covers_recalls(self) -> bool:
-        """Whether what is handed out is to be told first."""
+        """Whether reads are audited."""
 
-    def record_read(self, told: ReadAudit) -> None:
-        """Audit what is about to be handed out.
+    def record_read(self, read: ReadAudit) -> None:
+        """Append a read to the audit log before it is returned.
 
         Raises:
-            UnavailableError: that cannot be written, or not by this key; nothing may be handed out.
+            UnavailableError: the row cannot be written, or not by this key; nothing may be returned.
         """
 
     def verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:

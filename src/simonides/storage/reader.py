@@ -104,7 +104,13 @@ class Reader(Protocol):
     def names_within(
         self, ranges: Sequence[tuple[str, str, str, str]], readers: Sequence[str] | None
     ) -> list[str]:
-        """Names in ranges of their folded forms that all *readers* may know of; see ``name_lookup``."""
+        """Names and aliases in any of *ranges* that all *readers* may know of, by their entities' numbers.
+
+        Args:
+            ranges: least folded form, the first one behind, what a name there is (but for signs behind it),
+                and what it may hold instead; empty = nothing.
+            readers: none = everyone; ``None`` = the owner, who knows all.
+        """
 
     def any_name_within(self, ranges: Iterable[tuple[str, str]]) -> bool:
         """Whether the folded form of any name lies in one of *ranges*."""

@@ -254,10 +254,25 @@ class Relations(Protocol):
         after: int = BEGINNING,
         begins: int = BEGINNING,
     ) -> list[int]:
-        """See ``stated.stating``."""
+        """Ordinals of rows that the bank holds now and that state *attribute* of *subject*, newest first.
+
+        Args:
+            subject: folded.
+            attribute: folded; ``None`` = any.
+            readers: all of them may read what is returned.
+            most: how many at most.
+            after: only what holds after it, microseconds UTC.
+            begins: only what holds from this moment on or a later one, microseconds UTC.
+        """
 
     def held(self, ordinals: Iterable[int], wanted: Callable[[str, str], bool] | None = None) -> list[Held]:
-        """See ``stated.held``."""
+        """Those of some rows that the bank holds now outside quarantine, in the order given.
+
+        Args:
+            ordinals: of rows.
+            wanted: whether a row of this text and speaker is wanted; ``None`` = all are. It is asked before
+                the row is verified, which costs ten times as much, so the caller asks again.
+        """
 
     def continued_after(self, memory: str, after: str) -> int | None:
         """Current ordinal of what holds again, in the words of *memory*, after another memory."""

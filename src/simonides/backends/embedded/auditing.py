@@ -1,14 +1,13 @@
-"""The audit log: one sealed row for each transaction that changed something, in that same transaction.
+"""The audit log: one row for each transaction that changed something, in that same transaction.
 
     seal(n) = HMAC-SHA256(key, seal(n−1) · JSON of row n without its seal)
 
-A row names the moment, the actor (a keyed hash of the principal), the changes by their numbers, and the
-running hash of the change log after them; it holds no text, so forgetting leaves nothing here. Rows that
-were edited, deleted, swapped or added without the key break the chain, and so does a change log that was
-rewritten. What a chain cannot show by itself is that its newest rows were cut off together with the changes
-that they tell of: keep the head (``Head``) somewhere else and verify against it. Who holds the key can write
-any chain.
-Source: the usual hash chain for tamper-evident logs (Schneier and Kelsey 1999, without key evolution).
+A row holds the time, the actor (a keyed hash of the principal), the numbers of the changes, and the running
+hash of the change log after them; it holds no text, so forgetting leaves nothing here. A row that was edited,
+deleted, moved or added without the key breaks the chain, and so does a rewritten change log. The chain cannot
+show that its newest rows were cut off together with their changes: keep the head (``Head``) elsewhere and
+verify against it. Whoever holds the key can write any chain.
+Source: hash chains for tamper-evident logs (Schneier and Kelsey 1999, without key evolution).
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def restore_backup(connections: Connections, path: Path, prepare: Callable[[Path
         make_empty(copied)
         with disk_errors(path, "copied"):
             shutil.copyfile(path, copied)
-        with _speaking_of(path, copied):
+        with _errors_about(path, copied):
             with translated(copied):
                 _check_holds_bank(path, copied, connections.key)
             report = prepare(work)
@@ -169,8 +169,8 @@ def _check_holds_bank(path: Path, copied: Path, key: Key | None) -> None:
 
 
 @contextlib.contextmanager
-def _speaking_of(path: Path, copied: Path) -> Iterator[None]:
-    """What goes wrong with the copy is told of the file that the user named."""
+def _errors_about(path: Path, copied: Path) -> Iterator[None]:
+    """Name the user's file, not the copy, in errors."""
     try:
         yield
     except (DamagedError, EncryptionError, NewerSchemaError, UnavailableError) as error:
@@ -195,7 +195,7 @@ def _replace(source: apsw.Connection, connections: Connections) -> None:
         except apsw.BusyError:
             if attempt == _TRIES - 1:
                 raise
-            # SQLite does not wait here; a transaction waits for whoever writes.
+            # SQLite does not wait here; a transaction waits for other writers.
             with write_transaction(connections):
                 pass
         else:

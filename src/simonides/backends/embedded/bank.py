@@ -188,7 +188,7 @@ class EmbeddedBank:
                     _, position = self.cache.catch_up_alone(connection)
                     snapshot = position.snapshot
                 except DamagedError as error:
-                    # A row that makes no arrays can still be forgotten; whoever compares with it is told.
+                    # A row that makes no arrays can still be forgotten; ``WriteTransaction.snapshot`` raises.
                     snapshot = error
                 auditor = self.audit.auditor_of(connection)
                 transaction = WriteTransaction(

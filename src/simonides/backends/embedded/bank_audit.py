@@ -35,12 +35,12 @@ RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
 
 
 class BankAudit:
-    """Seals what changes a bank and, where that is on, what is handed out of it.
+    """Writes the audit log of changes and, where it is on, that of reads.
 
     Args:
         folder: of the bank.
         connections: of the bank.
-        audit_key: seals the logs; ``None`` = the key in the folder, or no audit where there is none.
+        audit_key: ``None`` = the key in the folder, or no audit where there is none.
         key: encrypts the bank; ``None`` = it is plain.
     """
 
@@ -110,7 +110,7 @@ class BankAudit:
         return self._recall_log.is_on
 
     def _read_switches(self) -> Switches:
-        """What came back with a backup says nothing of the file that is here. Also inside a transaction."""
+        """Read the rows since the last restore: earlier ones say nothing of the file that is here."""
         with translated(self._connections.path):
             connection = self._connections.get()
             newest = connection.execute("SELECT coalesce(max(number), 0) FROM audit").get
@@ -127,7 +127,7 @@ class BankAudit:
                 self._switches = newest, Switches(count, since)
         return self._switches[1]
 
-    def record_read(self, told: ReadAudit) -> None:
+    def record_read(self, read: ReadAudit) -> None:
         auditor = self.auditor()
         if auditor is None:
             raise UnavailableError(
@@ -136,7 +136,7 @@ class BankAudit:
             )
         with translated(self._connections.path):
             auditor.check_key(self._connections.get())
-        self._recall_log.append(auditor, told)
+        self._recall_log.append(auditor, read)
 
     def verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
         auditor = self._audited()
@@ -197,7 +197,7 @@ class BankAudit:
         return False
 
     def auditor_of(self, connection: apsw.Connection) -> Auditor | None:
-        """Who adds rows to the log that *connection* sees; ``None`` = the bank is not audited.
+        """The writer of the log that *connection* sees; ``None`` = the bank is not audited.
 
         Raises:
             UnavailableError: the log goes by another key.

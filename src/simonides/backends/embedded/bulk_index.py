@@ -1,12 +1,12 @@
-"""Give the index what a load stores, in place of a second look at the stored rows.
+"""Build the index of a load from its values, instead of reading the stored rows again.
 
     values of the rows + index parts ─► block ─► generation on disk, named by the commit that stores the rows
                                               └► few rows: behind the blocks of the position in memory
 
-The block holds what ``catch_up`` would read of the same rows. A reader in any process finds the rows and
-their block together, or neither. A crash before the commit leaves a folder that nothing names; whoever
-publishes next deletes it. Where anything stands between, another writer's rows, another embedder or an
-erasure that waits for its merge, the block goes to the position, or nowhere, and then rows are read.
+The block equals what ``catch_up`` would build. A reader in any process finds the rows and their block
+together, or neither. A crash before the commit leaves a folder that nothing names; the next writer of a
+generation deletes it. Where other rows, another embedder or an erasure stand between, the block goes to the
+position, or nowhere, and then rows are read.
 """
 
 from __future__ import annotations

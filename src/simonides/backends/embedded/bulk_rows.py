@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from simonides.backends.embedded.checksums import (
     IMMUTABLE,
     checksum_of,
-    job_checksum,
     memory_checksum,
     numbers_checksum,
     source_checksum,
@@ -24,7 +23,7 @@ from simonides.records.draft import encode_terms
 from simonides.records.interval import FOREVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import apsw
 
@@ -40,7 +39,6 @@ _ORDER = {
     "memories": (*IMMUTABLE, "expired_at", "digest", "end_digest"),
     "vectors": ("ordinal", "embedder", "scale", "codes", "digest"),
     "token_codes": ("ordinal", "embedder", "codes", "digest"),
-    "jobs": ("number", "task", "ordinal", "tries", "not_before", "problem", "digest"),
 }  # fmt: skip
 """By table, the columns in the order in which their values are collected; parents before children."""
 
@@ -109,22 +107,8 @@ class BulkRows:
         """Insert everything that was collected."""
         for table, rows in self._rows.items():
             if rows:
-                connection.executemany(_insert(table), rows)
+                connection.executemany(insert_into(table, ", ".join(_ORDER[table])), rows)
                 rows.clear()
-
-
-def queue_rows(connection: apsw.Connection, task: str, ordinals: Iterable[int]) -> None:
-    """Enqueue a job for many rows; rows that have it already are left out."""
-    # As SQLite counts them, so that no number is given twice.
-    counted: list[tuple[Any, ...]] = connection.execute(
-        "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name='jobs'), 0),"
-        f" coalesce((SELECT max(number) FROM {keys('jobs')}), 0))"
-    ).fetchall()
-    rows = []
-    for number, ordinal in enumerate(ordinals, int(counted[0][0]) + 1):
-        row = (number, task, ordinal, 0, 0, "")
-        rows.append((*row, job_checksum(number, task, ordinal)))
-    connection.executemany(_insert("jobs", "INSERT OR IGNORE"), rows)
 
 
 def free_ids(connection: apsw.Connection, bank: str, wanted: Sequence[tuple[int, str]]) -> list[str]:
@@ -165,10 +149,6 @@ def known(connection: apsw.Connection, column: str, values: Sequence[Any]) -> se
 def stored_terms(item: Prepared) -> bytes:
     """The analysed terms of an item as its row keeps them."""
     return item.encoded_terms or encode_terms(item.terms)
-
-
-def _insert(table: str, verb: str = "INSERT") -> str:
-    return insert_into(table, ", ".join(_ORDER[table]), verb)
 
 
 def memory_id(bank: str, ingested_at: int, text: str, attempt: int) -> str:

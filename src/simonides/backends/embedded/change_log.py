@@ -84,7 +84,7 @@ def read_changes(connection: apsw.Connection, meta: Meta, after: int) -> Iterato
     """Operation, ordinal and stamp of the changes after *after*, each a link of the chain up to *meta*.
 
     Raises:
-        DamagedError: one is missing, or is not what was written; none is handed out after it.
+        DamagedError: one is missing, or is not what was written; none is returned after it.
     """
     log_hash, expected = hash_at(connection, after), after
     for sequence, operation, ordinal, stamp, stated in connection.execute(

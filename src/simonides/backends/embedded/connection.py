@@ -68,7 +68,7 @@ def check_sqlite_version(version: str) -> None:
 
 
 class Connections:
-    """Hands each thread its own connection to one database file.
+    """One connection per thread to one database file.
 
     Attributes:
         path: the file.
@@ -91,7 +91,7 @@ class Connections:
         self._file: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
         self._folder: int | None = None
-        self._let_go: Callable[[], object] = lambda: None
+        self._close_folder: Callable[[], object] = lambda: None
         self._local = threading.local()
         self._all: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
@@ -126,7 +126,7 @@ class Connections:
                 self._log = _identity(_log_of(self.path))
             return
         with self._lock:
-            # Or ``close`` might let go of the handle in between.
+            # ``close`` may close the handle at any time.
             deleted = self._folder is not None and not os.fstat(self._folder).st_nlink
         if deleted:
             raise StoreError(f"{self.path}: {_DELETED}")
@@ -171,7 +171,7 @@ class Connections:
         if os.name != "nt":
             with contextlib.suppress(OSError):
                 self._folder = os.open(self.path.parent, os.O_RDONLY)
-                self._let_go = weakref.finalize(self, os.close, self._folder)
+                self._close_folder = weakref.finalize(self, os.close, self._folder)
 
     def idle(self) -> apsw.Connection:
         """This thread's connection, outside any transaction.
@@ -249,10 +249,10 @@ class Connections:
                         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                     connection.close()
             self._folder = None
-            self._let_go()
+            self._close_folder()
 
     def abandon(self) -> None:
-        """Close, in a child process, what the parent had open; its files stay as they are.
+        """In a child process: close inherited connections without a checkpoint.
 
         Raises:
             ForkedError: the parent was in the middle of a transaction when it forked.
@@ -335,7 +335,7 @@ def patient_for(connection: apsw.Connection, milliseconds: int) -> Iterator[None
 
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into the tree's, each with its remedy."""
+    """Raise SQLite's errors as those of ``errors``, each with its remedy."""
     try:
         yield
     except apsw.FullError as error:

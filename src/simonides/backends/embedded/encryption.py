@@ -1,9 +1,9 @@
 """Encryption at rest: which SQLite is loaded, the key, and how much an encrypted bank may hold.
 
-Two packages bring the module ``apsw``: ``apsw``, whose SQLite reads plain files only, and
-``apsw-sqlite3mc``, whose SQLite encrypts pages, log and journal (ChaCha20 with Poly1305, so that a changed
-page is noticed, too). Only one of them may be installed. An encrypted bank has nothing but its database: its
-index is made from the rows whenever it is opened, and stays in memory, which is what limits its size.
+Two packages provide the module ``apsw``, and only one may be installed: ``apsw``, whose SQLite reads plain
+files only, and ``apsw-sqlite3mc``, whose SQLite encrypts pages, log and journal (ChaCha20 with Poly1305,
+which also detects changed pages). An encrypted bank has no index files: its index is built from the rows at
+each opening and stays in memory, which limits its size.
 Source: https://utelle.github.io/SQLite3MultipleCiphers (cipher ``chacha20``, raw key).
 """
 

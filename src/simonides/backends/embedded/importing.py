@@ -1,11 +1,11 @@
 """Read an export into a bank: exactly into an empty one, what is missing into any other.
 
-An empty bank takes on the identity of the exported one (and a new epoch); its memories keep their ids,
-stamps, versions, vectors and terms. In any bank a memory whose id is there already is left as it is, so a
-second import changes nothing, and an import that was interrupted goes on where it stopped. Every batch is
-one transaction, and a memory with all its versions and sources lies inside one. Names meet by folded form,
-readers and qualifier. Whatever a line says is checked before it is written: an export is a file that anyone
-may have made. Cost: linear, about 0.2 ms per memory; memory 8 bytes per source and name, and one batch.
+An empty bank takes on the identity of the exported one, with a new epoch; its memories keep ids, stamps,
+versions, vectors and terms. A memory whose id is there already is left as it is, so a second import changes
+nothing, and an interrupted import goes on where it stopped. A batch is one transaction, and holds a memory
+with all its versions and sources. Names meet by folded form, readers and qualifier. Every line is validated
+before it is written, since anyone may have made the file. Cost: linear, about 0.2 ms per memory; memory 8
+bytes per source and name, and one batch.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""SQLite connections in a forked child: never closed with a checkpoint, and none opened beside a torn one.
+"""SQLite connections after a fork: the child closes them without a checkpoint, or leaves torn ones alone.
 
-SQLite forbids to carry a connection over a fork: closing it in the child could write the parent's log into
-the database and delete it. While a process forks, every connection is kept alive; in the child, those that
-nobody used are marked so that closing them leaves the files alone, and those that another thread was using
-are never touched again, because their mutexes stay locked for ever.
+SQLite forbids carrying a connection over a fork: closing it in the child could write the parent's log into
+the database and delete it. During a fork every connection is kept alive. In the child, idle ones are marked
+so that closing leaves the files alone; those that another thread was using are never touched, since their
+mutexes stay locked.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.bulk_rows import queue_rows
-from simonides.backends.embedded.rows import keys, verified
+from simonides.backends.embedded.checksums import job_checksum
+from simonides.backends.embedded.rows import insert_into, keys, verified
 from simonides.records.enrichment import ENRICH, MOST_TRIES
 from simonides.records.interval import FOREVER
 from simonides.records.kind import CONSOLIDATED
@@ -33,7 +33,17 @@ class JobQueue:
         )
 
     def add_all(self, task: str, ordinals: Iterable[int]) -> None:
-        queue_rows(self._session.connection, task, ordinals)
+        # As SQLite counts them, so that no number is given twice.
+        last = self._session.number(
+            "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name='jobs'), 0),"
+            f" coalesce((SELECT max(number) FROM {keys('jobs')}), 0))"
+        )
+        rows = [
+            (number, task, ordinal, 0, 0, "", job_checksum(number, task, ordinal))
+            for number, ordinal in enumerate(ordinals, last + 1)
+        ]
+        columns = "number, task, ordinal, tries, not_before, problem, digest"
+        self._session.connection.executemany(insert_into("jobs", columns, "INSERT OR IGNORE"), rows)
 
     def due(self, task: str, most: int) -> list[int]:
         # There is no index by age. As many of the sort, whichever they are, bound how young the oldest are,

@@ -1,10 +1,10 @@
-"""Seal the tail: write a new generation and publish it by compare-and-swap.
+"""Merge the tail into sealed blocks: write a new generation and publish it by compare-and-swap.
 
-A merge takes the tail and those last blocks that are no larger than what has been taken so far (as a binary
-counter does), so a row is written about log2(65,536 / 2,000) ≈ 5 times before it rests in a full block: that
-is the write amplification. A block that holds an erased row is written anew without it. Whoever publishes
-first wins; the other deletes its own files. Losing a merge costs nothing but work: readers keep their tails
-in memory. A merge that read before something was erased writes nothing: a purge may have ended meanwhile.
+A merge takes the tail and those last blocks that are no larger than what it has taken so far (as a binary
+counter does), so a row is written about log2(65,536 / 2,000) ≈ 5 times before it rests in a full block: the
+write amplification. A block that holds an erased row is rewritten without it. The first to publish wins; the
+loser deletes its files, and readers keep their tails in memory. A merge that read before something was erased
+writes nothing, since a purge may have ended meanwhile.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def merge(
         generation: what the snapshot's first blocks were opened from; ``None`` = nothing on disk is usable.
         files: the file layer.
         index: the bank's index folder.
-        alone: the caller keeps all others out already (see ``copies``).
+        alone: the caller keeps all others out already (see ``purge_lock``).
 
     Returns:
         whether this merge won; the loser's files are deleted.

@@ -40,7 +40,7 @@ class MigrationTransaction:
 
     Attributes:
         connection: in the transaction; for this package alone.
-        auditor: seals a row about the switch; ``None`` = the bank is not audited.
+        auditor: logs the switch; ``None`` = the bank is not audited.
     """
 
     connection: apsw.Connection
@@ -65,7 +65,7 @@ class EmbedderMigrations:
     Args:
         connections: of the bank.
         cache: its index.
-        audit: seals a row about the switch.
+        audit: logs the switch.
     """
 
     def __init__(self, connections: Connections, cache: IndexCache, audit: BankAudit) -> None:
@@ -73,28 +73,28 @@ class EmbedderMigrations:
         self._cache = cache
         self._audit = audit
         # The bank by the vectors of the embedder that this process lets it migrate to.
-        self._following: Position | None = None
+        self._target_position: Position | None = None
 
     @contextlib.contextmanager
     def writing(self, given_up: Collection[int]) -> Iterator[MigrationTransaction | None]:
         with write_transaction(self._connections) as connection:
             meta, run = read_meta(connection), read_run(connection)
             if run is None:
-                self._following = None
+                self._target_position = None
                 yield None
                 return
-            after = self._following.snapshot.rows - 1 if self._following else -1
+            after = self._target_position.snapshot.rows - 1 if self._target_position else -1
             rows = missing(connection, run.number, after, len(given_up) + 1)
             if any(row.ordinal not in given_up for row in rows):
                 yield None
                 return
             ours = replace(meta, embedder=run.number, generation=0)
             # Taken away while it changes, as in ``_catch_up``.
-            before, self._following = self._following, None
-            following = catch_up(connection, ours, before, self._cache.files, self._cache.folder, None)
-            self._following = following
+            before, self._target_position = self._target_position, None
+            target = catch_up(connection, ours, before, self._cache.files, self._cache.folder, None)
+            self._target_position = target
             yield MigrationTransaction(
-                connection, meta, run, following.snapshot, self._audit.auditor_of(connection)
+                connection, meta, run, target.snapshot, self._audit.auditor_of(connection)
             )
             write_numbers(connection)
 
@@ -128,7 +128,7 @@ class EmbedderMigrations:
         return found == origin_of(going.connection, ours, sequence=found.sequence)
 
     def sweep_index(self) -> None:
-        self._following = None
+        self._target_position = None
         with translated(self._connections.path):
             number = read_meta(self._connections.get()).generation
         self._cache.remove_unused(number)

@@ -199,30 +199,6 @@ def unused_embedders(connection: apsw.Connection) -> list[int]:
     return [int(number) for (number,) in rows]
 
 
-def drop_rows(connection: apsw.Connection, start: int, stop: int) -> int:
-    """Delete what unused embedders made of rows with ordinals from *start* up to *stop*."""
-    dropped = 0
-    for number in unused_embedders(connection):
-        for table, column in (("vectors", "ordinal"), ("token_codes", "ordinal"), ("links", "source")):
-            connection.execute(
-                f"DELETE FROM {table} WHERE {column} >= ? AND {column} < ? AND embedder = ?",
-                (start, stop, number),
-            )
-            dropped += connection.changes()
-    return dropped
-
-
-def drop_names(connection: apsw.Connection) -> None:
-    """Delete unused embedders that made nothing that is left."""
-    for number in unused_embedders(connection):
-        connection.execute(
-            f"DELETE FROM embedders WHERE number=?1 AND NOT EXISTS (SELECT 1 FROM {keys('vectors')}"
-            " WHERE embedder=?1)"
-            f" AND NOT EXISTS (SELECT 1 FROM {keys('token_codes')} WHERE embedder=?1)",
-            (number,),
-        )
-
-
 class Models:
     """The models inside a write transaction; see ``storage.writer.Models``."""
 
@@ -272,10 +248,21 @@ class Models:
         return without_vector(self._session.connection, ordinals, number)
 
     def drop_left_over(self, start: int, stop: int) -> int:
-        return drop_rows(self._session.connection, start, stop)
+        dropped = 0
+        for number in unused_embedders(self._session.connection):
+            for table, column in (("vectors", "ordinal"), ("token_codes", "ordinal"), ("links", "source")):
+                delete = f"DELETE FROM {table} WHERE {column} >= ? AND {column} < ? AND embedder = ?"
+                self._session.run(delete, start, stop, number)
+                dropped += self._session.connection.changes()
+        return dropped
 
     def drop_left_over_names(self) -> None:
-        drop_names(self._session.connection)
+        unused = " AND ".join(
+            f"NOT EXISTS (SELECT 1 FROM {keys(table)} WHERE embedder=?1)"
+            for table in ("vectors", "token_codes")
+        )
+        for number in unused_embedders(self._session.connection):
+            self._session.run(f"DELETE FROM embedders WHERE number=?1 AND {unused}", number)
 
     # -- enrichment; memories by the ordinals of their first versions
 

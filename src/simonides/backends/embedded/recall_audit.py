@@ -1,15 +1,15 @@
-"""The log of what was handed out: a sealed row for each recall and each look, where a bank asks for it.
+"""The audit log of reads: one row for each recall and each look, for banks that ask for it.
 
     seal(n) = HMAC-SHA256(key, "recalls" · seal(n−1) · JSON of row n without its seal)
 
-A row names the moment, the actor, the ids of the memories, and keyed hashes of the query and of the recall's
-id, salted by what the first row says; no text is in it, so forgetting leaves nothing here. It lies in a file
-of its own beside the bank, so that a recall waits for no writer of memories; whoever asks gets no answer
-before its row is on the disk. Switching it on and off are rows, too, here and in the log of changes: where
-this file is deleted, or another one put in its place that knows less of them, nothing is handed out, and
-``audit verify`` says so.
-Cost: one synced write a recall; where it is off, one look for a file and one at the newest row of the log of
-changes. Weakness: who may write the files can put an older state of this one back; keep the head elsewhere.
+A row holds the time, the actor, the ids of the memories, and keyed hashes of the query and of the recall's
+id, with a salt from the first row; it holds no text. The log is a file of its own, so that a recall waits for
+no writer of memories; an answer is returned after its row is on the disk. Switching the log on and off adds a
+row here and in the audit log of changes: where this file was deleted or replaced by one that lacks them,
+nothing is returned, and ``audit verify`` reports it.
+Cost: one synced write a recall; where the log is off, one look for a file and one at the newest row of the
+audit log.
+Weakness: whoever may write the files can restore an older state of this one; keep the head elsewhere.
 """
 
 from __future__ import annotations
@@ -96,14 +96,14 @@ class RecallLog:
                     return True
         return self._read_switches().on_since is not None
 
-    def switch(self, auditor: Auditor, told: ReadAudit) -> bool:
-        """Begin or end the audit by a row (*told* has the verb ``start`` or ``stop``); false = it was so."""
-        if self.is_on == (told.verb == START):
+    def switch(self, auditor: Auditor, read: ReadAudit) -> bool:
+        """Begin or end the audit by a row (*read* has the verb ``start`` or ``stop``); false = it was so."""
+        if self.is_on == (read.verb == START):
             return False
-        self.begin(auditor, told)
+        self.begin(auditor, read)
         return True
 
-    def begin(self, auditor: Auditor, told: ReadAudit) -> None:
+    def begin(self, auditor: Auditor, read: ReadAudit) -> None:
         """Add a row that switches it, whatever it was; the file is made where it is missing.
 
         Raises:
@@ -118,9 +118,9 @@ class RecallLog:
                 connections.get().pragma("journal_mode", "WAL")
         with write_transaction(connections) as connection:
             connection.execute(_SCHEMA)
-            self._write(connection, auditor, told)
+            self._write(connection, auditor, read)
 
-    def append(self, auditor: Auditor, told: ReadAudit) -> None:
+    def append(self, auditor: Auditor, read: ReadAudit) -> None:
         """Add a row; it is on the disk when this returns.
 
         Raises:
@@ -134,7 +134,7 @@ class RecallLog:
                 "new log with `simonides audit recalls --off`, then without --off; `audit verify` reports it"
             )
         with write_transaction(connections) as connection:
-            self._write(connection, auditor, told)
+            self._write(connection, auditor, read)
 
     def _is_the_one(self, connections: Connections) -> bool:
         """Whether the file holds the row that the log of changes says switched it on."""
@@ -143,19 +143,19 @@ class RecallLog:
             since = connections.get().execute(_ON_SINCE).get if known else None
         return known and self._read_switches().on_since in {None, since}
 
-    def _write(self, connection: apsw.Connection, auditor: Auditor, told: ReadAudit) -> None:
+    def _write(self, connection: apsw.Connection, auditor: Auditor, read: ReadAudit) -> None:
         row = connection.execute("SELECT number, seal FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
         salt = connection.execute("SELECT query FROM recalls ORDER BY number LIMIT 1").get
         number, before = row or (0, FIRST_SEAL)
         fields = (
             next_number(number, "recalls"),
-            told.at,
-            auditor.hash_of(told.principal),
-            told.verb,
-            auditor.salted(str(salt), "recall", told.recall),
-            secrets.token_hex(16) if salt is None else auditor.salted(str(salt), "query", told.query),
-            json.dumps(list(told.ids)),
-            told.sequence,
+            read.at,
+            auditor.hash_of(read.principal),
+            read.verb,
+            auditor.salted(str(salt), "recall", read.recall),
+            secrets.token_hex(16) if salt is None else auditor.salted(str(salt), "query", read.query),
+            json.dumps(list(read.ids)),
+            read.sequence,
         )
         seal = auditor.seal(before, fields, _DOMAIN)
         connection.execute(f"INSERT INTO recalls VALUES ({', '.join('?' * 9)})", (*fields, seal))

@@ -1,9 +1,9 @@
-"""Recalls that are answered later, in a file of their own beside the bank: what was asked, what helpers gave.
+"""Recalls that are answered later, in a file of their own beside the bank: requests, and texts from helpers.
 
-No memory is in it: the answer is made from the rows whenever it is wanted, as the bank was when it was asked,
-less what was forgotten since. So a job outlives the process that began it, an export and a backup do without
-it, and forgetting need not look here; a purge empties it all the same, since a query may repeat a memory.
-A bank keeps the last ``MOST_JOBS`` of each principal, so that none takes another's away.
+It holds no memory: the answer is computed from the rows when it is asked for, as the bank was at the request,
+less what was forgotten since. So a job outlives its process, and exports and backups leave it out. Forgetting
+leaves it, and a purge empties it, since a query may repeat a memory. A bank keeps the last ``MOST_JOBS`` of
+each principal.
 """
 
 from __future__ import annotations

@@ -105,10 +105,30 @@ class Relations:
         after: int = BEGINNING,
         begins: int = BEGINNING,
     ) -> list[int]:
-        return stating(self._session.connection, subject, attribute, readers, most, after, begins)
+        named = [] if attribute is None else [attribute]
+        rows = self._session.all(
+            f"SELECT n.ordinal FROM {keys('statements n')} CROSS JOIN {verified('memories m')}"
+            f" ON m.ordinal = n.ordinal CROSS JOIN {verified('label_sets s')} ON s.number = m.acl"
+            # Joined last, so that only statements of memories that are found are compared.
+            f" CROSS JOIN {verified('statements o')} ON o.ordinal = n.ordinal AND o.subject = n.subject"
+            f"  AND o.attribute = n.attribute WHERE n.subject=?2{' AND n.attribute=?7' * len(named)}"
+            f" AND m.expired_at=?3 AND m.valid_to>?5 AND m.valid_from>=?6 AND {READABLE}"
+            " ORDER BY n.ordinal DESC LIMIT ?4",
+            *(listed(readers), subject, FOREVER, most, after, begins, *named),
+        )
+        return [int(ordinal) for (ordinal,) in rows]
 
     def held(self, ordinals: Iterable[int], wanted: Callable[[str, str], bool] | None = None) -> list[Held]:
-        return held(self._session.connection, ordinals, wanted)
+        found = []
+        for ordinal in ordinals:
+            if wanted is not None:
+                words = self._session.one(_WORDS, ordinal, FOREVER)
+                if words is None or not wanted(*words):
+                    continue
+            row = self._session.one(_HELD, ordinal, FOREVER, Kind.QUARANTINE.value)
+            if row is not None:
+                found.append(_held(self._session.connection, row))
+        return found
 
     def continued_after(self, memory: str, after: str) -> int | None:
         row = self._session.one(
@@ -124,8 +144,8 @@ class Relations:
 
 def write_statements(connection: apsw.Connection, ordinal: int, text: str, speaker: str) -> None:
     """Note what a row's text states of whom."""
-    keys = dict.fromkeys((one.subject, one.attribute) for one in read_statements(text, speaker or None))
-    for subject, attribute in keys:
+    stated = dict.fromkeys((one.subject, one.attribute) for one in read_statements(text, speaker or None))
+    for subject, attribute in stated:
         insert = insert_into("statements", "ordinal, subject, attribute", "INSERT OR IGNORE")
         connection.execute(insert, (ordinal, subject, attribute))
 
@@ -147,66 +167,6 @@ def copy_statements(connection: apsw.Connection, ordinal: int, fresh: int) -> No
 def listed(readers: Sequence[str]) -> str:
     """Readers as ``READABLE`` takes them."""
     return json.dumps(sorted(readers), ensure_ascii=False)
-
-
-def stating(
-    connection: apsw.Connection,
-    subject: str,
-    attribute: str | None,
-    readers: Sequence[str],
-    most: int,
-    after: int = BEGINNING,
-    begins: int = BEGINNING,
-) -> list[int]:
-    """Ordinals of rows that the bank holds now and that state *attribute* of *subject*, the newest first.
-
-    Args:
-        connection: in the transaction.
-        subject: folded.
-        attribute: folded; ``None`` = any.
-        readers: all of them may read what is returned.
-        most: how many at most.
-        after: only what holds after it, microseconds UTC.
-        begins: only what holds from this moment on or a later one, microseconds UTC.
-    """
-    named = "" if attribute is None else " AND n.attribute=?7"
-    parameters: list[Any] = [listed(readers), subject, FOREVER, most, after, begins]
-    rows = connection.execute(
-        f"SELECT n.ordinal FROM {keys('statements n')} CROSS JOIN {verified('memories m')}"
-        " ON m.ordinal = n.ordinal"
-        f" CROSS JOIN {verified('label_sets s')} ON s.number = m.acl"
-        # Joined last, so that only statements of memories that are found are compared.
-        f" CROSS JOIN {verified('statements o')} ON o.ordinal = n.ordinal AND o.subject = n.subject"
-        "  AND o.attribute = n.attribute"
-        f" WHERE n.subject=?2{named} AND m.expired_at=?3 AND m.valid_to>?5 AND m.valid_from>=?6"
-        f" AND {READABLE}"
-        " ORDER BY n.ordinal DESC LIMIT ?4",
-        [*parameters, *([] if attribute is None else [attribute])],
-    )
-    return [int(ordinal) for (ordinal,) in rows]
-
-
-def held(
-    connection: apsw.Connection, ordinals: Iterable[int], wanted: Callable[[str, str], bool] | None = None
-) -> list[Held]:
-    """Those of some rows that the bank holds now outside quarantine, in the order given.
-
-    Args:
-        connection: in the transaction.
-        ordinals: of rows.
-        wanted: whether a row of this text and speaker is wanted; ``None`` = all are. It is asked before any
-            digest is compared, which costs ten times as much, so what it says must be looked at again.
-    """
-    found = []
-    for ordinal in ordinals:
-        if wanted is not None:
-            words = connection.execute(_WORDS, (ordinal, FOREVER)).fetchone()
-            if words is None or not wanted(*words):
-                continue
-        row = connection.execute(_HELD, (ordinal, FOREVER, Kind.QUARANTINE.value)).fetchone()
-        if row is not None:
-            found.append(_held(connection, row))
-    return found
 
 
 def _held(connection: apsw.Connection, row: tuple[Any, ...]) -> Held:

@@ -1,7 +1,7 @@
-"""Deleting a bank: its folder is gone for new callers at once, and whoever has it open is told.
+"""Delete a bank: its folder is gone for new callers at once, and processes that have it open notice.
 
 rename the folder   nobody opens the bank any more; one rename, so it is there whole or not at all
-mark the database   who has it open finds the mark in its next transaction (see ``read_meta``)
+mark the database   a process that has it open finds the mark in its next transaction (see ``read_meta``)
 remove the files    a crash before the end leaves a renamed folder, which the next sweep removes
 """
 

@@ -228,9 +228,9 @@ def _changes(connection: apsw.Connection, meta: Meta) -> Iterator[str]:
         "SELECT sequence, operation, ordinal, stamp, log_hash FROM changes ORDER BY sequence"
     ):
         log_hash = link_hash(log_hash, sequence, operation, ordinal, stamp)
-        sound = sequence == expected and log_hash == stated
+        intact = sequence == expected and log_hash == stated
         expected += 1
-        yield "" if sound else f"change log: the chain is broken at change {sequence}"
+        yield "" if intact else f"change log: the chain is broken at change {sequence}"
         log_hash = stated if isinstance(stated, bytes) else b""
     if meta.sequence != expected - 1 or meta.log_hash != log_hash:
         yield f"change log: ends at change {expected - 1}, the bank says {meta.sequence}"
@@ -328,8 +328,8 @@ def _accesses(connection: apsw.Connection, snapshot: IndexSnapshot | None) -> It
         f"SELECT impression, ordinal, features FROM {unverified('shown')} ORDER BY impression, ordinal"
     ):
         numbers = np.frombuffer(features, "<f4") if len(features) % 4 == 0 else np.empty(0, "<f4")
-        sound = len(numbers) == FEATURES and bool(np.isfinite(numbers).all())
-        yield "" if sound else f"impression {impression}: the features of row {ordinal} are damaged"
+        intact = len(numbers) == FEATURES and bool(np.isfinite(numbers).all())
+        yield "" if intact else f"impression {impression}: the features of row {ordinal} are damaged"
     if snapshot is not None:
         twin = extend_accesses(connection, Accesses.empty())
         mine = snapshot.accesses
@@ -374,8 +374,7 @@ def _upkeep(connection: apsw.Connection) -> Iterator[str]:
         f" AND (m.state & ?1 OR m.root IN (SELECT observation FROM {keys('evidence')})) ORDER BY m.ordinal",
         (CONSOLIDATED, FOREVER),
     ):
-        sound = bool(marked) and bool(rests)
-        yield "" if sound else f"memory {_text(memory)}: an observation without evidence"
+        yield "" if marked and rests else f"memory {_text(memory)}: an observation without evidence"
     for memory, marked in connection.execute(
         f"SELECT CAST(o.id AS BLOB), max(s.state & ?1) FROM {unverified('evidence e')}"
         f" JOIN {unverified('memories o')} ON o.ordinal ="

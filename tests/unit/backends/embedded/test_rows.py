@@ -6,7 +6,7 @@ import pytest
 from tests.embedded_rows import connection_of
 
 from simonides.backends.embedded.checksums import CHECKSUMS, IMMUTABLE
-from simonides.backends.embedded.rows import check_rows
+from simonides.backends.embedded.rows import check_rows, keys, verified
 from simonides.errors import DamagedError
 
 if TYPE_CHECKING:
@@ -90,3 +90,25 @@ def test_what_a_row_points_at_must_be_there(connection: apsw.Connection, table: 
     connection.execute(f"DELETE FROM {table}")
     with pytest.raises(DamagedError):
         check_rows(connection, [0, 1])
+
+
+def test_sqlite_joins_the_readers_into_the_statement(connection: apsw.Connection) -> None:
+    """A reader that it ran by itself would compare every row of the table."""
+    joins = (
+        f"LEFT JOIN {verified('chunks c')} ON c.number = m.chunk JOIN {verified('label_sets s')} ON s.number"
+    )
+    statements = [
+        f"SELECT m.text FROM {verified('memories m')} {joins} = m.acl WHERE m.ordinal = 1",
+        (
+            f"SELECT count(*) FROM {keys('memories m')} WHERE EXISTS"
+            f" (SELECT 1 FROM {keys('vectors v')} WHERE v.ordinal = m.ordinal)"
+        ),
+        f"SELECT name FROM {verified('entities')} UNION SELECT name FROM {verified('aliases')}",
+        (
+            f"SELECT (SELECT max(a.accessed_at) FROM {verified('accesses a')} WHERE a.ordinal = m.root)"
+            f" FROM {verified('memories m')} ORDER BY m.root"
+        ),
+    ]
+    for statement in statements:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+        assert not [line for *_, line in plan if "CO-ROUTINE" in str(line) or "MATERIALIZE" in str(line)]
