@@ -119,8 +119,8 @@ def kill(
 def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     kill: Callable[..., int], say: Say
 ) -> None:
-    found = _sweep(kill, "--die-at-statement", first=3, step=4)
-    found += _sweep(kill, "--die-at-call", first=5, step=19)
+    found = _sweep(kill, "--die-at-statement", first=3, step=13)
+    found += _sweep(kill, "--die-at-call", first=5, step=61)
     say(_told(found))
     assert set(found) == {OLDEST, OLDEST + 1, NEWEST}
 
