@@ -126,8 +126,9 @@ def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
 
 
 @pytest.mark.fault("N82")
+@pytest.mark.parametrize("every", [25, pytest.param(8, marks=pytest.mark.soak)])
 def test_a_migration_that_is_interrupted_leaves_nothing_open(
-    old: Path, answers: Answers, steps: dict[int, Contents], tmp_path: Path
+    old: Path, answers: Answers, steps: dict[int, Contents], tmp_path: Path, every: int
 ) -> None:
     """The same process goes on afterwards: no transaction, no lock, and the next opening migrates."""
     interrupter, found, at = Interrupter(), Counter[int](), 1
@@ -147,7 +148,7 @@ def test_a_migration_that_is_interrupted_leaves_nothing_open(
         if raised is None:
             break
         found[int(held[0])] += 1
-        at += 8
+        at += every
     # How many places there are in each step is not fixed; those before and between them are hit.
     assert {OLDEST, OLDEST + 1} <= set(found)
 
