@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.fault("W3")
 def test_calls_that_fail_acknowledge_nothing_false(tmp_path: Path, record: Record) -> None:
-    failures = fail_each_call(tmp_path, modes=MODES, first=1, step=97)
+    failures = fail_each_call(tmp_path, modes=MODES, first=1, step=401)
     _judge(failures, record)
 
 

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @pytest.mark.fault("N60")
 def test_calls_that_fail_leave_a_store_that_works(tmp_path: Path, record: Record) -> None:
-    _judge(fail_each_call(tmp_path, codes=(errno.ENOSPC,), for_good=(False,), step=71), record)
+    _judge(fail_each_call(tmp_path, codes=(errno.ENOSPC,), for_good=(False,), step=211), record)
 
 
 @pytest.mark.fault("N60")
 def test_kills_leave_a_store_that_works(tmp_path: Path, record: Record) -> None:
-    _judge(fail_each_call(tmp_path, codes=(KILL,), step=71), record)
+    _judge(fail_each_call(tmp_path, codes=(KILL,), step=211), record)
 
 
 @pytest.mark.soak

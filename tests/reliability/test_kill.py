@@ -60,7 +60,7 @@ class Figures:
 
 @pytest.mark.fault("W3")
 def test_a_killed_writer_loses_nothing(kill: Callable[..., Figures], say: Say) -> None:
-    say(str(kill(trials=12, seed=2)))
+    say(str(kill(trials=6, seed=2)))
 
 
 @pytest.mark.soak
@@ -120,7 +120,7 @@ def kill(
 
 @pytest.mark.fault("W3")
 def test_a_writer_killed_while_it_makes_the_bank(born: Callable[[range], str], say: Say) -> None:
-    say(born(range(3, STATEMENTS_AT_BIRTH, 11)))
+    say(born(range(3, STATEMENTS_AT_BIRTH, 23)))
 
 
 @pytest.mark.soak

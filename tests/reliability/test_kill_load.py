@@ -34,7 +34,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.fault("W3")
-@pytest.mark.parametrize("reported", [1, 3, 6])
+@pytest.mark.parametrize("reported", [1, pytest.param(3, marks=pytest.mark.soak), 6])
 def test_a_killed_load_loses_nothing_and_goes_on(tmp_path: Path, reported: int) -> None:
     chance = random.Random(reported)
     script, folder = tmp_path / "loader.py", tmp_path / "store"

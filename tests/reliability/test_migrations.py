@@ -119,15 +119,16 @@ def kill(
 def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
     kill: Callable[..., int], say: Say
 ) -> None:
-    found = _sweep(kill, "--die-at-statement", first=3, step=4)
-    found += _sweep(kill, "--die-at-call", first=5, step=19)
+    found = _sweep(kill, "--die-at-statement", first=3, step=13)
+    found += _sweep(kill, "--die-at-call", first=5, step=61)
     say(_told(found))
     assert set(found) == {OLDEST, OLDEST + 1, NEWEST}
 
 
 @pytest.mark.fault("N82")
+@pytest.mark.parametrize("every", [25, pytest.param(8, marks=pytest.mark.soak)])
 def test_a_migration_that_is_interrupted_leaves_nothing_open(
-    old: Path, answers: Answers, steps: dict[int, Contents], tmp_path: Path
+    old: Path, answers: Answers, steps: dict[int, Contents], tmp_path: Path, every: int
 ) -> None:
     """The same process goes on afterwards: no transaction, no lock, and the next opening migrates."""
     interrupter, found, at = Interrupter(), Counter[int](), 1
@@ -147,7 +148,7 @@ def test_a_migration_that_is_interrupted_leaves_nothing_open(
         if raised is None:
             break
         found[int(held[0])] += 1
-        at += 8
+        at += every
     # How many places there are in each step is not fixed; those before and between them are hit.
     assert {OLDEST, OLDEST + 1} <= set(found)
 

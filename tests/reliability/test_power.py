@@ -28,7 +28,7 @@ def place() -> Iterator[Path]:
 @pytest.mark.fault("M2")
 @pytest.mark.fault("W3")
 def test_a_power_cut_loses_nothing(place: Path, record: Record) -> None:
-    cuts = cut_power(place, trials=150, seed=1)
+    cuts = cut_power(place, trials=60, seed=1)
     record("P2", cuts.counts())
     assert cuts.harm == 0, cuts.problems
 

@@ -38,7 +38,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_operation_that_is_killed_is_done_or_can_be_done_again(
     template: Path, tmp_path: Path, start: Start, operation: str
 ) -> None:
-    _kill(template, tmp_path, start, operation, first=3, step=97)
+    _kill(template, tmp_path, start, operation, first=3, step=293)
 
 
 @pytest.mark.soak
@@ -56,7 +56,7 @@ def test_an_operation_that_is_killed_at_each_call(
 def test_an_operation_whose_disk_fails_is_done_or_can_be_done_again(
     template: Path, tmp_path: Path, operation: str
 ) -> None:
-    _fail(template, tmp_path, operation, MODES[::3], first=5, step=83)
+    _fail(template, tmp_path, operation, MODES[::3], first=5, step=251)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

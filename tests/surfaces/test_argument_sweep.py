@@ -213,6 +213,9 @@ def test_python(bank: Bank, name: str, *, whole: bool) -> None:
     found: list[str] = []
     for each, case, values in _cases(name, whole=whole):
         given = {key: value for key, value in values.items() if key in taken or shared}
+        if each.name == "items" and case == "long list":
+            # Python has no limit here, so this only stores them.
+            given["items"] = values["items"][:500]
         if each.name not in given:
             continue
         problem = ""
@@ -339,13 +342,18 @@ def _parameters(words: tuple[str, ...]) -> list[Any]:
     ]
 
 
+def _kind(parameter: Any) -> tuple[str, str, str]:
+    """What is the same for a parameter of several commands that is declared once."""
+    return parameter.name, str(parameter.metavar), str(parameter.type_descriptor.annotation)
+
+
 def _is_argument(parameter: Any) -> bool:
     return bool(parameter.param_type_name == "argument")
 
 
 @pytest.mark.parametrize("words", sorted(_COMMANDS), ids="-".join)
 def test_command_line(
-    cli: Cli, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, whole: bool
 ) -> None:
     """Exit code 0, 1 or 2; of 2 a line that names the argument or its value; nothing that steers a terminal."""
     monkeypatch.chdir(tmp_path)
@@ -365,13 +373,18 @@ def test_command_line(
         return cli(*words, *options, "--", *values, *more, stdin="")
 
     usual = run({}, []).exit_code
-    for each in parameters:
+    before = sorted(_COMMANDS)[: sorted(_COMMANDS).index(words)]
+    earlier = {_kind(each) for command in before for each in _parameters(command)}
+    for place, each in enumerate(parameters):
+        shared = _kind(each) in earlier and not whole
         ours = [name for name, option in OPTIONS.items() if option == each.name]
         ours.append(_IN_PYTHON.get(each.name, each.name))
         # A path that is too long is named by itself.
         long = {value[:30] for value in WRITTEN.values() if len(value) > 100}
         names = {*long, each.name, each.name.replace("_", "-"), str(each.metavar), *each.opts, *ours}
-        for case, value in WRITTEN.items():
+        for number, (case, value) in enumerate(WRITTEN.items()):
+            if shared and (number + place + len(before)) % 4:
+                continue
             result = (
                 run({each.name: value}, []) if _is_argument(each) else run({}, [f"{each.opts[0]}={value}"])
             )
