@@ -381,3 +381,14 @@ def test_what_is_imported_is_ended_like_what_was_retained(tmp_path: Path) -> Non
         clock.advance(days=1)
         (newest,) = bank.retain("The cellar code is 1212.")
         assert (ended(bank, old), ended(bank, new)) == (new, newest)
+
+
+def test_what_begins_on_a_later_day_ends_nothing_before_it(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    with simonides.open(tmp_path, clock=clock, embedder=None) as store:
+        bank = store.bank()
+        (old,) = bank.retain("The rent is 900 euros.")
+        clock.advance(days=1)
+        bank.retain("From 1 March 2090 the rent is 950 euros.")
+        assert ended(bank, old) == ""
+        assert bank.recall("How much is the rent?")[0].id == old

@@ -597,6 +597,8 @@ def test_a_wrong_option_is_answered_with_the_right_one(bank: Bank) -> None:
 
 
 def test_what_is_no_client_is_refused(bank: Bank) -> None:
+    with pytest.raises(InputError, match=r"bank: expected a bank, got str; give store\.bank\(NAME\)"):
+        simonides.remember(Fake(), "notes")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"client: object has none of chat\.completions\.create, "):
         simonides.remember(object(), bank)
 

@@ -140,7 +140,7 @@ def _cases(name: str, *, whole: bool) -> Iterator[tuple[Option, str, dict[str, A
     An option is declared and checked once, whatever operations take it. So the first of them gets every value,
     and each of the others every fourth, beginning at another one.
     """
-    before = _SWEPT[: _SWEPT.index(name)]
+    before = _SWEPT[: _SWEPT.index(name)] if name in _SWEPT else _SWEPT
     earlier = [option for operation in before for option in OPERATIONS[operation].parameters]
     for place, each in enumerate(OPERATIONS[name].parameters):
         shared = each in earlier and not whole

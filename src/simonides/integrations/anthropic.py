@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 
 from simonides.errors import ConflictError, InputError, NotFoundError
-from simonides.integrations.keyed import LONGEST_TEXT, newest_of_each
+from simonides.integrations.keyed import LONGEST_TEXT, check_bank, newest_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,6 +67,7 @@ class BankMemoryTool(BetaAbstractMemoryTool):
 
     def __init__(self, bank: AnyBank) -> None:
         super().__init__()
+        check_bank(bank)
         self._bank = bank
 
     def view(self, command: Any) -> str:

@@ -31,6 +31,7 @@ from simonides.bank import Bank
 from simonides.errors import InputError, UnknownNameError
 from simonides.integrations.client_memory import ENDPOINTS, Endpoint, Memory
 from simonides.integrations.client_streams import AsyncStream, Manager, StandIn, Stream
+from simonides.integrations.keyed import check_bank
 from simonides.options import MAX_RELATION_BYTES
 from simonides.records.hygiene import clean_count, clean_text
 from simonides.surfaces.client.asynchronous import AsyncBank
@@ -98,6 +99,7 @@ def remember(
         raise InputError(
             "client", f"{type(client).__name__} has none of {methods}; give a client that has one"
         )
+    check_bank(bank.bank if isinstance(bank, AsyncBank) else bank)
     if session is not None:
         clean_text(session, "session", MAX_RELATION_BYTES)
     memory = Memory(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from simonides.errors import InputError
 from simonides.records.hygiene import shows_nothing
 from simonides.records.keyed_record import record_of, tag_of, value_is_in_source
 from simonides.retain.importing.sources import clean_characters
@@ -15,13 +16,23 @@ if TYPE_CHECKING:
     from simonides.records.keyed_record import KeyedRecord
     from simonides.surfaces.client.remote import RemoteBank
 
-    AnyBank = Bank | RemoteBank
+    AnyBank: TypeAlias = Bank | RemoteBank
 
 LONGEST_TEXT = 200_000
 """Characters by which a value is found."""
 
 _LONGEST_QUESTION = 16_000
 """Characters from the end of a text: what is asked stands behind what was pasted."""
+
+
+def check_bank(bank: object) -> None:
+    """Refuse what cannot be asked, such as a bank's name.
+
+    Raises:
+        InputError: it is no bank.
+    """
+    if not callable(getattr(bank, "recall", None)):
+        raise InputError("bank", f"expected a bank, got {type(bank).__name__}; give store.bank(NAME)")
 
 
 def question_of(text: object) -> str:

@@ -33,7 +33,14 @@ from langgraph.store.base import (
 )
 
 from simonides.errors import InputError
-from simonides.integrations.keyed import LONGEST_TEXT, newest_of_each, question_of, search_records, words_of
+from simonides.integrations.keyed import (
+    LONGEST_TEXT,
+    check_bank,
+    newest_of_each,
+    question_of,
+    search_records,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -63,6 +70,7 @@ class BankStore(BaseStore):
     supports_ttl = True
 
     def __init__(self, bank: AnyBank, *, ttl: TTLConfig | None = None) -> None:
+        check_bank(bank)
         self._bank = bank
         self.ttl_config = ttl
 

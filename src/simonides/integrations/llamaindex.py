@@ -16,7 +16,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import Field
 
-from simonides.integrations.keyed import question_of
+from simonides.integrations.keyed import check_bank, question_of
 from simonides.options import MAX_RELATION_BYTES
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.records.hygiene import shows_nothing
@@ -47,6 +47,7 @@ class BankRetriever(BaseRetriever):
 
     def __init__(self, bank: AnyBank, **options: Any) -> None:
         super().__init__()
+        check_bank(bank)
         self._bank = bank
         self._asked = options
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agents import function_tool
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
-from simonides.integrations.keyed import LONGEST_TEXT, question_of, words_of
+from simonides.integrations.keyed import LONGEST_TEXT, check_bank, question_of, words_of
 from simonides.options import MOST_RECORDS
 from simonides.recall.packing.as_data import pack_as_data
 from simonides.records.recall import not_in_memory
@@ -54,6 +54,7 @@ class BankSession:
         self.session_settings = (
             None if session_settings is None else coerce_session_settings(session_settings)
         )
+        check_bank(bank)
         self._bank = bank
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:

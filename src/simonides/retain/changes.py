@@ -20,7 +20,7 @@ from simonides.retain.placing import all_may_read
 from simonides.retain.resolution import fold_name
 from simonides.retain.supersession import Rival, declared
 from simonides.text.statements.comparing import compare_texts
-from simonides.text.statements.reading import is_reported, read_statements, says_one_thing
+from simonides.text.statements.reading import is_reported, read_statements, says_from_when, says_one_thing
 from simonides.text.statements.words import same_value
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def find_rivals(
     """
     draft = item.draft
     found: dict[int, Rival] = {}
+    if place.occurred and place.occurred.start > place.ingested_at and says_from_when(draft.text):
+        return []  # Until that day the older value holds.
     said = _statements(transaction, draft)
     for rival in _by_relation(transaction, item, entities, said):
         found[rival.held.ordinal] = rival

@@ -14,13 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simonides.records.extraction import EntityKind
+from simonides.records.extraction import EntityKind, Relation
 from simonides.text.dates import spell_date
+from simonides.text.statements.reading import read_statements
+from simonides.text.statements.words import USER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from simonides.records.extraction import Extraction, Relation
+    from simonides.records.extraction import Extraction
 
 MOST_QUESTIONS = 12
 
@@ -66,17 +68,34 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 """By relation, with places for its subject and object."""
 
 
+_BY_ATTRIBUTE = {"residence": "lives in", "employer": "works at"}
+"""By attribute of a statement (``text.statements``), the relation whose questions it answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionRules:
     """The rule-based ``protocols.Expander``."""
 
-    def expand(self, text: str, found: Extraction) -> str:  # noqa: ARG002 - the protocol's shape
+    def expand(self, text: str, found: Extraction) -> str:
         """Questions, one a line; empty where no rule applies."""
-        asked = dict.fromkeys([*_about_relations(found.relations), *_about_times(found)])
+        named = {relation.name for relation in found.relations}
+        stated = (one for one in _stated_relations(text) if one.name not in named)
+        asked = dict.fromkeys(
+            [*_about_relations(found.relations), *_about_relations(stated), *_about_times(found)]
+        )
         return "\n".join(list(asked)[:MOST_QUESTIONS])
 
 
-def _about_relations(relations: tuple[Relation, ...]) -> Iterator[str]:
+def _stated_relations(text: str) -> Iterator[Relation]:
+    """Relations of what a text states as a change: it is asked for as the value that it ends was."""
+    for one in read_statements(text):
+        name = _BY_ATTRIBUTE.get(one.attribute)
+        if name and one.single_valued and not one.ended:
+            subject = "the user" if one.subject == USER else one.subject
+            yield Relation(name, subject, one.value, single_valued=True)
+
+
+def _about_relations(relations: Iterable[Relation]) -> Iterator[str]:
     for relation in relations:
         for question in QUESTIONS.get(relation.name, ()):
             yield question.format(subject=relation.subject, object=relation.object)

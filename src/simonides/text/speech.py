@@ -294,11 +294,31 @@ def utterance(text: str, speaker: str, trust: float, *, filed: bool) -> Utteranc
     return Utterance.ASSISTANT if role == "assistant" else Utterance.STATEMENT
 
 
+_SECOND_PERSON = tuple(
+    (re.compile(rf"\b(?:{spoken})\b", re.IGNORECASE), own)
+    for spoken, own in (
+        ("you are|you're", "I am"),
+        ("you were", "I was"),
+        ("you've", "I have"),
+        ("yours", "mine"),
+        ("your", "my"),
+        ("you", "I"),
+    )
+)
+
+
 def unlabelled(text: str, speaker: str) -> str:
     """*text* without the label of who says it."""
     label = speaker.strip() or label_of(text)
     if label and text.startswith(f"{label}:"):
         return text[len(label) + 1 :].lstrip()
+    return text
+
+
+def to_first_person(text: str) -> str:
+    """What an assistant tells its user, as the user would say it: "You live in Brno." → "I live in Brno."."""
+    for spoken, own in _SECOND_PERSON:
+        text = spoken.sub(own, text)
     return text
 
 

@@ -70,3 +70,10 @@ def test_names_are_put_in_as_they_are() -> None:
 
 def test_questions_exist_for_relations_that_the_rules_find() -> None:
     assert QUESTIONS.keys() <= {rule.name for rule in RELATION_RULES}
+
+
+@pytest.mark.parametrize("text", ["Ada moved to Tarn.", "I moved to Tarn."])
+def test_a_change_is_asked_for_as_the_value_that_it_ends_was(text: str) -> None:
+    asked = QuestionRules().expand(text, Extraction())
+    assert "live?" in asked.splitlines()[0]
+    assert "tarn" in asked

@@ -11,9 +11,10 @@ import numpy as np
 from simonides.errors import InputError
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import first_recorded
+from simonides.records.interval import FOREVER
 from simonides.records.kind import Utterance, role_by_trust
 from simonides.records.recall import EARLIER
-from simonides.text.speech import unlabelled
+from simonides.text.speech import to_first_person, unlabelled
 from simonides.text.statements.comparing import (
     ONE_SLOT,
     TOLD_CHANGE,
@@ -22,7 +23,8 @@ from simonides.text.statements.comparing import (
     compare_texts,
 )
 from simonides.text.statements.objects import Change
-from simonides.text.statements.reading import read_statements, says_one_thing
+from simonides.text.statements.reading import read_statements, says_from_when, says_one_thing
+from simonides.text.statements.words import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,7 +158,9 @@ def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> b
         return False
     if shared and old.says_when and new.says_when and new.shifts:
         return True
-    return len(shared) >= _SHARED_WORDS and share_words(old, new)
+    # "e10" is read as "e10" and "10": one word.
+    whole = [word for word in shared if not any(word != other and word in other for other in shared)]
+    return len(whole) >= _SHARED_WORDS and share_words(old, new)
 
 
 def share_words(old: ChangeWords, new: ChangeWords) -> bool:
@@ -250,7 +254,7 @@ class NewerFirst:
 
     def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
         """The same pool; what was moved has the signal ``newer_first``, what it changes ``earlier``."""
-        read = _read(view, pool[: self.most], tools.analyser)
+        read = _read(view, pool[: self.most], tools.analyser, query.as_of)
         near = self._near(view, query, read, tools)
         changes = self._changes(read, near, frozenset(term for term, _ in query.terms))
         if not changes:
@@ -308,13 +312,14 @@ class NewerFirst:
         if not 0 < old.score * self.score_share <= new.score or new.words.unreal or new.words.assistant:
             return False
         shared = shares_of_shorter(old.words, new.words)
-        if new.words.says_so or len(old.words.words & asked) <= len(new.words.words & asked):
-            answers = True
-        else:
-            answers = near is not None and near.to_query(new) >= near.to_query(old) - self.query_cosine
-        if not answers or not shared:
+        if not shared:
             return False
         less = self.cosine_said if new.words.says_so else 0.0
+        if len(old.words.words & asked) > len(new.words.words & asked):
+            # It holds less of what is asked for, so its meaning must be as near.
+            if near is None or near.to_query(new) < near.to_query(old) - self.query_cosine:
+                return False
+            less = 0.0
         return shared >= self.alike or (near is not None and near.between(old, new) >= near.bound - less)
 
 
@@ -349,7 +354,8 @@ class _Row:
         moment: from when it is valid, when it was first recorded, and its place among all that was stored.
         trust: of who says it.
         score: by which it stands where it does.
-        text: what it says; empty where it has several lines, which say more than one thing.
+        text: what it says; empty where it has several lines, which say more than one thing. "You" of an
+            assistant is the user's "I".
         speaker: who says it; ``None`` = the user.
         turn: whether it belongs to a conversation.
         words: by which it may say that something changed.
@@ -365,7 +371,7 @@ class _Row:
     words: ChangeWords
 
 
-def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Row]:
+def _read(view: View, head: Sequence[Candidate], analyser: Analyser, as_of: int) -> list[_Row]:
     ordinals = np.array([candidate.ordinal for candidate in head], np.int64)
     scores = {candidate.ordinal: candidate.score for candidate in head}
     kinds = view.column("utterance", ordinals)
@@ -373,10 +379,18 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser) -> list[_Ro
     if len(ordinals) < 2:
         return []
     recorded, roots = first_recorded(view, ordinals), view.column("root", ordinals)
+    begins = view.column("occurred_from", ordinals)
+    ahead = (as_of < begins) & (begins < FOREVER)
     rows = []
-    for memory, first, root in zip(view.memories(ordinals.tolist()), recorded, roots, strict=True):
+    for memory, first, root, later in zip(
+        view.memories(ordinals.tolist()), recorded, roots, ahead, strict=True
+    ):
         text, said_by = unlabelled(memory.text, memory.speaker), memory.speaker
+        if len(text) > LONGEST or (later and says_from_when(text)):
+            continue  # It tells many things, and states none of them alone; or does not hold yet.
         assistant = role_by_trust(memory.trust, filed=False) == "assistant"
+        if assistant:
+            text, said_by = to_first_person(text), ""
         rows.append(
             _Row(
                 memory.ordinal,

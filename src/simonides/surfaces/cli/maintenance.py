@@ -254,7 +254,7 @@ def reembed(
         _abandon(store, bank, as_json=as_json)
         return
     if model is None:
-        raise InputError("--model", "is needed; `simonides models` lists the names")
+        raise InputError("--model", "is needed; `simonides models list` shows the names")
     with bars() as progress, open_for_reading(store, bank, progress=progress) as opened:
         report = opened.reembed(model, dry_run=dry_run, progress=progress, **given(dimension=dimension))
     print_answer(report.to_dict(), _reembedded(report), as_json=as_json)

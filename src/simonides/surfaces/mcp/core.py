@@ -37,7 +37,7 @@ CORE: Mapping[str, tuple[str, ...]] = {
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "recall": {
         "tags": "Only with one of these tags, or with none.",
-        "as_of": "What was true then: a date or moment. Default: now.",
+        "as_of": "What was known and true then: a date or moment. Default: now.",
         "limit": "Memories at most.",
         "max_tokens": "Tokens of the answer at most.",
     },

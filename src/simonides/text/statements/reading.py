@@ -54,6 +54,20 @@ _RELATIVE = frozenset({"which", "who", "whose", "where", "while", "although", "t
 _LONGEST_ALONE = 160
 
 
+_FROM_WHEN = re.compile(
+    r"\b(?:from|starting|beginning|effective|as (?:of|from))\s+(?:on\s+|in\s+|the\s+)*"
+    r"(?:\d|next\b|tomorrow\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:january|february|march|april|may"
+    r"|june|july|august|september|october|november|december|spring|summer|autumn|winter)\b)",
+    re.IGNORECASE,
+)
+_FROM_TO = re.compile(r"\bfrom\s+(?:\S+\s+){1,4}(?:to|until|till)\b", re.IGNORECASE)
+
+
+def says_from_when(text: str) -> bool:
+    """Whether a text names a day from which on something holds ("from 1 March the rent is 950 euros")."""
+    return bool(_FROM_WHEN.search(text)) and not _FROM_TO.search(text)
+
+
 @lru_cache(maxsize=4096)
 def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, ...]:
     """The statements of a text, in order.

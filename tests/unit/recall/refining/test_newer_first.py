@@ -10,6 +10,7 @@ import pytest
 from simonides.errors import InputError
 from simonides.recall.refining.newer_first import SIGNAL, NewerFirst
 from simonides.records.candidate import Candidate
+from simonides.records.interval import Interval, Precision
 from simonides.records.recall import EARLIER
 from simonides.testing.fakes import FakeView, fake_memory, fake_query, fake_tools
 
@@ -139,32 +140,33 @@ def unit(cosine: float, other: float = 0.0) -> tuple[float, float, float]:
 
 
 @pytest.mark.parametrize(
-    ("later", "cosine", "to_query", "embedder", "leads"),
+    ("later", "cosine", "to_query", "embedder", "asked", "leads"),
     [
-        ("Kiln reeks badly from fresh paint.", 0.6, 0.7, "near", True),
-        ("Kiln reeks badly from fresh paint.", 0.6, 0.7, "another", False),
-        ("Kiln reeks badly from fresh paint.", 0.5, 0.7, "near", False),
-        ("Kiln reeks badly from fresh paint now.", 0.5, 0.7, "near", True),
-        ("Kiln reeks badly from fresh paint now.", 0.4, 0.7, "near", False),
-        ("Barns reek badly from fresh paint.", 0.6, 0.7, "near", False),
-        ("Kiln reeks badly from fresh paint.", 0.6, 0.5, "near", False),
+        ("Kiln reeks badly from fresh paint.", 0.6, 0.7, "near", "smell room", True),
+        ("Kiln reeks badly from fresh paint.", 0.6, 0.7, "another", "smell room", False),
+        ("Kiln reeks badly from fresh paint.", 0.5, 0.7, "near", "kiln", False),
+        ("Kiln reeks badly from fresh paint now.", 0.5, 0.7, "near", "kiln", True),
+        ("Kiln reeks badly from fresh paint now.", 0.5, 0.7, "near", "smell room", False),
+        ("Kiln reeks badly from fresh paint now.", 0.4, 0.7, "near", "kiln", False),
+        ("Barns reek badly from fresh paint.", 0.6, 0.7, "near", "smell room", False),
+        ("Kiln reeks badly from fresh paint.", 0.6, 0.5, "near", "smell room", False),
     ],
 )
 def test_of_two_with_a_high_cosine_the_newer_leads(
-    later: str, cosine: float, to_query: float, embedder: str, leads: bool
+    later: str, cosine: float, to_query: float, embedder: str, asked: str, leads: bool
 ) -> None:
     memories = [
         fake_memory("Kiln room has smell like tar.", valid_from_micros=DAY),
         fake_memory(later, valid_from_micros=2 * DAY),
     ]
-    asked = (0.8, 0.6, 0.0)
+    vector = np.array((0.8, 0.6, 0.0), np.float32)
     # The cosine of the later one with the query is 0.8 times the first coordinate and 0.6 times the second.
     vectors = [(1.0, 0.0, 0.0), unit(cosine, (to_query - 0.8 * cosine) / 0.6)]
     maker: Any = Near()
     maker.name = embedder
     refined = STAGE.refine(
         FakeView.of(memories, vectors=vectors),
-        fake_query("smell room", terms=(("smell", 1.0), ("room", 1.0)), vector=np.array(asked, np.float32)),
+        fake_query(asked, terms=tuple((word, 1.0) for word in asked.split()), vector=vector),
         (Candidate(0, 2.0, "x"), Candidate(1, 1.0, "x")),
         fake_tools(embedder=maker),
     )
@@ -199,3 +201,23 @@ def test_wrong_options_are_refused() -> None:
         assert caught.value.field == field
     with pytest.raises(InputError, match="from -1 to 1"):
         replace(STAGE, cosines={"near": 1.5})
+
+
+def test_what_begins_later_and_what_tells_many_things_move_nothing() -> None:
+    new = lives("Tarn from 1 March 1975", 2, occurred=Interval(DAY * 1_900, DAY * 1_901, Precision.DAY))
+    assert order(A, new) == [A.text, new.text]
+    assert order(A, fake_memory(f"{B.text} {'Figs. ' * 80}", valid_from_micros=2 * DAY))[0] == A.text
+
+
+def test_a_word_of_change_about_another_thing_moves_nothing() -> None:
+    old = fake_memory("Error e10 10 means disk full.", valid_from_micros=DAY)
+    new = fake_memory("Limit behind e10 10 raised from 90 to 95.", valid_from_micros=2 * DAY)
+    assert order(old, new) == [old.text, new.text]
+
+
+def test_you_of_an_assistant_is_the_user() -> None:
+    old = fake_memory("You live in Norrhav.", trust=0.7, session="s", valid_from_micros=DAY)
+    new = fake_memory("I moved to Tarn.", session="s", valid_from_micros=2 * DAY)
+    refined = refine(old, new)
+    assert [candidate.ordinal for candidate in refined.pool] == [1, 0]
+    assert EARLIER in refined.pool[1].signals
