@@ -57,7 +57,7 @@ class Dense:
         vectors = view.snapshot.vectors
         if vectors.dimension == 0:
             # A bank before its first vector: nothing to compare, and nothing wrong if it is empty.
-            return Ranking.empty("the bank holds no vectors; re-embed it" if view.eligible.any() else "")
+            return Ranking.empty("the bank holds no vectors" if view.eligible.any() else "")
         if vectors.dimension != len(query.vector):
             return Ranking.empty(
                 f"the query has {len(query.vector)} dimensions, the bank {vectors.dimension}: "
