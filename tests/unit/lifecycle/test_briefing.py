@@ -146,8 +146,9 @@ def test_pins_that_fill_the_budget_are_shown_in_order_and_the_rest_is_named(bank
     shown = brief.sections["Pinned"]
     assert len(everything) == 30
     assert 10 <= len(shown) < 30
-    assert shown == everything[: len(shown)]
-    assert set(everything[len(shown) :]) <= set(brief.omitted)
+    # Where one does not fit, one behind it that has fewer tokens may.
+    assert shown == tuple(memory for memory in everything if memory in shown)
+    assert set(everything) - set(shown) <= set(brief.omitted)
 
 
 @pytest.mark.fault("N11")
