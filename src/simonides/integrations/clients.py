@@ -99,7 +99,7 @@ def remember(
         raise InputError(
             "client", f"{type(client).__name__} has none of {methods}; give a client that has one"
         )
-    check_bank(bank.bank if isinstance(bank, AsyncBank) else bank)
+    check_bank(bank)
     if session is not None:
         clean_text(session, "session", MAX_RELATION_BYTES)
     memory = Memory(

@@ -57,9 +57,9 @@ def find_rivals(
         beside: memories that are never ended by it.
     """
     draft = item.draft
-    found: dict[int, Rival] = {}
     if place.occurred and place.occurred.start > place.ingested_at and says_from_when(draft.text):
         return []  # Until that day the older value holds.
+    found: dict[int, Rival] = {}
     said = _statements(transaction, draft)
     for rival in _by_relation(transaction, item, entities, said):
         found[rival.held.ordinal] = rival

@@ -215,6 +215,7 @@ def test_a_reranker_is_pulled_built_and_loaded_by_name(
     pair_weights: Tensors,
     config: dict[str, object],
     tokenizer: bytes,
+    reranker_record: RerankerRecord,
     exact: OnnxReranker,
     make_safetensors: Callable[..., bytes],
     tmp_path: Path,
@@ -230,18 +231,9 @@ def test_a_reranker_is_pulled_built_and_loaded_by_name(
         TOKENIZER: tokenizer,
         CONFIG: json.dumps(config).encode(),
     }
-    record = RerankerRecord(
-        name="tiny-pair",
-        description="for tests",
-        gives="logits",
-        max_tokens=MOST,
-        licence="Apache-2.0",
-        files=FILES,
-        sources=(),
-    )
-    monkeypatch.setattr(resolve, "RERANKERS", (record,))
-    monkeypatch.setattr(catalogue, "RERANKERS", (record,))
-    monkeypatch.setattr(resolve, "find_reranker", lambda _: record)
+    monkeypatch.setattr(resolve, "RERANKERS", (reranker_record,))
+    monkeypatch.setattr(catalogue, "RERANKERS", (reranker_record,))
+    monkeypatch.setattr(resolve, "find_reranker", lambda _: reranker_record)
     monkeypatch.setenv("SIMONIDES_CACHE", str(tmp_path))
     assert resolve.embedder_status("tiny-pair").state == "missing"
     with pytest.raises(ModelMissingError, match="models pull tiny-pair"):

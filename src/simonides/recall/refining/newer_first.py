@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,13 +19,13 @@ from simonides.text.speech import to_first_person, unlabelled
 from simonides.text.statements.comparing import (
     ONE_SLOT,
     TOLD_CHANGE,
-    by_one_name,
+    compare_by_one_name,
     compare_statements,
     compare_texts,
 )
 from simonides.text.statements.objects import Change
 from simonides.text.statements.reading import read_statements, says_from_when, says_one_thing
-from simonides.text.statements.words import LONGEST
+from simonides.text.statements.words import DAY_OR_MONTH, LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,9 +50,7 @@ _SAYS_SO = re.compile(
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    r"\b(?:\d\d?[:.]\d\d|\d{4}-\d\d-\d\d|noon|o'clock|today|tomorrow"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    rf"\b(?:\d\d?[:.]\d\d|\d{{4}}-\d\d-\d\d|noon|o'clock|today|tomorrow|{DAY_OR_MONTH})\b",
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
@@ -204,8 +203,8 @@ class NewerFirst:
         a row says that something changed, about what an older row tells   (``words_of_change``)
             ⇒ the same, but nothing is marked: what changed is not sure
         a row tells of the same as an older row (a third of the words of the shorter one, or one word and a
-        high cosine), says that something changed or is about as near to the query, is valid from a minute
-        later or more, and has a score that is not far below
+        high cosine), holds as many words of the query or is about as near to it by cosine, is valid from a
+        minute later or more, and has a score that is not far below
             ⇒ the same: both answer alike, and the newer one is the better guess
 
     The last rule, and hints that a value changed, are for statements that are kept one by one. Turns of a
@@ -226,7 +225,8 @@ class NewerFirst:
         score_share: share of the older one's score that the newer one must have for that, 0 to 1.
         cosines: by embedder, the cosine of two texts from which they tell of the same, -1 to 1; with others,
             or none, words decide.
-        cosine_said: so much less suffices where the newer one says that something changed, 0 to 2.
+        cosine_said: so much less suffices where the newer one says that something changed and holds as many
+            words of the query, 0 to 2.
         query_cosine: so much lower may the newer one's cosine with the query be where it holds fewer of its
             words, 0 to 2.
     """
@@ -255,7 +255,7 @@ class NewerFirst:
     def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
         """The same pool; what was moved has the signal ``newer_first``, what it changes ``earlier``."""
         read = _read(view, pool[: self.most], tools.analyser, query.as_of)
-        near = self._near(view, query, read, tools)
+        near = self._near(view, query, [row.ordinal for row in read if not row.turn], tools)
         changes = self._changes(read, near, frozenset(term for term, _ in query.terms))
         if not changes:
             return Refined(pool)
@@ -281,14 +281,14 @@ class NewerFirst:
             )
         return Refined(tuple(ordered), notes=notes)
 
-    def _near(self, view: View, query: Query, read: Sequence[_Row], tools: Tools) -> _Cosines | None:
-        """The cosines of the rows; ``None`` where the embedder has no bound."""
+    def _near(self, view: View, query: Query, rows: Sequence[int], tools: Tools) -> _Cosines | None:
+        """The cosines of rows that are no turns; ``None`` where the embedder has no bound."""
         bound = self.cosines.get(tools.embedder.name) if tools.embedder else None
-        if bound is None or query.vector is None or len(read) < 2:
+        if bound is None or query.vector is None or len(rows) < 2:
             return None
-        ordinals = np.array([row.ordinal for row in read], np.int64)
+        ordinals = np.array(rows, np.int64)
         vectors = view.vectors(ordinals).astype(np.float64)
-        place = {row.ordinal: n for n, row in enumerate(read)}
+        place = {ordinal: n for n, ordinal in enumerate(rows)}
         return _Cosines(bound, place, (vectors @ vectors.T).round(6), view.cosines(query.vector, ordinals))
 
     def _changes(
@@ -408,10 +408,8 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser, as_of: int)
 
 def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:
     if old.turn or new.turn:
-        found = _compare_turns(old, new, old.text, new.text)
-        if found is None and (pair := by_one_name(old.text, new.text)):
-            found = _compare_turns(old, new, *pair)
-            found = found and Change(found.rule, sure=False)
+        compare = partial(_compare_turns, old, new)
+        found = compare(old.text, new.text) or compare_by_one_name(old.text, new.text, compare)
         about_one = share_words(old.words, new.words)
     else:
         found = compare_statements(old.text, new.text, earlier_speaker=old.speaker, later_speaker=new.speaker)

@@ -20,7 +20,7 @@ different things.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ from simonides.text.statements.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from simonides.text.statements.objects import Statement
     from simonides.text.statements.words import Word
@@ -244,23 +244,27 @@ def compare_statements(
         )
         if negated:
             return None
-        found = one_slot(earlier, later) or told_change(before, later, subjects_of(later, later_speaker))
-        pair = by_one_name(earlier, later) if found is None else None
-        if pair is not None:
-            found = compare_statements(*pair, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
-        return Change(found.rule, sure=False) if found is not None and found.sure else found
+        again = partial(compare_statements, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
+        return (
+            one_slot(earlier, later)
+            or told_change(before, later, subjects_of(later, later_speaker))
+            or compare_by_one_name(earlier, later, again)
+        )
     return change
 
 
-def by_one_name(earlier: str, later: str) -> tuple[str, str] | None:
-    """Two texts, "my sister Ada" as "Ada", where one of them names somebody so and the other does not.
+def compare_by_one_name(
+    earlier: str, later: str, compare: Callable[[str, str], Change | None]
+) -> Change | None:
+    """What *compare* finds where one text names "my sister Ada" and the other "Ada"; else ``None``.
 
     That both mean the same Ada is likely, not sure.
     """
     pair = (_by_name(earlier), _by_name(later))
     if (pair[0] == earlier) == (pair[1] == later):
         return None
-    return pair
+    found = compare(*pair)
+    return Change(found.rule, sure=False) if found else None
 
 
 def _by_name(text: str) -> str:

@@ -19,6 +19,7 @@ from simonides.text.statements.objects import Statement, phrase
 from simonides.text.statements.predicate import Context, is_unsure, read_predicate
 from simonides.text.statements.rules import state
 from simonides.text.statements.words import (
+    DAY_OR_MONTH,
     LONGEST,
     USER,
     cut,
@@ -56,8 +57,7 @@ _LONGEST_ALONE = 160
 
 _FROM_WHEN = re.compile(
     r"\b(?:from|starting|beginning|effective|as (?:of|from))\s+(?:on\s+|in\s+|the\s+)*"
-    r"(?:\d|next\b|tomorrow\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:january|february|march|april|may"
-    r"|june|july|august|september|october|november|december|spring|summer|autumn|winter)\b)",
+    rf"(?:\d|(?:next|tomorrow|{DAY_OR_MONTH}|spring|summer|autumn|winter)\b)",
     re.IGNORECASE,
 )
 _FROM_TO = re.compile(r"\bfrom\s+(?:\S+\s+){1,4}(?:to|until|till)\b", re.IGNORECASE)

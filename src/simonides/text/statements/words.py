@@ -159,6 +159,12 @@ class Word(NamedTuple):
 
 Clause = tuple[Word, ...]
 
+DAY_OR_MONTH = (
+    "(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september"
+    "|october|november|december"
+)
+"""A pattern, without its ends."""
+
 
 @lru_cache(maxsize=1024)
 def read_words(text: str) -> tuple[Word, ...]:
