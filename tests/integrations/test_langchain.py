@@ -47,3 +47,9 @@ def test_whatever_is_asked_is_answered(bank: Bank) -> None:
     assert [retriever.invoke(text) for text in ("", " ", "\0", "\u200b")] == [[]] * 4
     for text in ("Odalys\0 Brenn", "Odalys Brenn \ud83d", "figs " * 20_000 + "Odalys Brenn"):
         assert [each.page_content for each in retriever.invoke(text)] == ["Odalys Brenn lives in Norrhav."]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_is_no_bank_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="bank: expected a bank, got str"):
+        BankRetriever(bank="notes")

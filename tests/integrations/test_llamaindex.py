@@ -72,3 +72,8 @@ def test_whatever_is_asked_is_answered_and_whatever_leaves_is_kept(bank: Bank) -
     for text in (f"{QUERY}\0", f"{QUERY} \ud83d", "figs " * 20_000 + QUERY):
         assert retriever.retrieve(text)[0].node.get_content() == FACT
         assert FACT in asyncio.run(block.aget([ChatMessage(role="user", content=text)]))
+
+
+def test_what_is_no_bank_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="bank: expected a bank, got str"):
+        BankMemoryBlock(name="long", bank="notes")

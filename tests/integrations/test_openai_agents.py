@@ -11,6 +11,7 @@ pytest.importorskip("agents")
 from agents.memory import Session
 from agents.tool_context import ToolContext
 
+from simonides.errors import InputError
 from simonides.integrations.openai_agents import BankSession, recall_tool
 
 if TYPE_CHECKING:
@@ -116,3 +117,8 @@ def test_after_six_runs_with_the_recall_tool_the_users_own_words_still_lead(bank
         output = asyncio.run(run(number, question))
         assert fact in output.split("\n[2]")[0], output
         assert bank.recall(question).hits[0].text == fact
+
+
+def test_what_is_no_bank_is_refused_at_once() -> None:
+    with pytest.raises(InputError, match="bank: expected a bank, got str"):
+        recall_tool("notes")  # type: ignore[arg-type]

@@ -104,3 +104,29 @@ def test_ids(cli_on_a_bank: Cli, memory_id: str) -> None:
         assert result.stderr.count("\n") == 1
         assert len(result.stderr) < 500
     assert cli_on_a_bank("recall", "bread", "--profile", "lexical").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [("list", "list-memories"), ("search", "recall"), ("add", "retain"), ("rm", "forget")],
+)
+def test_words_of_other_programs_lead_to_the_command(word: str, command: str, cli: Cli) -> None:
+    result = cli(word, "bread")
+    assert result.exit_code == 2
+    assert f"No such command {word!r}. Use {command!r}." in result.stderr
+    assert cli(command, "--help").exit_code == 0
+
+
+def test_a_history_fits_a_terminal_of_80_columns(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    older = cli("retain", "Ada Brook lives in Riga.").stdout.split()[0]
+    newer = cli("retain", "Ada Brook moved to Vilnius.").stdout.split()[0]
+    lines = cli("history", older).stdout.splitlines()
+    assert f"version 2 was superseded by {newer}" in lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_what_was_stored_after_the_viewpoint_is_named_as_the_reason(cli_on_a_bank: Cli) -> None:
+    nothing = cli_on_a_bank("recall", "bread", "--as-of", "2020-01-01")
+    assert "what was stored after that moment is not seen, add --known-at" in nothing.stderr
+    assert "known-at" not in cli_on_a_bank("recall", "zzz").stderr

@@ -17,7 +17,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
 
-from simonides.integrations.keyed import question_of
+from simonides.integrations.keyed import check_bank, question_of
 from simonides.records.recall import STANDING
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ class BankRetriever(BaseRetriever):
 
     bank: Any
     options: dict[str, Any] = Field(default_factory=dict)
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse what is no bank."""
+        super().model_post_init(context)
+        check_bank(self.bank)
 
     def _get_relevant_documents(
         self,

@@ -92,6 +92,11 @@ class BankMemoryBlock(BaseMemoryBlock[str]):
     session: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
 
+    def model_post_init(self, context: Any) -> None:
+        """Refuse what is no bank."""
+        super().model_post_init(context)
+        check_bank(self.bank)
+
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         """What answers the newest message with words."""
         questions = (question_of(each.content) for each in reversed(messages or []))

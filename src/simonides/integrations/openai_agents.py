@@ -118,7 +118,11 @@ def recall_tool(bank: AnyBank, *, max_tokens: int = 1_500, **options: Any) -> Fu
         bank: of this process, or of a server.
         max_tokens: of what it gives back.
         options: other arguments of ``Bank.recall``.
+
+    Raises:
+        InputError: *bank* is none.
     """
+    check_bank(bank)
 
     @function_tool
     async def recall(query: str) -> str:

@@ -124,7 +124,7 @@ def _scalar(value: object, place: str) -> object:
             raise InputError(place, f"is {value!r}, which JSON cannot say; use None or a string")
         return float(value)
     raise InputError(
-        place, f"is a {type(value).__name__}, which JSON cannot say; store it as a string or a number"
+        place, f"has the type {type(value).__name__}, which JSON cannot say; store it as a string or a number"
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from simonides.errors import InputError
 from simonides.protocols import LineCounter, Packed
-from simonides.records.interval import BEGINNING, FOREVER, Precision, from_micros
+from simonides.records.interval import BEGINNING, DAY_MICROS, FOREVER, Precision, from_micros
 from simonides.records.recall import EARLIER, POSSIBLY, STANDING, Chunk, Hit, Omitted
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ SEPARATOR = "\n"
 """Between two items."""
 
 _OPEN = frozenset({BEGINNING, FOREVER})
-_DAY_MICROS = 86_400_000_000
-_HALF_A_DAY, _HALF_A_MONTH, _HALF_A_YEAR = _DAY_MICROS // 2, 14 * _DAY_MICROS, 180 * _DAY_MICROS
+_HALF_A_DAY, _HALF_A_MONTH, _HALF_A_YEAR = DAY_MICROS // 2, 14 * DAY_MICROS, 180 * DAY_MICROS
 # How much of the ISO form is shown, and how far inside the interval it is read. A day, month or year begins
 # at midnight of the zone that it was told in, perhaps the day before in UTC; its inside is right everywhere.
 _SHOWN: dict[Precision, tuple[int, int]] = {
@@ -84,13 +83,13 @@ def render_date(memory: Memory) -> str:
     if start in _OPEN:
         return ""
     characters, inside = _SHOWN[precision]
-    return _day((start + inside) // _DAY_MICROS)[:characters]
+    return _day((start + inside) // DAY_MICROS)[:characters]
 
 
 @lru_cache(4_096)
 def _day(days: int) -> str:
     """The day so many days after 1970-01-01; a context has many memories of few days."""
-    moment = from_micros(days * _DAY_MICROS)
+    moment = from_micros(days * DAY_MICROS)
     assert moment is not None
     return moment.date().isoformat()
 

@@ -11,7 +11,6 @@ import numpy as np
 from simonides.errors import InputError, UnknownNameError
 from simonides.protocols import Refined
 from simonides.recall.refining.pool import (
-    MICROS_PER_DAY,
     age_days,
     boosted,
     by_score,
@@ -21,7 +20,7 @@ from simonides.recall.refining.pool import (
 )
 from simonides.recall.refining.rerankers import CROSS_ENCODER_SCORED_BY
 from simonides.recall.rounding import rounded
-from simonides.records.interval import BEGINNING
+from simonides.records.interval import BEGINNING, DAY_MICROS
 from simonides.records.kind import LAYER_CODES, Layer
 from simonides.text.speech import name_keys
 
@@ -357,6 +356,6 @@ class BoundedPriors:
         used = view.column("last_access", ordinals)
         known = (used != BEGINNING) & (used <= view.as_of)
         since = np.where(known, used.astype(np.float64), first_recorded(view, ordinals))
-        days = np.floor(np.maximum(0.0, (float(view.as_of) - since) / MICROS_PER_DAY))
+        days = np.floor(np.maximum(0.0, (float(view.as_of) - since) / DAY_MICROS))
         left: NDArray[np.float64] = np.power(0.5, days / self.half_life_days)
         return left

@@ -38,7 +38,7 @@ from simonides.protocols import Refined
 from simonides.recall.refining.pool import by_score, first_recorded, min_max, split
 from simonides.recall.rounding import rounded_sums
 from simonides.records.candidate import FUSED
-from simonides.records.interval import BEGINNING, FOREVER
+from simonides.records.interval import BEGINNING, DAY_MICROS, FOREVER
 from simonides.records.kind import KIND_CODES, RECALLED, Kind
 
 if TYPE_CHECKING:
@@ -163,7 +163,6 @@ def _check_names(field: str, given: Mapping[str, object], wanted: list[str] | tu
 
 
 COMBINED_SCORE_SCORED_BY = "combined_score"
-_DAY_MICROS = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +232,7 @@ class CombinedScore:
         return Refined(by_score(view, scored) + tail)
 
     def _recency(self, moments: NDArray[np.float64], as_of: int) -> NDArray[np.float64]:
-        days = (float(as_of) - moments) / _DAY_MICROS
+        days = (float(as_of) - moments) / DAY_MICROS
         left = np.clip(1 - days / self.recency_days, self.recency_floor, 1.0)
         signal: NDArray[np.float64] = np.where(np.isnan(moments), NEUTRAL, left).round(9)
         return signal

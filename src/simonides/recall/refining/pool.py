@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.records.interval import BEGINNING
+from simonides.records.interval import BEGINNING, DAY_MICROS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +45,6 @@ def split(
     return head, tuple(each.rescored(each.score, each.scored_by, **{UNRERANKED: 1.0}) for each in tail)
 
 
-MICROS_PER_DAY = 86_400_000_000
-
-
 def boosted(
     view: View, pool: Sequence[Candidate], factors: NDArray[np.float64], signal: str
 ) -> tuple[Candidate, ...]:
@@ -83,7 +80,7 @@ def ordinals_of(pool: Sequence[Candidate]) -> NDArray[np.int64]:
 def age_days(view: View, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
     """Days since each memory was first recorded, as the viewpoint sees it; from 0."""
     ages: NDArray[np.float64] = np.maximum(
-        0.0, (float(view.as_of) - first_recorded(view, ordinals)) / MICROS_PER_DAY
+        0.0, (float(view.as_of) - first_recorded(view, ordinals)) / DAY_MICROS
     )
     return ages
 

@@ -11,6 +11,7 @@ Standard output carries the answer and nothing else. An error is one line on sta
 """
 
 import os
+import re
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
@@ -91,11 +92,24 @@ _PYDANTIC = (("Value error, ", ""), ("Input should be a valid integer", "expecte
 """How the library that converts values begins a message → what we say; what follows a comma goes with it."""
 
 
+_OTHER_WORDS = {
+    "add": "retain", "remember": "retain", "save": "retain", "store": "retain",
+    "ask": "recall", "find": "recall", "query": "recall", "search": "recall",
+    "delete": "forget", "remove": "forget", "rm": "forget",
+    "edit": "update-memory", "get": "get-memory", "list": "list-memories", "ls": "list-memories",
+    "memories": "list-memories", "update": "update-memory", "doctor": "verify",
+}  # fmt: skip
+"""What other programs call a command → what it is called here."""
+
+
 def _reword(error: Exception) -> None:
     """Make what Typer is going to print plain, and leave secrets out of it."""
     message = getattr(error, "message", None)
     if not isinstance(message, str):
         return
+    found = re.match(r"No such command '([a-z-]+)'", message)
+    if found and found[1] in _OTHER_WORDS:
+        message = f"No such command {found[1]!r}. Use {_OTHER_WORDS[found[1]]!r}."
     for theirs, ours in _PYDANTIC:
         if message.startswith(theirs):
             message = ours or message.removeprefix(theirs)

@@ -65,17 +65,18 @@ def _show_page(answer: "Mapping[str, Any]") -> None:
 
 def _show_history(answer: "Mapping[str, Any]") -> None:
     versions = answer["versions"]
-    superseded = any(memory["superseded_by"] for memory in versions)
-    names = ["version", "true from", "until", "learned", "proofs", *["superseded by"] * superseded]
-    rows = table(*names, numbers=("version", "proofs"))
+    rows = table("version", "true from", "until", "learned", "proofs", numbers=("version", "proofs"))
     for column in rows.columns[1:4]:
         column.no_wrap = True
     for memory in versions:
         times = (_moment(memory[name]) for name in ("valid_from", "valid_to", "ingested_at"))
-        by = [memory["superseded_by"] or "-"] * superseded
-        rows.add_row(str(memory["version"]), *times, str(memory["proof_count"]), *by)
+        rows.add_row(str(memory["version"]), *times, str(memory["proof_count"]))
     print_text(versions[-1]["text"])
     print_table(rows)
+    # Not a column: ids would be broken in a terminal of 80 columns.
+    for memory in versions:
+        if memory["superseded_by"]:
+            print_text(f"version {memory['version']} was superseded by {memory['superseded_by']}")
 
 
 def _moment(written: str | None) -> str:

@@ -161,10 +161,21 @@ def _remark(answer: "Recall") -> None:
     elif answer.band == "none" and answer.hits:
         say(f"{not_in_memory(answer.no_match_reasons)[:-1]} (--json shows the nearest)")
     elif not answer.hits:
-        say("nothing found")
+        say(f"nothing found{_known_too_early(answer.trace)}")
     elif len(answer.told) < len(answer.hits):
         rest = len(answer.hits) - len(answer.told)
         say(f"{rest} less likely ones are not shown (--precision wide shows all)")
+
+
+def _known_too_early(trace: "Trace") -> str:
+    """What to add where a recall as of a moment cannot see what was stored later; else nothing."""
+    from datetime import UTC, datetime
+
+    from simonides.records.interval import DAY_MICROS
+
+    if trace.as_of != trace.known_at or trace.known_at >= datetime.now(UTC).timestamp() * 1e6 - DAY_MICROS:
+        return ""
+    return "; what was stored after that moment is not seen, add --known-at TIME to see it"
 
 
 def _hits(answer: "Recall") -> "Table":
