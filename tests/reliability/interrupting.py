@@ -24,6 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
 from tests.embedded_rows import embedded
 
 import simonides

@@ -39,24 +39,22 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_some_interrupts(tmp_path: Path) -> None:
-    _run(tmp_path, 0, 40, KeyboardInterrupt)
+    _run(tmp_path, 0, 40, KeyboardInterrupt, every=20)
 
 
 def test_some_failed_allocations(tmp_path: Path) -> None:
-    _run(tmp_path, 0, 25, MemoryError)
+    _run(tmp_path, 0, 25, MemoryError, every=20)
 
 
 @pytest.mark.soak
 def test_10_000_interrupts(tmp_path: Path, share: Share, record: Record) -> None:
-    done = _run(
-        tmp_path, 1 + share.number, share.part(INTERRUPTS), KeyboardInterrupt, signals=0.2, fresh=True
-    )
+    done = _run(tmp_path, 1 + share.number, share.part(INTERRUPTS), KeyboardInterrupt, signals=0.2)
     record("interrupts", {"trials": done.total(), **done})
 
 
 @pytest.mark.soak
 def test_2_000_failed_allocations(tmp_path: Path, share: Share, record: Record) -> None:
-    done = _run(tmp_path, 1 + share.number, share.part(MEMORY_ERRORS), MemoryError, fresh=True)
+    done = _run(tmp_path, 1 + share.number, share.part(MEMORY_ERRORS), MemoryError)
     record("failed allocations", {"trials": done.total(), **done})
 
 
@@ -67,10 +65,9 @@ def _run(
     error: type[BaseException],
     *,
     signals: float = 0.0,
-    fresh: bool = False,
+    every: int = 100,
 ) -> Counter[str]:
-    process = _fresh_process if fresh else None
-    done = interrupting.trials(folder, seed, error, signals=signals, process=process)
+    done = interrupting.trials(folder, seed, error, signals=signals, process=_fresh_process, every=every)
     return Counter(islice(done, count))
 
 
