@@ -20,7 +20,7 @@ ENCRYPTING := .venv-encryption
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: package start container setup demo test conformance check fix audit lock sbom mutation bench bench-peers docs site \
+.PHONY: package start container setup demo test conformance check fix audit lock sbom mutation bench train bench-peers docs site \
 	soak encryption fuzz clean help
 
 setup: $(READY) ## make .venv with the package and all development tools
@@ -110,6 +110,11 @@ bench: $(READY) ## measure recall quality on DATA, intake, and what exact visibi
 	$(BIN)/python bench/soak/abuse.py --date "$$(date -u +%Y-%m-%d)"
 	$(BIN)/python -m bench.lifecycle --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"
 	PYTHONPATH=. $(BIN)/python -m bench.soak.year --date "$$(date -u +%Y-%m-%d)"
+
+train: $(READY) ## make the forest of learned_order and the models of relevance anew from DATA: the same bytes
+	@$(BIN)/python -m pip install --quiet --group train
+	$(BIN)/python -m bench.train_order --data '$(DATA)'
+	$(BIN)/python bench/fit_relevance.py --data '$(DATA)'
 
 bench-peers: $(READY) ## ask other engines the same questions of DATA; installs each in the cache folder, once
 	PYTHONPATH=. $(BIN)/python -m bench.peers.run --data '$(DATA)' --date "$$(date -u +%Y-%m-%d)"

@@ -98,6 +98,7 @@ BUILT_IN: Mapping[str, tuple[Shape, str]] = {
     "relevance": (Shape.REFINER, "simonides.recall.refining.relevance:Relevance"),
     "asked_speaker": (Shape.REFINER, "simonides.recall.refining.boosts:AskedSpeaker"),
     "bounded_priors": (Shape.REFINER, "simonides.recall.refining.boosts:BoundedPriors"),
+    "learned_order": (Shape.REFINER, "simonides.recall.refining.learned_order:LearnedOrder"),
     "answers_first": (Shape.REFINER, "simonides.recall.refining.answers_first:AnswersFirst"),
     "newer_first": (Shape.REFINER, "simonides.recall.refining.newer_first:NewerFirst"),
     "outside_in": (Shape.PACKER, "simonides.recall.packing.outside_in:OutsideIn"),
