@@ -16,21 +16,20 @@ import argparse
 import hashlib
 import json
 import math
-import re
 import tempfile
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
 from bench.fit_relevance import Identities
+from bench.own_chats import REGISTERS, read_register
 
 import simonides
 from simonides.evaluation.asking import NOW, SteadyClock, retain_corpus
-from simonides.evaluation.datasets import Corpus, Item, Question, load_musique
+from simonides.evaluation.datasets import load_musique
 from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.protocols import Refined
 from simonides.recall.refining import learned_order
@@ -50,15 +49,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-TARGET = Path(learned_order.__file__).parent / FILE
-CHATS = Path(__file__).parent / "chats"
-REGISTERS = {
-    "letters": ("harbour", "orchard", "pottery"),
-    "messages": ("flatshare", "pitch"),
-    "work": ("foundry", "planner", "telescope"),
-}
-"""By bank: conversations of ``bench/chats``."""
+    from simonides.evaluation.datasets import Corpus, Question
 
+TARGET = Path(learned_order.__file__).parent / FILE
 START = 12.0
 """What ln(score) is multiplied by: the larger, the less the forest moves.
 
@@ -112,29 +105,6 @@ class Ordered:
         return logs
 
 
-def read_chat(name: str) -> tuple[Corpus, tuple[Question, ...]]:
-    """A conversation of ``bench/chats`` with the questions about it; the format is in its README."""
-    items: list[Item] = []
-    session, turn, at = 0, 0, NOW
-    for line in _lines(CHATS / f"{name}.chat"):
-        if begun := re.fullmatch(r"## (\d+) \| (.+)", line):
-            session, turn, at = int(begun[1]), 0, datetime.fromisoformat(begun[2]).replace(tzinfo=UTC)
-        else:
-            turn += 1
-            items.append(Item(f"{name}:{session}:{turn}", line, at, f"{name}_{session}"))
-    questions = []
-    for number, line in enumerate(_lines(CHATS / f"{name}.questions"), 1):
-        kind, turns, text, _ = (part.strip() for part in line.split(" | "))
-        gold = () if turns == "-" else tuple(f"{name}:{each.strip()}" for each in turns.split(","))
-        questions.append(Question(f"{name}-q{number}", text, gold, kind, bool(gold)))
-    return Corpus(name, tuple(items)), tuple(questions)
-
-
-def _lines(path: Path) -> list[str]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("# ")]
-
-
 def collect(data: Path) -> list[Ordered]:
     """Every answerable question with the pool that the stage is given."""
     seen: list[tuple[list[str], NDArray[np.float64], dict[str, NDArray[np.float64]]]] = []
@@ -168,12 +138,10 @@ def collect(data: Path) -> list[Ordered]:
 
 def _banks(data: Path) -> Iterable[tuple[str, Corpus, list[tuple[str, float, Question]]]]:
     """Name, items, and each answerable question with its fold and weight."""
-    for register, names in REGISTERS.items():
-        chats = [(name, *read_chat(name)) for name in names]
-        items = [item for _, corpus, _ in chats for item in corpus.items]
-        items.sort(key=lambda item: item.event_time or NOW)
-        asked = [(name, 1.0, each) for name, _, questions in chats for each in questions if each.answerable]
-        yield register, Corpus(register, tuple(items)), asked
+    for register in REGISTERS:
+        corpus, questions = read_register(register)
+        asked = [(each.qid.partition("-")[0], 1.0, each) for each in questions if each.answerable]
+        yield register, corpus, asked
     [(corpus, questions)] = load_musique(data / "musique").corpora
     yield "musique", corpus, [(_fifth(each.text), MUSIQUE_WEIGHT, each) for each in questions]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench.train_order import CHATS, REGISTERS, Ordered, _packed, figures, read_chat, to_dict, train
+from bench.own_chats import CHATS, REGISTERS, read_chat
+from bench.train_order import Ordered, _packed, figures, to_dict, train
 
 from simonides.recall.refining import learned_order
 from simonides.recall.refining.learned_order import FILE, Forest
