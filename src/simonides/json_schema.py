@@ -2,7 +2,8 @@
 
 Supported: type, enum, anyOf, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format (date,
 date-time), items, minItems, maxItems, properties, required, additionalProperties, propertyNames,
-maxProperties. A schema with anything else is a fault of this package, and a test finds it.
+maxProperties, and not, of an object that may not have a key: ``{"required": [KEY]}``. A schema with anything
+else is a fault of this package, and a test finds it.
 """
 
 from __future__ import annotations
@@ -294,6 +295,9 @@ def _object(value: object, schema: Schema, place: str) -> dict[str, Any]:
         checked(name, schema.get("propertyNames", {}), place)
         inner = properties.get(name, other if isinstance(other, dict) else {})
         read[name] = checked(entry, inner, f"{place}.{name}")
+    for name in schema.get("not", {}).get("required", ()):
+        if name in value:
+            raise InputError(f"{place}.{name}", "is not allowed here")
     # Last, since a key that is misspelt is told with the nearest one.
     for name in schema.get("required", ()):
         if name not in value:

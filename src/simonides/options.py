@@ -372,8 +372,11 @@ def without(options: Iterable[Option], *names: str) -> tuple[Option, ...]:
     return tuple(each for each in options if each.name not in names)
 
 
+_NO_TEXT: Schema = {"required": ["text"]}
+"""An object with a text is an item, whatever else it holds."""
 _MESSAGE: Schema = {
     "type": "object",
+    "not": _NO_TEXT,
     "properties": {
         "role": {"type": "string", "description": f"One of {', '.join(ROLE_OF_MESSAGE)}."},
         "content": {"description": "A text, or a list of parts such as {type: text, text: …}."},
@@ -383,6 +386,7 @@ _MESSAGE: Schema = {
 }
 _MESSAGE_ITEM: Schema = {
     "type": "object",
+    "not": _NO_TEXT,
     "properties": {"type": {"type": "string"}},
     "required": ["type"],
     "description": "A message item without a role, such as function_call_output.",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from simonides.bank import Bank
 from simonides.errors import InputError, UnknownNameError
-from simonides.json_schema import TIME, checked, optional
+from simonides.json_schema import NO_NUL, TIME, checked, optional, published
 from simonides.surfaces.operations.table import OPERATIONS, Scope, Stream, Verb, find_operation
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _KNOWN = {
     "type", "enum", "anyOf", "minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength", "pattern",
     "format", "items", "minItems", "maxItems", "properties", "required", "additionalProperties",
-    "propertyNames", "maxProperties", "description", "default",
+    "propertyNames", "maxProperties", "not", "description", "default",
 }  # fmt: skip
 
 # Operation → method of ``Bank``, parameters that only one of them has, with the reason.
@@ -175,6 +175,19 @@ def test_an_item_that_is_misspelt_is_told_the_nearest_key() -> None:
         OPERATIONS["retain"].bind({"items": ["a", {"txt": "b"}]})
 
 
+@pytest.mark.parametrize("name", ["retain", "retain_conversation"])
+def test_what_has_a_text_is_no_message_whatever_its_role(name: str) -> None:
+    entries = next(each.schema for each in OPERATIONS[name].parameters if each.name in {"items", "turns"})
+    value = [{"text": "a", "role": "nobody"}]
+    published_schema = published(entries)
+    assert not jsonschema_rs.is_valid(published_schema, value)
+    assert jsonschema_rs.is_valid(published_schema, [{"content": "a", "role": "nobody"}])
+    with pytest.raises(UnknownNameError, match="nobody"):
+        checked(value, entries, "items")
+    with pytest.raises(InputError, match="text: is not allowed here"):
+        checked(value[0], {"type": "object", "not": {"required": ["text"]}}, "it")
+
+
 def test_a_whole_number_may_be_written_with_a_point() -> None:
     limit = OPERATIONS["recall"].bind({"query": "a", "limit": 5.0})["limit"]
     assert (limit, type(limit)) == (5, int)
@@ -190,7 +203,7 @@ def test_the_check_agrees_with_a_validator_of_json_schema(value: object) -> None
         {"type": "integer", "minimum": 1, "maximum": 100},
         {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
         {"type": "boolean"},
-        {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 2},
+        {"type": "array", "items": {"type": "string", "minLength": 1, "pattern": NO_NUL}, "maxItems": 2},
         {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]},
     ):
         try:
