@@ -38,6 +38,7 @@ from simonides.backends.embedded.rows import (
     unverified,
     verified,
 )
+from simonides.index.graph import distinct
 from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, Job
 from simonides.records.entity import EntityCount, all_count_as
 from simonides.records.interval import FOREVER, LAST_INSTANT, Interval, Precision, from_micros
@@ -177,9 +178,11 @@ class Reading:
         mentions = self.snapshot.graph.entities(rows)
         names, places = np.unique(mentions.second, return_inverse=True)
         wholes = np.array([merged.get(int(name), int(name)) for name in names], np.int64)
-        # A memory that speaks of two merged entities mentions one.
-        pairs = np.unique(np.stack([wholes[places], mentions.first]), axis=1)
-        entities, times = np.unique(pairs[0], return_counts=True)
+        # A memory that speaks of two merged entities mentions one. Each pair is one number: numpy compares
+        # pairs as structured arrays, and these turn an interrupt into a TypeError.
+        all_rows = max(self.snapshot.rows, 1)
+        pairs = distinct(wholes[places] * all_rows + mentions.first)
+        entities, times = np.unique(pairs // all_rows, return_counts=True)
         found = []
         for entity, count in zip(entities.tolist(), times.tolist(), strict=True):
             row = self.connection.execute(
