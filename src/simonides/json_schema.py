@@ -297,7 +297,7 @@ def _object(value: object, schema: Schema, place: str) -> dict[str, Any]:
         read[name] = checked(entry, inner, f"{place}.{name}")
     for name in schema.get("not", {}).get("required", ()):
         if name in value:
-            raise InputError(f"{place}.{name}", "is not allowed here")
+            raise InputError(f"{place}.{name}", "is not allowed here; leave it out")
     # Last, since a key that is misspelt is told with the nearest one.
     for name in schema.get("required", ()):
         if name not in value:

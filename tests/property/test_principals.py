@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +21,8 @@ from hypothesis import strategies as st
 
 import simonides
 from simonides.errors import SimonidesError
+from simonides.models.catalogue import DEFAULT_EMBEDDER
+from simonides.recall.refining import learned_order
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubTokenEmbedder
 from simonides.testing.sparse import StubSparseEncoder
@@ -173,10 +176,15 @@ def test_anothers_rows_change_nothing_that_is_mine(steps: list[tuple[str, tuple[
         with opened(empty, FrozenClock()) as store:
             store.bank("diary")
         found = []
+        forest = learned_order.forest_of(DEFAULT_EMBEDDER)
         for others in (True, False):
             shutil.copytree(empty, Path(place) / str(others))
             clock = FrozenClock()
-            with opened(Path(place) / str(others), clock) as store:
+            # The forest that ships, which the stub's name would not find.
+            with (
+                patch.object(learned_order, "forest_of", lambda _: forest),
+                opened(Path(place) / str(others), clock) as store,
+            ):
                 written = take(store, clock, steps, others=others)
                 found.append((written, read(store.bank("diary", principal=ME))))
         with_others, alone = found

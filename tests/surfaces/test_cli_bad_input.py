@@ -128,5 +128,5 @@ def test_a_history_fits_a_terminal_of_80_columns(cli: Cli, monkeypatch: pytest.M
 
 def test_what_was_stored_after_the_viewpoint_is_named_as_the_reason(cli_on_a_bank: Cli) -> None:
     nothing = cli_on_a_bank("recall", "bread", "--as-of", "2020-01-01")
-    assert "what was stored after that moment is not seen, add --known-at" in nothing.stderr
+    assert "what was stored after that moment is not seen, a later --known-at shows it" in nothing.stderr
     assert "known-at" not in cli_on_a_bank("recall", "zzz").stderr

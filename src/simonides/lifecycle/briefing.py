@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.lifecycle.moving import DAY
 from simonides.recall.refining.pool import first_recorded
-from simonides.records.interval import FOREVER
+from simonides.records.interval import DAY_MICROS, FOREVER
 from simonides.records.kind import Kind
 from simonides.records.memory import Brief
 
@@ -56,7 +55,7 @@ def recent_changes(
 
     Read from what the bank holds now; the newer side is eligible in *view*, and both may be read.
     """
-    since = view.as_of - RECENT_DAYS * DAY
+    since = view.as_of - RECENT_DAYS * DAY_MICROS
     eligible = np.flatnonzero(view.eligible)
     keys = set(view.snapshot.gather("id_key", eligible).tolist())
     found: list[tuple[Memory, Memory]] = []

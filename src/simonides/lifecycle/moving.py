@@ -23,7 +23,7 @@ import math
 from typing import TYPE_CHECKING
 
 from simonides.lifecycle.step import Step
-from simonides.records.interval import CLOCK_SKEW, from_micros
+from simonides.records.interval import CLOCK_SKEW, DAY_MICROS, from_micros
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, Layer
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from simonides.records.versions import CurrentVersion
 
 
-DAY = 86_400_000_000
 """Microseconds."""
 
 
@@ -50,7 +49,7 @@ def half_life_days(memory: CurrentVersion, thresholds: Thresholds) -> float | No
 def age_days(memory: CurrentVersion, now: int, returned_at: int | None = None) -> float:
     """Days since a memory was last of use, came back from the archive, or was first recorded."""
     latest = max(memory.first_recorded, memory.last_access or 0, returned_at or 0)
-    return max(0, now - latest) / DAY
+    return max(0, now - latest) / DAY_MICROS
 
 
 def retention(age: float, half_life: float) -> float:

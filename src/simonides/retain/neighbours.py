@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simonides.index.view import comparable
+from simonides.records.interval import DAY_MICROS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -169,7 +170,6 @@ NEAR_FROM = 0.5
 """Cosine from which a neighbour may state another value of the same thing."""
 
 MOST_SEMANTIC = 5
-DAY_MICROS = 24 * 3_600 * 1_000_000
 MOST_TEMPORAL = 10
 _CAUSE_WORDS = 0.5
 _FEWEST_WORDS = 2

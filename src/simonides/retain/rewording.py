@@ -22,13 +22,12 @@ import numpy as np
 
 from simonides.index.view import comparable, comparing
 from simonides.records.draft import Draft, Prepared, content_key, days_of
-from simonides.records.interval import FOREVER, Interval, Precision
+from simonides.records.interval import DAY_MICROS, FOREVER, Interval, Precision
 from simonides.records.kind import ARCHIVED, TRUST, Kind
 from simonides.records.versions import ResolvedFields, RowRef
 from simonides.retain.changes import find_rivals
 from simonides.retain.items import canonical_json
 from simonides.retain.neighbours import (
-    DAY_MICROS,
     MOST_SEMANTIC,
     MOST_TEMPORAL,
     NEAR_FROM,

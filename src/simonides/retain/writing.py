@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simonides.records.interval import Precision
+from simonides.records.interval import DAY_MICROS, Precision
 from simonides.records.kind import Kind
 from simonides.retain.changes import find_rivals
-from simonides.retain.neighbours import DAY_MICROS, MOST_TEMPORAL, Related, causal_links, temporal_weight
+from simonides.retain.neighbours import MOST_TEMPORAL, Related, causal_links, temporal_weight
 from simonides.retain.resolution import fold_name, resolve
 from simonides.retain.supersession import declared, divide, placed, write_division
 

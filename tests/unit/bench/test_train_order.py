@@ -79,9 +79,7 @@ def pools(seed: int, count: int) -> list[Ordered]:
         keys = tuple(f"k{place}" for place in range(20))
         gold = frozenset({keys[int(values[0].argmax())]})
         scores = np.linspace(1, 0.5, 20)
-        found.append(
-            Ordered(f"f{number % 5}", 1.0, keys, gold, scores, dict(zip(NAMES, values, strict=True)))
-        )
+        found.append(Ordered(f"f{number % 5}", keys, gold, scores, dict(zip(NAMES, values, strict=True))))
     return found
 
 

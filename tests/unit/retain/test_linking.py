@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from simonides.records.extraction import Cause
-from simonides.retain.neighbours import DAY_MICROS, SEMANTIC_FROM, Related, causal_links, temporal_weight
+from simonides.records.interval import DAY_MICROS
+from simonides.retain.neighbours import SEMANTIC_FROM, Related, causal_links, temporal_weight
 
 HOUR = DAY_MICROS // 24
 

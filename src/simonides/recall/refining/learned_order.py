@@ -1,16 +1,17 @@
 """Puts the head of the pool in the order of a small forest of decision trees over signals that exist already.
 
-    score(m) = (score(m) + 0.05) · e^(forest(m) / start) − 0.05
+    score(m) = (score(m) + 0.05) · e^((forest(m) − median of the head) / start) − 0.05
 
-The forest was trained to correct the order that it finds (LambdaMART; its start was ``start`` · ln(score +
-0.05)), so where it says nothing the order stays. It was trained for one embedder, on the data that its file
-names; with any other embedder, or none, the order stays as it is. A memory that holds no word of the query
-never passes one that holds all of them (DF-05).
-Cost: the postings of the query's terms, the cosines of the head and of the turns beside it; 0.5 ms for the
-forest.
+The forest was trained to correct the order that it finds (LambdaMART, which began at ``start`` · ln(score +
+0.05)); where it says the same of all, the order stays. It orders conversations, on which it was trained: a
+pool of which less than half are turns beside other turns stays as it is. So does one that a reranker has
+read, and every pool under another embedder, or none, since the forest belongs to one. A memory that holds no
+word of the query never passes one that holds all of them (DF-05). Scores of the head are made to fall
+strictly, so ties keep the order before.
+Cost: 2 ms for 100 memories, of which the forest takes 0.3.
 Source: Burges, From RankNet to LambdaRank to LambdaMART (2010); evaluation after Lucchese et al.,
-QuickScorer (2015). Numbers and data: docs/guide/quality.md.
-Weakness: it knows the kinds of text that it was trained on, chats and passages.
+QuickScorer (2015). Data and numbers: docs/profiles/default.md.
+Weakness: everybody writes well in the conversations that it was trained on.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ from simonides.protocols import Refined
 from simonides.recall.fusion import covered, held_terms
 from simonides.recall.refining.boosts import ASKED_SPEAKER_SIGNAL, BOUNDED_PRIORS_SIGNAL
 from simonides.recall.refining.graph import GRAPH_RANK_SIGNAL, NEIGHBOURS_SIGNAL
-from simonides.recall.refining.pool import by_score, ordinals_of
-from simonides.recall.refining.rerankers import LATE_INTERACTION_SIGNAL
-from simonides.recall.rounding import rounded
+from simonides.recall.refining.pool import ordinals_of
+from simonides.recall.refining.relevance import has_vectors, word_signals
+from simonides.recall.refining.rerankers import (
+    CROSS_ENCODER_SIGNAL,
+    LATE_INTERACTION_SIGNAL,
+    LLM_JUDGE_SIGNAL,
+)
 from simonides.records.candidate import FUSED
 from simonides.records.edges import LINK_CODES
 
@@ -52,9 +57,16 @@ LEAVES = 8
 FLOOR = 0.05
 """Added to a score before its logarithm is taken, so that a score of 0 has one."""
 
-_TOP = 5
-_EXPLAINED = 5
-_WHEN = ("when", "how long", "what date", "what day")
+_STEP = 1e-9
+"""The least difference of two scores that follow each other."""
+
+_CENTRE = 5
+"""How many of the first memories stand for what the answer is like."""
+
+_EXPLAINED = 3
+"""Of how many of the first memories it is said why they rose."""
+
+_READ = frozenset({CROSS_ENCODER_SIGNAL, LLM_JUDGE_SIGNAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,71 +149,78 @@ class LearnedOrder:
     def refine(self, view: View, query: Query, pool: tuple[Candidate, ...], tools: Tools) -> Refined:
         """The pool by its new scores; each of the head carries its factor as ``learned_order``."""
         head, tail = pool[: self.depth], pool[self.depth :]
-        if len(head) < 2 or not has_vectors(view, query):
+        forest = forest_of(tools.embedder.name) if tools.embedder and len(head) > 1 else None
+        if forest is None or not has_vectors(view, query):
             return Refined(pool)
-        forest = forest_of(tools.embedder.name if tools.embedder else "")
-        if forest is None:
+        if any(not _READ.isdisjoint(each.signals) for each in head):
             return Refined(pool)
-        found = collect_features(view, query, head)
+        beside = turns_beside(view, ordinals_of(head))
+        if 2 * np.count_nonzero((beside >= 0).any(axis=0)) < len(head):
+            return Refined(pool)
+        found = collect_features(view, query, head, beside)
         rows = matrix(found, forest.features)
-        factors = np.exp(forest.scores(rows) / forest.start)
+        gains = forest.scores(rows)
+        factors = np.exp((gains - np.median(gains)) / forest.start).round(6)
         scores = (np.array([max(0.0, each.score) for each in head]) + FLOOR) * factors - FLOOR
-        if len(tail):
-            # What was not looked at stays behind.
-            scores = np.maximum(scores, tail[0].score)
-        scores = _bounded(scores, found["coverage"])
-        scored = [
-            each.with_signals(score, SCORED_BY, {SIGNAL: round(factor, 6)})
-            for each, score, factor in zip(head, rounded(scores.tolist()), factors.tolist(), strict=True)
-        ]
-        ordered = by_score(view, scored)
-        return Refined(ordered + tail, notes=_notes(forest, rows, head, ordered))
+        order = bounded_order(scores, found["coverage"])
+        falling = _falling(scores[order].tolist(), max(0.0, tail[0].score) if tail else 0.0)
+        ordered = tuple(
+            head[place].with_signals(score, SCORED_BY, {SIGNAL: float(factors[place])})
+            for place, score in zip(order, falling, strict=True)
+        )
+        return Refined(ordered + tail, notes=_notes(forest, rows, head, order))
 
 
-def _bounded(scores: NDArray[np.float64], coverage: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores by which nothing of coverage 0 stands before anything of coverage 1 that it stood behind."""
-    whole, none = coverage == 1.0, coverage == 0.0
-    if not whole.any() or not none.any():
-        return scores
-    bounded = scores.copy()
-    for place in np.flatnonzero(none).tolist():
-        before = scores[:place][whole[:place]]
-        if len(before):
-            # A hair below: equal scores would be ordered by their paths.
-            bounded[place] = min(bounded[place], float(before.min()) - 1e-6)
-    return bounded
+def bounded_order(scores: NDArray[np.float64], coverage: NDArray[np.float64]) -> list[int]:
+    """Places by falling score, equal ones as they stand, within the bound of DF-05.
+
+    What holds no word of the query comes after every memory that holds all of them and stood before it.
+
+    Args:
+        scores: float64, shape (n,).
+        coverage: float64, shape (n,), in [0, 1]: the share of the query's words that each holds.
+    """
+    ordered: list[int] = []
+    for place in np.argsort(-scores, kind="stable").tolist():
+        if coverage[place] == 1.0:
+            passed = (n for n, other in enumerate(ordered) if other > place and coverage[other] == 0.0)
+            at = next(passed, None)
+            ordered.insert(len(ordered) if at is None else at, place)
+        else:
+            ordered.append(place)
+    return ordered
+
+
+def _falling(scores: Sequence[float], above: float) -> list[float]:
+    """The scores, best first, changed as little as makes each lower than the one before and above *above*."""
+    count = len(scores)
+    found: list[float] = []
+    for place, score in enumerate(scores):
+        least = above + (count - place) * _STEP
+        most = found[-1] - _STEP if found else math.inf
+        found.append(round(min(max(score, least), most), 9))
+    return found
 
 
 def _notes(
-    forest: Forest, rows: NDArray[np.float64], head: Sequence[Candidate], ordered: Sequence[Candidate]
+    forest: Forest, rows: NDArray[np.float64], head: Sequence[Candidate], order: Sequence[int]
 ) -> dict[int, str]:
-    """Why each of the first hits that rose did so: the features that raised it most against a usual one."""
-    was = {candidate.ordinal: place for place, candidate in enumerate(head)}
-    rose = [
-        (candidate.ordinal, was[candidate.ordinal], place)
-        for place, candidate in enumerate(ordered[:_EXPLAINED])
-        if was[candidate.ordinal] > place
-    ]
+    """For each of the first that rose, the two features by which it gained most against the head's median."""
+    rose = [(was, now) for now, was in enumerate(order[:_EXPLAINED]) if was > now]
     if not rose:
         return {}
-    usual = np.median(rows, axis=0)
     count = len(forest.features)
-    changed = np.repeat(rows[[place for _, place, _ in rose]], count, axis=0)
+    own = rows[[was for was, _ in rose]]
+    changed = np.repeat(own, count, axis=0)
     columns = np.tile(np.arange(count), len(rose))
-    changed[np.arange(len(changed)), columns] = usual[columns]
-    whole = np.repeat(forest.scores(rows[[place for _, place, _ in rose]]), count)
-    gains = (whole - forest.scores(changed)).round(9).reshape(len(rose), count)
+    changed[np.arange(len(changed)), columns] = np.median(rows, axis=0)[columns]
+    gains = np.repeat(forest.scores(own), count) - forest.scores(changed)
     notes = {}
-    for (ordinal, before, after), gain in zip(rose, gains, strict=True):
+    for (was, now), gain in zip(rose, gains.round(9).reshape(len(rose), count), strict=True):
         best = [place for place in np.argsort(-gain, kind="stable")[:2].tolist() if gain[place] > 0]
-        by = ", ".join(forest.features[place] for place in best)
-        notes[ordinal] = f"rose from {before + 1} to {after + 1}" + (f" by {by}" if by else "")
+        by = f" by {', '.join(forest.features[place] for place in best)}" if best else ""
+        notes[head[was].ordinal] = f"rose from {was + 1} to {now + 1}{by}"
     return notes
-
-
-def has_vectors(view: View, query: Query) -> bool:
-    """Whether the query and the bank have vectors that can be compared."""
-    return query.vector is not None and view.snapshot.vectors.dimension == len(query.vector)
 
 
 def matrix(found: Mapping[str, NDArray[np.float64]], names: Sequence[str]) -> NDArray[np.float64]:
@@ -213,25 +232,29 @@ def matrix(found: Mapping[str, NDArray[np.float64]], names: Sequence[str]) -> ND
     return np.stack([found[name] for name in names], axis=1).round(6)
 
 
-def collect_features(view: View, query: Query, head: Sequence[Candidate]) -> dict[str, NDArray[np.float64]]:
+def collect_features(
+    view: View, query: Query, head: Sequence[Candidate], beside: NDArray[np.int64]
+) -> dict[str, NDArray[np.float64]]:
     """By name, one value for each of *head*, which is not empty, of a query with a vector.
 
-        rank, ratio             ln of the rank; ln of the score as a share of the best one's
+        rank, ratio             ln of the rank, from 0; ln of the score as a share of the best one's, to 0
         fused, late, graph, neighbour, prior, asked_speaker
                                 what earlier stages left as signals; 0 = nothing
-        lexical                 the score of the word channel as a share of the best one's
-        coverage, coverage_text idf-weighed share of the query's terms that any field, or the text, holds
-        rare, rare_text         of the rarest term held: 1 where one visible row holds it, 0 where all do
-        terms, seen             ln(1 + terms of the query), and the share of them that any visible row holds
-        words, dated            ln(1 + words of the text); whether it is known when it happened
-        when                    whether the query asks for a time
-        entities                share of the query's entities that it mentions
-        cosine, cosine_z, cosine_rank
-                                with the query; less the mean of the head, by its deviation; ln of the rank
-        late_z, late_rank       the same of the late interaction
+        lexical                 the score of the word channel as a share of the best one's, 0 to 1
+        coverage, coverage_text idf-weighted share of the query's terms in any field, in the text, 0 to 1
+        rare                    of the rarest term held: 1 where one visible row holds it, 0 where all do
+        terms, unseen           ln(1 + terms of the query), and the share of them that no visible row holds
+        words                   ln(1 + words of the text)
+        entities                share of the query's entities that it mentions, 0 to 1
+        cosine, cosine_z        with the query, −1 to 1; less the mean of the head, divided by its deviation
+        late_z                  the same of the late interaction
         like_first              cosine with the mean of the first five
         cosine_before, cosine_after
-                                of the turns beside it in the conversation; 0 = none
+                                with the query, of the turns beside it; 0 = none
+
+    Args:
+        head: best first.
+        beside: as ``turns_beside`` gives it.
 
     Returns:
         float64, shape (len(head),), each.
@@ -242,11 +265,11 @@ def collect_features(view: View, query: Query, head: Sequence[Candidate]) -> dic
     scores = np.array([max(0.0, each.score) for each in head], np.float64)
     late = _signal(head, LATE_INTERACTION_SIGNAL)
     lexical = np.array([each.channel_scores.get("lexical", 0.0) for each in head], np.float64)
-    occurred = view.column("occurred_from", ordinals) < view.column("occurred_to", ordinals)
     cosines = view.cosines(query.vector, ordinals)
     vectors = view.vectors(ordinals).astype(np.float64)
-    centre = vectors[:_TOP].mean(axis=0)
-    before, after = _beside(view, ordinals)
+    centre = vectors[:_CENTRE].mean(axis=0)
+    told = word_signals(view, query, ordinals)
+    before, after = beside
     return {
         "rank": np.log(np.arange(1, count + 1, dtype=np.float64)),
         "ratio": np.log((scores + FLOOR) / (scores[0] + FLOOR)),
@@ -257,20 +280,41 @@ def collect_features(view: View, query: Query, head: Sequence[Candidate]) -> dic
         "prior": _signal(head, BOUNDED_PRIORS_SIGNAL),
         "asked_speaker": _signal(head, ASKED_SPEAKER_SIGNAL),
         "lexical": lexical / max(float(lexical.max()), 1e-9),
-        **_words(view, query, ordinals),
+        "coverage": told["coverage"],
+        "coverage_text": _coverage_of_texts(view, query, ordinals),
+        "rare": told["rare"],
+        "terms": np.full(count, math.log1p(len(query.terms))),
+        "unseen": told["unseen"],
         "words": np.log1p(view.column("words", ordinals).astype(np.float64)),
-        "dated": occurred.astype(np.float64),
-        "when": np.full(count, float(query.text.casefold().startswith(_WHEN))),
         "entities": _entities(view, query, ordinals),
         "cosine": cosines,
         "cosine_z": _standard(cosines),
-        "cosine_rank": _log_ranks(cosines),
         "late_z": _standard(late),
-        "late_rank": _log_ranks(late),
         "like_first": vectors @ centre / (math.sqrt(float(centre @ centre)) + 1e-9),
         "cosine_before": _cosines_at(view, query.vector, before),
         "cosine_after": _cosines_at(view, query.vector, after),
     }
+
+
+def turns_beside(view: View, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The turns before and after each row in its conversation, by when their first versions were stored.
+
+    Returns:
+        int64, shape (2, len(ordinals)): row ordinals; −1 = none that is visible.
+    """
+    found = np.full((2, len(ordinals)), -1, np.int64)
+    places = {ordinal: place for place, ordinal in enumerate(ordinals.tolist())}
+    links = view.links(ordinals)
+    links = links.keep(links.kinds == LINK_CODES["session"])
+    # A turn whose words were edited has a newer row, and keeps its root.
+    roots = (view.column("root", rows).tolist() for rows in (links.first, links.second))
+    nearest: dict[tuple[int, int], int] = {}
+    for first, second, own, other in zip(links.first.tolist(), links.second.tolist(), *roots, strict=True):
+        key = (int(other > own), places[first])
+        if key not in nearest or abs(other - own) < nearest[key]:
+            nearest[key] = abs(other - own)
+            found[key] = second
+    return found
 
 
 def _signal(head: Sequence[Candidate], name: str) -> NDArray[np.float64]:
@@ -280,27 +324,6 @@ def _signal(head: Sequence[Candidate], name: str) -> NDArray[np.float64]:
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
     standard: NDArray[np.float64] = (values - values.mean()) / (values.std() + 1e-6)
     return standard
-
-
-def _log_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithms of the ranks, the highest value 1, equal ones alike."""
-    higher: NDArray[np.float64] = np.log1p(np.searchsorted(np.sort(-values), -values, side="left"))
-    return higher
-
-
-def _beside(view: View, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The turn before and the one after in the conversation; −1 = none that is seen."""
-    before, after = np.full(len(ordinals), -1, np.int64), np.full(len(ordinals), -1, np.int64)
-    places = {ordinal: place for place, ordinal in enumerate(ordinals.tolist())}
-    links = view.links(ordinals)
-    links = links.keep(links.kinds == LINK_CODES["session"])
-    for first, second in zip(links.first.tolist(), links.second.tolist(), strict=True):
-        place = places[first]
-        if second < first:
-            before[place] = max(before[place], second)
-        elif after[place] < 0 or second < after[place]:
-            after[place] = second
-    return before, after
 
 
 def _cosines_at(view: View, vector: NDArray[np.float32], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -315,22 +338,9 @@ def _entities(view: View, query: Query, ordinals: NDArray[np.int64]) -> NDArray[
     return np.array([named.count(each) / len(query.entities) for each in ordinals.tolist()], np.float64)
 
 
-def _words(view: View, query: Query, ordinals: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    count = len(ordinals)
+def _coverage_of_texts(view: View, query: Query, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
     if not query.terms:
-        names = ("coverage", "coverage_text", "rare", "rare_text", "terms", "seen")
-        return {name: np.zeros(count) for name in names}
+        return np.zeros(len(ordinals))
+    _, idf, _ = held_terms(view, query, ordinals[:0])
     terms = [term for term, _ in query.terms]
-    frequencies, idf, held = held_terms(view, query, ordinals)
-    _, in_text = view.snapshot.postings.held(terms, view.visible, ordinals, fields=("text",))
-    rows = int(np.count_nonzero(view.visible))
-    seen = frequencies > 0
-    rarity = np.where(seen, 1.0 - np.log(np.maximum(frequencies, 1)) / math.log(max(2, rows)), 0.0)
-    return {
-        "coverage": covered(idf, held),
-        "coverage_text": covered(idf, in_text),
-        "rare": (held * rarity[:, np.newaxis]).max(axis=0),
-        "rare_text": (in_text * rarity[:, np.newaxis]).max(axis=0),
-        "terms": np.full(count, math.log1p(len(terms))),
-        "seen": np.full(count, float(np.mean(seen))),
-    }
+    return covered(idf, view.snapshot.postings.held(terms, view.visible, ordinals, fields=("text",))[1])

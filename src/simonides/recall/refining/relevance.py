@@ -242,7 +242,7 @@ def collect_signals(view: View, query: Query, pool: tuple[Candidate, ...]) -> Si
     some = pool[:REST]
     ordinals = np.array([candidate.ordinal for candidate in some], np.int64)
     head = min(HEAD, len(some))
-    words = _word_signals(view, query, ordinals)
+    words = word_signals(view, query, ordinals)
     scores = np.array([max(0.0, candidate.score) for candidate in pool[: REST + 1]], np.float64)
     after = np.append(scores[1 : len(some)], scores[len(some)] if len(scores) > len(some) else 0.0)
     scores = scores[: len(some)]
@@ -270,8 +270,8 @@ def collect_signals(view: View, query: Query, pool: tuple[Candidate, ...]) -> Si
         "coverage": words["coverage"],
         "rows": np.full(len(some), rows),
     }
-    has_vectors = query.vector is not None and view.snapshot.vectors.dimension == len(query.vector)
-    if has_vectors:
+    vectors = has_vectors(view, query)
+    if vectors:
         assert query.vector is not None
         cosines = view.cosines(query.vector, ordinals)
         best = int(cosines[:head].argmax())
@@ -298,12 +298,21 @@ def collect_signals(view: View, query: Query, pool: tuple[Candidate, ...]) -> Si
         ordinals,
         {name: np.array([value], np.float64) for name, value in anything.items()},
         hits,
-        has_vectors,
+        vectors,
     )
 
 
-def _word_signals(view: View, query: Query, ordinals: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    """By name, of each row: how much of the query it covers."""
+def has_vectors(view: View, query: Query) -> bool:
+    """Whether the query and the bank have vectors that can be compared."""
+    return query.vector is not None and view.snapshot.vectors.dimension == len(query.vector)
+
+
+def word_signals(view: View, query: Query, ordinals: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    """By name, of each row: how much of the query it covers, and how much of it no visible row holds.
+
+    Returns:
+        float64, shape (len(ordinals),), each; in [0, 1] but for ``held_terms``, which counts.
+    """
     count = len(ordinals)
     if not query.terms:
         names = ("coverage", "coverage_seen", "held_terms", "rare", "unseen", "unseen_weight")

@@ -161,13 +161,13 @@ def _remark(answer: "Recall") -> None:
     elif answer.band == "none" and answer.hits:
         say(f"{not_in_memory(answer.no_match_reasons)[:-1]} (--json shows the nearest)")
     elif not answer.hits:
-        say(f"nothing found{_known_too_early(answer.trace)}")
+        say(f"nothing found{_not_known_yet(answer.trace)}")
     elif len(answer.told) < len(answer.hits):
         rest = len(answer.hits) - len(answer.told)
         say(f"{rest} less likely ones are not shown (--precision wide shows all)")
 
 
-def _known_too_early(trace: "Trace") -> str:
+def _not_known_yet(trace: "Trace") -> str:
     """What to add where a recall as of a moment cannot see what was stored later; else nothing."""
     from datetime import UTC, datetime
 
@@ -175,7 +175,7 @@ def _known_too_early(trace: "Trace") -> str:
 
     if trace.as_of != trace.known_at or trace.known_at >= datetime.now(UTC).timestamp() * 1e6 - DAY_MICROS:
         return ""
-    return "; what was stored after that moment is not seen, add --known-at TIME to see it"
+    return "; what was stored after that moment is not seen, a later --known-at shows it"
 
 
 def _hits(answer: "Recall") -> "Table":
