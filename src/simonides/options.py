@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.json_schema import (
+    NO_NUL,
     SHARE,
     SWITCH,
     TIME,
@@ -378,7 +379,11 @@ _MESSAGE: Schema = {
     "type": "object",
     "not": _NO_TEXT,
     "properties": {
-        "role": {"type": "string", "description": f"One of {', '.join(ROLE_OF_MESSAGE)}."},
+        "role": {
+            "type": "string",
+            "pattern": NO_NUL,
+            "description": f"One of {', '.join(ROLE_OF_MESSAGE)}.",
+        },
         "content": {"description": "A text, or a list of parts such as {type: text, text: …}."},
     },
     "required": ["role"],
@@ -387,7 +392,7 @@ _MESSAGE: Schema = {
 _MESSAGE_ITEM: Schema = {
     "type": "object",
     "not": _NO_TEXT,
-    "properties": {"type": {"type": "string"}},
+    "properties": {"type": {"type": "string", "pattern": NO_NUL}},
     "required": ["type"],
     "description": "A message item without a role, such as function_call_output.",
 }

@@ -182,6 +182,8 @@ def test_what_has_a_text_is_no_message_whatever_its_role(name: str) -> None:
     published_schema = published(entries)
     assert not jsonschema_rs.is_valid(published_schema, value)
     assert jsonschema_rs.is_valid(published_schema, [{"content": "a", "role": "nobody"}])
+    for key in ("role", "type"):
+        assert not jsonschema_rs.is_valid(published_schema, [{"content": "a", key: "us\0er"}])
     with pytest.raises(UnknownNameError, match="nobody"):
         checked(value, entries, "items")
     with pytest.raises(InputError, match="text: is not allowed here"):
