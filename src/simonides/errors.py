@@ -58,6 +58,13 @@ class InputError(SimonidesError, ValueError):
         return f"{self.field}: {self.problem}"
 
 
+_MEANT = {
+    "text": "items", "texts": "items", "content": "items", "message": "items", "messages": "items",
+    "question": "query", "q": "query", "k": "limit", "top_k": "limit", "n_results": "limit",
+}  # fmt: skip
+"""What other engines call an argument → what it is called here."""
+
+
 class UnknownNameError(InputError):
     """A name that does not exist; the message offers the nearest one that does."""
 
@@ -65,6 +72,8 @@ class UnknownNameError(InputError):
         names = sorted(valid)
         shown = str(name)[:_LONGEST_SHOWN]
         close = difflib.get_close_matches(shown, names, n=1, cutoff=0.5)
+        meant = _MEANT.get(shown)
+        close = [meant] if meant in names else close
         hint = f"did you mean {close[0]!r}?" if close else f"valid names: {', '.join(names)}"
         where = f" in {place}" if place else ""
         super().__init__(field, f"{shown!r} is not known{where}; {hint}")

@@ -455,3 +455,18 @@ def test_small_talk_puts_nothing_into_a_prompt(few: Bank, query: str) -> None:
 
     assert (answer.band, answer.no_match, answer.context) == ("none", True, "")
     assert answer.confidence == 0
+
+
+@pytest.mark.fault("N3")
+@pytest.mark.parametrize("greeting", ["thanks", "Okay.", "Noted, thank you!"])
+def test_a_greeting_answers_nothing(greeting: str, tmp_path: Path, default_embedder: Embedder) -> None:
+    with simonides.open(tmp_path / "store", embedder=default_embedder, environ={}) as store:
+        bank = store.bank("chat")
+        turns = ["I moved to 4 Heron Lane.", greeting, "My sister is called Tove."]
+        bank.retain_conversation(
+            [{"speaker": "user", "role": "user", "text": text} for text in turns], session="a"
+        )
+        answer = bank.recall("What's my address?", precision="wide")
+        assert "Heron Lane" in answer.hits[0].text
+        assert [hit.relevance for hit in answer if greeting in hit.text] == [0.0]
+        assert greeting not in bank.recall("What's my address?").context

@@ -130,3 +130,22 @@ def test_what_was_stored_after_the_viewpoint_is_named_as_the_reason(cli_on_a_ban
     nothing = cli_on_a_bank("recall", "bread", "--as-of", "2020-01-01")
     assert "what was stored after that moment is not seen, a later --known-at shows it" in nothing.stderr
     assert "known-at" not in cli_on_a_bank("recall", "zzz").stderr
+
+
+def test_a_history_shows_what_each_version_said(cli: Cli) -> None:
+    memory = cli("retain", "Ada Brook lives in Riga.").stdout.split()[0]
+    assert cli("update-memory", memory, "--text", "Ada Brook lives in Tarn.").exit_code == 0
+    lines = cli("history", memory).stdout.splitlines()
+    assert lines[0] == "Ada Brook lives in Tarn."
+    assert lines[-1] == "version 1 said: Ada Brook lives in Riga."
+
+
+def test_words_without_quotes_are_told_to_have_them(cli: Cli) -> None:
+    result = cli("recall", "mortgage", "rate")
+    assert result.exit_code == 2
+    assert "(rate); a text of several words stands in quotes" in result.stderr
+
+
+def test_a_client_without_hooks_is_told_so(cli: Cli) -> None:
+    result = cli("hook", "vscode", stdin="{}")
+    assert "CLIENT: vscode has no hooks; `simonides install vscode` gives it MCP alone" in result.stderr

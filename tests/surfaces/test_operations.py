@@ -190,6 +190,17 @@ def test_what_has_a_text_is_no_message_whatever_its_role(name: str) -> None:
         checked(value[0], {"type": "object", "not": {"required": ["text"]}}, "it")
 
 
+@pytest.mark.parametrize(
+    ("operation", "word", "meant"),
+    [("retain", "text", "items"), ("retain", "messages", "items"), ("recall", "top_k", "limit")],
+)
+def test_a_word_of_other_engines_is_told_the_one_here(operation: str, word: str, meant: str) -> None:
+    with pytest.raises(
+        UnknownNameError, match=f"{word!r} is not known in {operation}; did you mean {meant!r}"
+    ):
+        OPERATIONS[operation].bind({word: "a"})
+
+
 def test_a_whole_number_may_be_written_with_a_point() -> None:
     limit = OPERATIONS["recall"].bind({"query": "a", "limit": 5.0})["limit"]
     assert (limit, type(limit)) == (5, int)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements.lock"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-OWN_GROUPS = {"encryption", "fuzz", "mutation"}
+OWN_GROUPS = {"encryption", "fuzz", "mutation", "train"}
 """Dependency groups that are installed apart and not locked."""
 
 

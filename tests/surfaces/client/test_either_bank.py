@@ -392,7 +392,7 @@ def test_nothing_is_missing_and_nothing_written_twice(kind: type) -> None:
 def test_banks_are_listed_and_made(remote_store: RemoteStore) -> None:
     remote_store.create_bank("second").retain(FACT)
     assert remote_store.list_banks() == ["second"]
-    with pytest.raises(NotFoundError, match="no such bank"):
+    with pytest.raises(NotFoundError, match="there is no bank 'third'"):
         remote_store.bank("third").stats()
 
 

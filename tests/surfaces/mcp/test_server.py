@@ -181,7 +181,7 @@ def test_an_answer_never_exceeds_its_budget(session: Session, store: Store) -> N
         ("retain", {"items": {"txt": "x"}}, "did you mean 'text'"),
         ("get_memory", {"memory": "nothing"}, "no memory"),
         ("recall", {"query": "x", "bank": 3}, "bank: expected a string"),
-        ("recall", {"query": "x", "bank": "absent"}, "no such bank"),
+        ("recall", {"query": "x", "bank": "absent"}, "there is no bank"),
     ],
 )
 @pytest.mark.fault("F2")

@@ -14,8 +14,9 @@ What is kept, by the caller's ``precision``:
     balanced        the same with a smaller share where the best hit stands out (its chance from *sure* on);
                     else the first *unsure* hits
 In the band none everything stays as it was found, for the caller to look at. The order never changes.
-A row that only asks, or that a tool recalled before, answers nothing: it is not judged, its relevance is 0,
-and it is kept where everything is. Where the query is about questions it is a row like any other.
+A row that only asks or greets, or that a tool recalled before, answers nothing: it is not judged, its
+relevance is 0, and it is kept where everything is. Where the query is about questions it is a row like any
+other.
 Statistics are those of the visible rows.
 Cost: the postings of the query's terms, and one dot product per memory of the pool.
 Source: logistic calibration after Platt (1999); the signals are near Shtok et al., Predicting Query
@@ -44,7 +45,7 @@ from simonides.recall.refining.rerankers import LATE_INTERACTION_SIGNAL as MAX_S
 from simonides.records.kind import ANSWER_NOTHING
 from simonides.records.recall import Judgement
 from simonides.text.analyser import small_talk, tokenise
-from simonides.text.speech import is_about_questions
+from simonides.text.speech import is_about_questions, unlabelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,8 +67,10 @@ _SAY_THE_SAME = frozenset({REPEATED, NEWER})
 """Signals of what was moved before a row of the same matter, directly behind it."""
 
 
-ONLY_QUESTIONS = "only questions were found, and what was recalled before"
-ONLY_ASKS = "only asks, or is what was recalled before"
+ONLY_QUESTIONS = "only questions and greetings were found, and what was recalled before"
+ONLY_ASKS = "only asks or greets, or is what was recalled before"
+_LONGEST_GREETING = 4
+"""Words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +226,16 @@ def _as_likely_as_behind(answers: tuple[Candidate, ...], chances: NDArray[np.flo
 
 
 def answering(view: View, pool: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    """What of *pool* neither asks only nor is an echo of memories."""
+    """What of *pool* neither asks or greets only, nor is an echo of memories."""
     ordinals = np.array([candidate.ordinal for candidate in pool], np.int64)
-    asks = np.isin(view.column("utterance", ordinals), [int(each) for each in ANSWER_NOTHING])
-    if not asks.any():
+    nothing = np.isin(view.column("utterance", ordinals), [int(each) for each in ANSWER_NOTHING])
+    # Texts are read of the few that are short enough to be a greeting.
+    short = np.flatnonzero(~nothing & (view.column("words", ordinals) <= _LONGEST_GREETING))
+    for place, memory in zip(short.tolist(), view.memories(ordinals[short].tolist()), strict=True):
+        nothing[place] = is_small_talk(unlabelled(memory.text, memory.speaker))
+    if not nothing.any():
         return pool
-    return tuple(each for each, only in zip(pool, asks.tolist(), strict=True) if not only)
+    return tuple(each for each, only in zip(pool, nothing.tolist(), strict=True) if not only)
 
 
 def is_small_talk(text: str) -> bool:

@@ -110,6 +110,8 @@ def _reword(error: Exception) -> None:
     found = re.match(r"No such command '([a-z-]+)'", message)
     if found and found[1] in _OTHER_WORDS:
         message = f"No such command {found[1]!r}. Use {_OTHER_WORDS[found[1]]!r}."
+    if message.startswith("Got unexpected extra argument"):
+        message += "; a text of several words stands in quotes"
     for theirs, ours in _PYDANTIC:
         if message.startswith(theirs):
             message = ours or message.removeprefix(theirs)

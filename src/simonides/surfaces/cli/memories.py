@@ -73,8 +73,10 @@ def _show_history(answer: "Mapping[str, Any]") -> None:
         rows.add_row(str(memory["version"]), *times, str(memory["proof_count"]))
     print_text(versions[-1]["text"])
     print_table(rows)
-    # Not a column: ids would be broken in a terminal of 80 columns.
+    # No columns: in a terminal of 80 columns they would be broken.
     for memory in versions:
+        if memory["text"] != versions[-1]["text"]:
+            print_text(f"version {memory['version']} said: {memory['text']}")
         if memory["superseded_by"]:
             print_text(f"version {memory['version']} was superseded by {memory['superseded_by']}")
 

@@ -41,7 +41,7 @@ class OpenBanks:
             # Inside the lock, so that it is not closed between being found and being counted.
             if name not in self._used and not self._store.has_bank(name):
                 raise NotFoundError(
-                    "there is no such bank; make it with `simonides create-bank NAME` or POST /v1/banks"
+                    f"there is no bank {name!r}; make it with `simonides create-bank NAME` or POST /v1/banks"
                 )
             self._in_use[name] += 1
             self._used[name] = None

@@ -386,7 +386,11 @@ def test_a_forgotten_memory_comes_back_with_its_source(store: Store, export: Pat
     copy.import_bank(export)
     links = copy.stats()["links"]
     wanted = ("The oars are short", "The kayak is red")
-    gone = [hit.id for hit in copy.recall("kayak oars", limit=20) if any(w in hit.text for w in wanted)]
+    gone = [
+        hit.id
+        for hit in copy.recall("kayak oars", limit=20, precision="wide")
+        if any(w in hit.text for w in wanted)
+    ]
     assert len(gone) == 2
     copy.forget(gone)
 
