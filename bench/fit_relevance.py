@@ -269,15 +269,16 @@ def _ask_musique(asker: Asker, bank: Bank, musique: Pair, strange: _Strange, clo
     corpus, questions = musique
     keys = _retained(bank, corpus, clock)
     for asked in questions:
-        asker.ask(bank, asked.text, _fifth(asked.text), keys, asked.gold)
+        asker.ask(bank, asked.text, fifth(asked.text), keys, asked.gold)
     for text in strange.some(corpus, 3 * STRANGE):
-        asker.ask(bank, text, _fifth(text))
+        asker.ask(bank, text, fifth(text))
     for texts in off_topic_questions().values():
         for text in texts:
-            asker.ask(bank, text, _fifth(text), {})
+            asker.ask(bank, text, fifth(text), {})
 
 
-def _fifth(text: str) -> str:
+def fifth(text: str) -> str:
+    """The part of MuSiQue's questions that *text* is left out with."""
     return f"musique-{hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 5}"
 
 

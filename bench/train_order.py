@@ -13,7 +13,6 @@ Needs LightGBM: ``pip install --group train``.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import math
 import tempfile
@@ -24,12 +23,13 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
-from bench.fit_relevance import Identities
+from bench.fit_relevance import Identities, fifth
 from bench.own_chats import REGISTERS, read_register
 
 import simonides
 from simonides.evaluation.asking import NOW, SteadyClock, retain_corpus
 from simonides.evaluation.datasets import load_musique
+from simonides.evaluation.results import mean_measures, measure_each
 from simonides.models.catalogue import DEFAULT_EMBEDDER
 from simonides.protocols import Refined
 from simonides.recall.refining import learned_order
@@ -145,11 +145,7 @@ def _banks(data: Path) -> Iterable[tuple[str, Corpus, list[tuple[str, Question]]
         asked = [(each.qid.partition("-")[0], each) for each in questions if each.answerable]
         yield register, corpus, asked
     [(corpus, questions)] = load_musique(data / "musique").corpora
-    yield "musique", corpus, [(_fifth(each.text), each) for each in questions]
-
-
-def _fifth(text: str) -> str:
-    return f"musique-{hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 5}"
+    yield "musique", corpus, [(fifth(each.text), each) for each in questions]
 
 
 def train(pools: Sequence[Ordered]) -> Forest:
@@ -212,18 +208,14 @@ def to_dict(forest: Forest) -> dict[str, Any]:
 
 
 def figures(pools: Sequence[Ordered], orders: Sequence[NDArray[np.float64]]) -> dict[str, float]:
-    """recall@5, recall@10, the share of questions with all gold in ten, and nDCG@10, each a mean."""
-    sums = np.zeros(4)
-    for pool, scores in zip(pools, orders, strict=True):
-        # Items that share a key count once, at their best place.
-        ranked = tuple(dict.fromkeys(pool.keys[place] for place in np.argsort(-scores, kind="stable")))[:10]
-        gains = [1.0 / math.log2(place + 2) for place, key in enumerate(ranked) if key in pool.gold]
-        best = sum(1.0 / math.log2(place + 2) for place in range(min(10, len(pool.gold))))
-        held = [len(pool.gold.intersection(ranked[:most])) / len(pool.gold) for most in (5, 10)]
-        sums += (*held, held[1] == 1.0, sum(gains) / best)
-    return dict(
-        zip(("recall@5", "recall@10", "all@10", "nDCG@10"), (sums / len(pools)).tolist(), strict=True)
-    )
+    """The mean of every measure of ``bench quality``."""
+    gold = {str(number): pool.gold for number, pool in enumerate(pools)}
+    # Items that share a key count once, at their best place.
+    run = {
+        str(number): tuple(dict.fromkeys(pool.keys[place] for place in np.argsort(-scores, kind="stable")))
+        for number, (pool, scores) in enumerate(zip(pools, orders, strict=True))
+    }
+    return mean_measures(measure_each(gold, run).values())
 
 
 def check(pools: Sequence[Ordered]) -> Iterable[str]:
@@ -235,9 +227,8 @@ def check(pools: Sequence[Ordered]) -> Iterable[str]:
             if each.fold == fold:
                 orders[place] = each.start() + forest.scores(matrix(each.features, forest.features))
     for part in ("chats", "musique"):
-        mine = [
-            place for place, each in enumerate(pools) if each.fold.startswith("musique") == (part != "chats")
-        ]
+        of_musique = part == "musique"
+        mine = [n for n, each in enumerate(pools) if each.fold.startswith("musique") is of_musique]
         some = [pools[place] for place in mine]
         before = figures(some, [each.scores for each in some])
         after = figures(some, [orders[place] for place in mine])

@@ -43,15 +43,16 @@ def hook(
     install` writes the hooks.
     """
     with _lenient():
-        from simonides.surfaces.agents.clients import CLIENTS
         from simonides.surfaces.agents.hooks import HOOKS, answer_of, hook_of, session_folder
         from simonides.surfaces.agents.projects import bank_of, project_root
 
-        if client in CLIENTS and client not in HOOKS:
-            raise InputError(
-                "CLIENT", f"{client} has no hooks; `simonides install {client}` gives it MCP alone"
-            )
         if client not in HOOKS:
+            from simonides.surfaces.agents.clients import CLIENTS
+
+            if client in CLIENTS:
+                raise InputError(
+                    "CLIENT", f"{client} has no hooks; `simonides install {client}` gives it MCP alone"
+                )
             raise UnknownNameError("CLIENT", client, HOOKS)
         event = _event()
         name, wanted = hook_of(client, event)
