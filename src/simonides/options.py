@@ -191,6 +191,7 @@ def _switch(name: str, sentence: str, *, default: bool = False, flag: str = "") 
 MEMORY = Option("memory", ID, "Id of the memory, as retain and recall give it.", REQUIRED, metavar="ID")
 IDS = Option("ids", listed(ID, most=10_000, least=1), "Ids of the memories.", REQUIRED, metavar="ID…")
 ENTITY = Option("entity", _NUMBER, "Number of the entity, as entities gives it.", REQUIRED)
+OTHER_NAME = Option("alias", _LABEL, "The other name, as entities lists it.", REQUIRED)
 INTO = Option("into", _NUMBER, "Number of the entity that remains.", REQUIRED)
 ALIAS = Option("name", _LABEL, "The other name.", REQUIRED)
 MERGE = Option("merge", _NUMBER, "Number of the merge, as merge_entities gives it.", REQUIRED)
@@ -534,6 +535,13 @@ TO = Option("to", _KEY, "What replaces the start of the keys.", REQUIRED)
 # Entities, maintenance, audit, banks.
 ENTITY_LIMIT = LIMIT.but(
     sentence="Maximum number of entities, most mentioned first.", default=100, otherwise=""
+)
+NAMED = Option("named", _LABEL, "Only those with a name or alias that holds this text.", metavar="TEXT")
+GET_ENTITY = (
+    ENTITY,
+    AS_OF,
+    KNOWN_AT,
+    Option("most", whole(1, 1_000), "Maximum number of memories, newest first.", 50),
 )
 SETTLE_MOST = Option("most", whole(1, 1_000_000), "Maximum number of rows.", otherwise="all")
 TASK = QUERY.but(name="task", sentence="The task of the next session.")

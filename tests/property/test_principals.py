@@ -138,6 +138,9 @@ def do(bank: Bank, who: str, verb: str, value: Any, ids: list[str]) -> Any:
     return found
 
 
+_NUMBER = re.compile(r'"number": \d+')
+
+
 def read(bank: Bank) -> dict[str, Any]:
     """Everything that a principal can read, but for the numbers of names, which count those of all."""
     memories = [memory.to_dict() for memory in bank.list_memories(limit=500)]
@@ -145,6 +148,10 @@ def read(bank: Bank) -> dict[str, Any]:
         "memories": memories,
         "histories": [[v.to_dict() for v in bank.history(memory["id"])] for memory in memories],
         "entities": [replace(entity, number=0).to_dict() for entity in bank.entities(None)],
+        "details": [
+            _NUMBER.sub("", json.dumps(bank.get_entity(entity.number).to_dict()))
+            for entity in bank.entities(None)
+        ],
         "stats": bank.stats(),
         "answers": [
             (profile, query, without_times(bank.recall(query, profile=profile, limit=20)))

@@ -55,7 +55,9 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "forget_records": ("forget_records", set(), set()),
     "used": ("used", set(), set()),
     "entities": ("entities", set(), set()),
+    "get_entity": ("get_entity", {"max_tokens"}, set()),
     "add_alias": ("add_alias", set(), set()),
+    "remove_alias": ("remove_alias", set(), set()),
     "merge_entities": ("merge_entities", set(), set()),
     "undo_merge": ("undo_merge", set(), set()),
     "settle": ("settle", set(), set()),
@@ -286,7 +288,14 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("diff", earlier="2020")["begun"]
     entity, other = [each["number"] for each in do("entities")["entities"] if each["kind"] == "person"][:2]
     do("add_alias", entity=entity, name="Oda")
-    do("undo_merge", merge=do("merge_entities", entity=other, into=entity)["merge"])
+    assert [each["number"] for each in do("entities", named="oda", limit=1)["entities"]] == [entity]
+    merge = do("merge_entities", entity=other, into=entity)["merge"]
+    shown = do("get_entity", entity=entity, known_at="2100")
+    assert (shown["merges"][0]["merge"], shown["entity"]["aliases"], shown["omitted"]) == (merge, ["Oda"], 0)
+    assert any(each["relations"] for each in shown["neighbours"])
+    assert do("get_entity", entity=entity, max_tokens=1)["omitted"] == len(shown["memories"]) > 0
+    do("undo_merge", merge=merge)
+    assert do("remove_alias", entity=entity, alias="oda") == {"entity": entity, "alias": "oda"}
     do("settle")
     do("stats")
     assert do("verify")["ok"]

@@ -43,6 +43,7 @@ NO_OPTION: dict[str, set[str]] = {
         name: {"max_tokens"}
         for name in (
             "get_memory",
+            "get_entity",
             "history",
             "source",
             "diff",

@@ -40,12 +40,16 @@ SHARES = {"Pinned": 1.0, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.
 _MOST_CHANGES = 200
 
 
-def newest_first(view: BankView, rows: NDArray[np.int64] | None = None) -> list[Memory]:
-    """What is eligible, or *rows* of it, by its first recording: a move or an edit makes nothing newer."""
+def newest_first(
+    view: BankView, rows: NDArray[np.int64] | None = None, most: int | None = None
+) -> list[Memory]:
+    """What is eligible, or *rows* of it, by its first recording: a move or an edit makes nothing newer.
+
+    Then by id; *most* of it.
+    """
     rows = np.flatnonzero(view.eligible) if rows is None else rows
-    stamps = first_recorded(view, rows).tolist()
-    held = zip(view.memories(rows.tolist()), stamps, strict=True)
-    return [memory for memory, _ in sorted(held, key=lambda pair: (-pair[1], pair[0].id))]
+    order = np.lexsort((view.column("id_key", rows), -first_recorded(view, rows)))
+    return view.memories(rows[order[:most]].tolist())
 
 
 def recent_changes(

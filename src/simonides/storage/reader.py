@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from simonides.index.snapshot import IndexSnapshot
     from simonides.records.enrichment import Job
-    from simonides.records.entity import EntityCount
+    from simonides.records.entity import EntityCount, EntityMerge
     from simonides.records.memory import Memory, Move
     from simonides.records.model_identity import EmbedderMigration, MissingVector, ModelIdentity
     from simonides.records.source import Source
@@ -95,8 +95,26 @@ class Reader(Protocol):
     def merged_entities(self, known_at: int) -> dict[int, int]:
         """What each merged entity counted as at *known_at*, directly."""
 
-    def entities(self, rows: NDArray[np.int64]) -> list[EntityCount]:
-        """Entities that *rows* mention, most mentioned first."""
+    def entities(self, rows: NDArray[np.int64], folded: str | None = None) -> list[EntityCount]:
+        """Entities that *rows* mention, most mentioned first.
+
+        Args:
+            rows: ordinals.
+            folded: only those with a name that holds it; also a name of what was merged into one, if *rows*
+                mention that. ``None`` = all.
+        """
+
+    def called(self, mentions: Mapping[int, int], known_at: int) -> list[EntityCount]:
+        """Entities by number, with how often each is mentioned, as they were called by *known_at*."""
+
+    def merges(self, entities: Sequence[int], known_at: int) -> list[EntityMerge]:
+        """Merges of these entities into others, made by *known_at*, that can be undone; by number."""
+
+    def relations_between(self, rows: Sequence[int], known_at: int) -> list[tuple[str, int, int]]:
+        """Relations that *rows* state of two entities which they mention: name, subject and object.
+
+        An object is what the row mentions by that name, or by an alias that it had by *known_at*.
+        """
 
     def names(self, after: int, readers: Sequence[str] | None) -> tuple[list[str], int]:
         """Names of entities numbered above *after* that all *readers* may know of, and where to go on."""

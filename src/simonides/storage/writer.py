@@ -202,6 +202,9 @@ class Entities(Protocol):
     def add_alias(self, entity: int, name: str, folded: str) -> None:
         """Let a folded name stand for an entity, too."""
 
+    def remove_alias(self, entity: int, folded: str) -> bool:
+        """Take such a name away, as if it had never been added; false when there is none."""
+
     def merge(self, entity: int, into: int) -> int:
         """Let one entity, and all that counts as it, count as another; the merge's number, to undo it."""
 

@@ -141,7 +141,7 @@ def test_the_text_of_a_memory_is_edited(either: Any, clock: Any) -> None:
     assert either.get_memory(memory).text == now.text
 
 
-def test_documents_conversations_and_entities(either: Any) -> None:
+def test_documents_conversations_and_entities(either: Any, store: Store) -> None:
     assert (
         len(either.retain_document("# Figs\n\nWater them.\n\nFeed them.", document_id="figs", title="Figs"))
         == 2
@@ -150,8 +150,19 @@ def test_documents_conversations_and_entities(either: Any) -> None:
     assert len(either.retain_conversation(turns, session="s", window=1)) == 2
     people = [each for each in either.entities() if each.kind == "person"]
     assert len(people) >= 2
-    either.add_alias(people[0].number, "Oda")
-    either.undo_merge(either.merge_entities(people[1].number, people[0].number))
+    either.add_alias(people[0].number, "Wren")
+    assert [each.number for each in either.entities(named="WREN")] == [people[0].number]
+    merge = either.merge_entities(people[1].number, people[0].number)
+    found = either.get_entity(people[0].number, most=1)
+    here = store.bank("diary").get_entity(people[0].number, most=1)
+    assert (found.to_dict(), str(found.memories[0])) == (here.to_dict(), here.memories[0].text)
+    assert (found.entity.aliases, [each.merge for each in found.merges]) == (("Wren",), [merge])
+    with pytest.raises(NotFoundError, match="no entity 9999"):
+        either.get_entity(9_999)
+    either.undo_merge(merge)
+    either.remove_alias(people[0].number, "Wren")
+    with pytest.raises(NotFoundError, match="no other name 'Wren'"):
+        either.remove_alias(people[0].number, "Wren")
     assert either.settle() >= 0
     assert either.stats()["memories"] == 4
     assert either.verify().ok

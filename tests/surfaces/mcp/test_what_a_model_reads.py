@@ -109,6 +109,33 @@ def test_a_resource_shows_no_mark_either(session: Session, store: Store) -> None
         assert [each for each in (*UNSEEN, *MARKS) if each in text] == []
 
 
+@pytest.mark.fault("N91")
+@pytest.mark.fault("N70")
+def test_an_entity_is_data_within_its_budget(session: Session, store: Store) -> None:
+    bank = store.bank("mine")
+    bank.retain([f"Odalys Brenn lives in Norrhav. {n} {ATTACK}" for n in range(12)], deduplicate=False)
+    number = bank.entities(named="Odalys Brenn")[0].number
+    bank.add_alias(number, f"Oda {MARKS[0]}{UNSEEN[-1]}")
+
+    async def talk(client: Any) -> list[Any]:
+        return [
+            await client.call_tool("entities", {"named": "oda"}),
+            await client.call_tool("get_entity", {"entity": number}),
+            await client.call_tool("get_entity", {"entity": number, "max_tokens": 900}),
+        ]
+
+    answers = session(talk)
+    for answer in answers:
+        assert "Oda " in answer.content[0].text
+        for text in [answer.content[0].text, *_texts(answer.structured_content)]:
+            assert [each for each in (*UNSEEN, *MARKS) if each in text] == []
+    whole, part = (answer.structured_content for answer in answers[1:])
+    assert (len(whole["memories"]), whole["total"], whole["omitted"]) == (12, 12, 0)
+    assert bank.count_tokens(answers[2].content[0].text) <= 900
+    assert 0 < len(part["memories"]) == 12 - part["omitted"] < 12
+    assert part["memories"] == whole["memories"][: len(part["memories"])]
+
+
 @pytest.fixture
 def reviews(bank_with: BankWith) -> Bank:
     """200 memories, more than any answer has room for. Before ``session``, which opens the bank."""

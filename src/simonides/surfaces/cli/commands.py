@@ -73,9 +73,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "release": ("memories:RELEASE", "Take memories out of quarantine."),
     "used": ("memories:USED", "Record that memories were useful; exit code 1 when none of them is there."),
     "entities": ("entities:ENTITIES", "List people, places and things with how many memories mention them."),
+    "get-entity": (
+        "entities:GET_ENTITY",
+        "Show an entity: memories, what they mention beside it, merges; exit code 1 when it is not there.",
+    ),
     "add-alias": (
         "entities:ADD_ALIAS",
         "Add another name of an entity, used from now on; exit code 1 when there is no such entity.",
+    ),
+    "remove-alias": (
+        "entities:REMOVE_ALIAS",
+        "Remove another name of an entity; exit code 1 when it has none of this name.",
     ),
     "merge-entities": (
         "entities:MERGE_ENTITIES",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from simonides.lifecycle.step import MaintenanceReport, Step
 from simonides.records.audit import AuditReport, Entry, VerifyReport, read_head
-from simonides.records.entity import EntityCount
+from simonides.records.entity import EntityCount, EntityDetails, EntityMerge, EntityName, Neighbour
 from simonides.records.explanation import Attempt, Explanation, StageTrace, StageVerdict, Trace, WhyNot
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING, Kind, Layer
@@ -180,6 +180,20 @@ def diff_of(answer: Answer) -> Diff:
 def entity_of(answer: Answer) -> EntityCount:
     """An entity and how often it is mentioned."""
     return EntityCount(**{**answer, "aliases": tuple(answer["aliases"])})
+
+
+def entity_details_of(answer: Answer) -> EntityDetails:
+    """An entity with what mentions it, what is beside it, and what was merged into it."""
+    return EntityDetails(
+        entity_of(answer["entity"]),
+        tuple(memory_of(each) for each in answer["memories"]),
+        answer["total"],
+        tuple(
+            Neighbour(EntityName(**each["entity"]), each["together"], tuple(each["relations"]))
+            for each in answer["neighbours"]
+        ),
+        tuple(EntityMerge(**{**each, "at": datetime.fromisoformat(each["at"])}) for each in answer["merges"]),
+    )
 
 
 def report_of(answer: Answer) -> VerifyReport:

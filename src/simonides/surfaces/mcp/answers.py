@@ -209,6 +209,21 @@ def _first_on_page(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
     return {"memories": listed[:kept], "omitted": passed - kept, "next": listed[passed - 1]["id"]}
 
 
+def _entity(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    about = {name: _clean(answer[name]) for name in ("entity", "neighbours", "merges")}
+    return {**_page(answer), **about}
+
+
+def _entity_text(content: Mapping[str, Any]) -> str:
+    about = {name: content[name] for name in ("entity", "neighbours", "merges", "total")}
+    return _lines([about, *content["memories"]], _omitted_line(content["omitted"]))
+
+
+def _first_of_entity(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    left_out = len(content["memories"]) - kept
+    return {**content, "memories": content["memories"][:kept], "omitted": content["omitted"] + left_out}
+
+
 def _versions(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**answer, "versions": [_record(each) for each in answer["versions"]]}
 
@@ -406,6 +421,19 @@ _SHOWN: Mapping[str, Shown] = {
         _page_text,
         lambda content: len(content["memories"]),
         _first_on_page,
+    ),
+    "entities": Shown(
+        results.ENTITIES, _clean, lambda content: _lines(content["entities"]) or "No entities."
+    ),
+    "get_entity": Shown(
+        {
+            **results.ENTITY_DETAILS,
+            "properties": {**results.ENTITY_DETAILS["properties"], "memories": _LISTED},
+        },
+        _entity,
+        _entity_text,
+        lambda content: len(content["memories"]),
+        _first_of_entity,
     ),
     "history": Shown(
         {**results.HISTORY, "properties": {**results.HISTORY["properties"], "versions": _LISTED}},

@@ -169,6 +169,30 @@ TOOLS: Mapping[str, Tool] = {
             "tokens.",
         ),
         _tool(
+            "entities",
+            "List people, places and things",
+            "Call it, with named, for the number of someone or something. Do not call it to answer a "
+            "question: recall does that.",
+        ),
+        _tool(
+            "get_entity",
+            "Show a person, place or thing",
+            "Call it for all that is remembered of one that entities lists. Do not call it for one question "
+            "about it: recall needs fewer tokens.",
+        ),
+        _tool(
+            "add_alias",
+            "Add another name",
+            "Call it when the user says that two names mean the same, and memories know only one of them. Do "
+            "not call it for what only resembles a name.",
+        ),
+        _tool(
+            "remove_alias",
+            "Remove another name",
+            "Call it when the user says that a name was added wrongly. Do not call it for a name that stands "
+            "in memories.",
+        ),
+        _tool(
             "update_memory",
             "Change a memory",
             "Call it to correct a mistake in what a memory says, or its kind, tags, project, source or "
@@ -251,9 +275,9 @@ NOT_TOOLS: Mapping[str, str] = {
         ),
         _FOR_OPERATORS,
     ),
-    **dict.fromkeys(("why_not", "history", "source", "diff", "entities", "moves"), _IN_OTHERS),
+    **dict.fromkeys(("why_not", "history", "source", "diff", "moves"), _IN_OTHERS),
     **dict.fromkeys(
-        ("used", "add_alias", "merge_entities", "undo_merge", "settle"),
+        ("used", "merge_entities", "undo_merge", "settle"),
         _FOR_UPKEEP,
     ),
 }  # fmt: skip

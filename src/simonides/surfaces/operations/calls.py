@@ -219,13 +219,24 @@ def _texts(change: Mapping[str, Any]) -> str:
     return str(change["text"])
 
 
-def entities(bank: Bank, *, limit: int) -> Answer:
-    return {"entities": [entity.to_dict() for entity in bank.entities(limit)]}
+def entities(bank: Bank, *, limit: int, named: str | None) -> Answer:
+    return {"entities": [entity.to_dict() for entity in bank.entities(limit, named=named)]}
+
+
+def get_entity(bank: Bank, *, max_tokens: int | None, **options: Any) -> Answer:
+    answer = bank.get_entity(**options).to_dict()
+    kept, omitted = _fitted(answer["memories"], bank.count_tokens, max_tokens)
+    return {**answer, "memories": kept, "omitted": omitted}
 
 
 def add_alias(bank: Bank, *, entity: int, name: str) -> Answer:
     bank.add_alias(entity, name)
     return {"entity": entity, "alias": name}
+
+
+def remove_alias(bank: Bank, *, entity: int, alias: str) -> Answer:
+    bank.remove_alias(entity, alias)
+    return {"entity": entity, "alias": alias}
 
 
 def merge_entities(bank: Bank, *, entity: int, into: int) -> Answer:

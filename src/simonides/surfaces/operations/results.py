@@ -285,19 +285,31 @@ POPPED = _answer("Popped", record=optional(_KEYED))
 MOVED = _answer("Moved", moved=_COUNT)
 RECORDS_FORGOTTEN = _answer("RecordsForgotten", forgotten=_COUNT)
 USED = _answer("Used", recorded=_COUNT)
-ENTITIES = _answer(
-    "Entities",
-    entities=_listed(
+_ENTITY = _answer(
+    "Entity",
+    number=_COUNT,
+    name=_TEXT,
+    kind=_TEXT,
+    qualifier=_TEXT,
+    aliases=_TEXTS,
+    mentions=_COUNT,
+)
+ENTITIES = _answer("Entities", entities=_listed(_ENTITY))
+ENTITY_DETAILS = _answer(
+    "EntityDetails",
+    entity=_ENTITY,
+    memories=_listed(RECORD),
+    omitted=_OMITTED,
+    total={**_COUNT, "description": "Of the memories, also those beyond most."},
+    neighbours=_listed(
         _answer(
-            "Entity",
-            number=_COUNT,
-            name=_TEXT,
-            kind=_TEXT,
-            qualifier=_TEXT,
-            aliases=_TEXTS,
-            mentions=_COUNT,
+            "Neighbour",
+            entity=_answer("EntityName", number=_COUNT, name=_TEXT, kind=_TEXT),
+            together=_COUNT,
+            relations=_TEXTS,
         )
     ),
+    merges=_listed(_answer("EntityMerge", merge=_COUNT, entity=_COUNT, name=_TEXT, at=_TIME)),
 )
 ALIAS = _answer("Alias", entity=_COUNT, alias=_TEXT)
 MERGE = _answer("Merge", merge=_COUNT, entity=_COUNT, into=_COUNT)

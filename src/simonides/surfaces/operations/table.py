@@ -311,8 +311,15 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "entities",
             "List people, places and things, most mentioned first.",
-            (o.ENTITY_LIMIT,),
+            (o.ENTITY_LIMIT, o.NAMED),
             results.ENTITIES,
+            _READ,
+        ),
+        Operation(
+            "get_entity",
+            "Show an entity: what mentions it, what is mentioned beside it, and what was merged into it.",
+            (*o.GET_ENTITY, o.TEXT_TOKENS),
+            results.ENTITY_DETAILS,
             _READ,
         ),
         Operation(
@@ -322,6 +329,15 @@ OPERATIONS: Mapping[str, Operation] = {
             results.ALIAS,
             _WRITE,
             changes=True,
+        ),
+        Operation(
+            "remove_alias",
+            "Remove another name of an entity, as if it had never been added.",
+            (o.ENTITY, o.OTHER_NAME),
+            results.ALIAS,
+            _WRITE,
+            changes=True,
+            idempotent=False,
         ),
         Operation(
             "merge_entities",

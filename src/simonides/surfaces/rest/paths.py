@@ -35,6 +35,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "source": ("GET", "/memories/{memory}/source"),
     "invalidate": ("POST", "/memories/{memory}/invalidate"),
     "entities": ("GET", "/entities"),
+    "get_entity": ("GET", "/entity"),
     "diff": ("GET", "/diff"),
     "stats": ("GET", "/stats"),
     "verify": ("GET", "/verify"),
