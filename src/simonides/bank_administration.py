@@ -335,10 +335,10 @@ class BankAdministration:
         """Start or stop auditing what is returned, too; only for the owner, off by default.
 
         Each recall (also of ``reflect``, ``brief`` and jobs), ``why_not``, ``get_memory``, ``history``,
-        ``source``, ``list_memories``, ``diff``, ``export`` and ``backup`` then appends a record to a log of
-        its own before it returns: when, a keyed hash of who, the ids of the memories, and salted, keyed
-        hashes of the query and of ``Recall.id``; no text. If the record cannot be written, nothing is
-        returned.
+        ``source``, ``list_memories``, ``diff``, ``activity``, ``review``, ``export`` and ``backup`` then
+        appends a record to a log of its own before it returns: when, a keyed hash of who, the ids of the
+        memories, and salted, keyed hashes of the query and of ``Recall.id``; no text. If the record cannot be
+        written, nothing is returned.
 
         Returns:
             whether this changed anything.

@@ -81,6 +81,8 @@ def test_memories_of_one_meaning_are_listed_once_a_pair(bank: Bank) -> None:
         (third, first),
     }
     assert "0.980" in found[0].rule
+    bank.update_memory(first, tags=["garden"])
+    assert [item.key for item in items(bank)] == [item.key for item in found]
     bank.invalidate(first)
     assert items(bank) == []
 

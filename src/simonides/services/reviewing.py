@@ -105,12 +105,11 @@ class Reviewing:
         view = Viewing(self.context).view(reading)
         closed = reading.moves(actions=(CLOSE,))
         yield from self._superseded(closed)
-        yield from _alike(view)
+        # Where an end was undone, both hold by decision.
         undone = {frozenset((move.memory, move.became)) for move in closed if not move.stands}
-        # That both hold side by side was decided already.
-        yield from (
-            each for each in _conflicts(reading, view) if frozenset((each.memory, each.other)) not in undone
-        )
+        for each in (*_alike(view), *_conflicts(reading, view)):
+            if frozenset((each.memory, each.other)) not in undone:
+                yield each
         if self.context.principal is None:
             wide = Filters(kinds=(Kind.QUARANTINE,), archived=True, observations=True)
             yield from _set_aside(Viewing(self.context).view(reading, wide))
@@ -160,9 +159,10 @@ def _alike(view: BankView) -> Iterator[_Found]:
     edges = edges.keep(
         (edges.kinds == LINK_CODES["semantic"])
         & (edges.weights >= SIMILAR_MEANING)
-        & (edges.first > edges.second)
         & view.eligible[edges.second]
     )
+    # Each pair stands there both ways; the newer memory comes first, whichever was changed since.
+    edges = edges.keep(view.column("root", edges.first) > view.column("root", edges.second))
     recorded = first_recorded(view, edges.first)
     ids = (view.column("id_key", ends).tolist() for ends in (edges.first, edges.second))
     for at, mine, theirs, cosine in zip(recorded.tolist(), *ids, edges.weights.tolist(), strict=True):
@@ -171,23 +171,18 @@ def _alike(view: BankView) -> Iterator[_Found]:
 
 
 def _conflicts(reading: Reader, view: BankView) -> Iterator[_Found]:
-    relations = reading.current_relations(single_valued=True)
-    if not relations:
-        return
-    eligible = np.flatnonzero(view.eligible)
-    rows = dict(zip(view.column("root", eligible).tolist(), eligible.tolist(), strict=True))
     merged = all_count_as(reading.merged_entities(FOREVER - 1))
     values: dict[tuple[str, int], dict[int, str]] = {}
-    for root, name, subject, value, _ in relations:
-        if root in rows:
-            values.setdefault((name, merged.get(subject, subject)), {})[rows[root]] = value
+    for row, name, subject, value in reading.single_valued_relations():
+        if view.eligible[row]:
+            values.setdefault((name, merged.get(subject, subject)), {})[row] = value
     for (name, _), stated in values.items():
         held = np.array(sorted(stated), np.int64)
         recorded, ids = first_recorded(view, held).tolist(), view.column("id_key", held).tolist()
         told = zip(recorded, ids, [stated[row] for row in held.tolist()], strict=True)
         *earlier, (at, last, value) = sorted(told)
-        for _, other, held_before in earlier:
-            if not same_value(value, held_before):
+        for _, other, before in earlier:
+            if not same_value(value, before):
                 rule = f"another value of {name!r}, which has one at a time"
                 yield _Found(CONFLICT, int(at), _id(last), _id(other), rule)
 

@@ -132,11 +132,11 @@ class Reader(Protocol):
             now: uses after it do not count, microseconds UTC.
         """
 
-    def current_relations(self, *, single_valued: bool = False) -> list[tuple[int, str, int, str, bool]]:
-        """Relations of memories held now: root, name, subject's number, folded object, single-valued.
+    def current_relations(self) -> list[tuple[int, str, int, str, bool]]:
+        """Relations of memories held now: root, name, subject's number, folded object, single-valued."""
 
-        *single_valued*: only those of which a subject has one value at a time.
-        """
+    def single_valued_relations(self) -> list[tuple[int, str, int, str]]:
+        """Those of one value at a time, of every row: its ordinal, name, subject's number, folded object."""
 
     def superseded(self, after: int, until: int) -> list[tuple[int, str]]:
         """Ordinals of memories that another ended after *after* up to *until*, with the id of that one.

@@ -255,17 +255,24 @@ class Reading:
             values: list[Any] = [*row[:18], occurred, bytes(signature), int(accesses), last, keyed]
             yield CurrentVersion(*values)
 
-    def current_relations(self, *, single_valued: bool = False) -> list[tuple[int, str, int, str, bool]]:
+    def current_relations(self) -> list[tuple[int, str, int, str, bool]]:
         rows: Iterable[tuple[Any, ...]] = self.connection.execute(
             f"SELECT m.root, r.name, r.subject, r.object, r.single_valued FROM {verified('relations r')}"
             f" JOIN {verified('memories m')} ON m.ordinal = r.ordinal WHERE m.expired_at=? AND m.state & ?=0"
-            " AND r.single_valued>=? ORDER BY r.name, r.subject, r.object, m.root",
-            (FOREVER, CONSOLIDATED, int(single_valued)),
+            " ORDER BY r.name, r.subject, r.object, m.root",
+            (FOREVER, CONSOLIDATED),
         )
         return [
             (int(root), str(name), int(subject), str(obj), bool(one))
             for root, name, subject, obj, one in rows
         ]
+
+    def single_valued_relations(self) -> list[tuple[int, str, int, str]]:
+        rows: Iterable[tuple[Any, ...]] = self.connection.execute(
+            f"SELECT ordinal, name, subject, object FROM {verified('relations')} WHERE single_valued=1"
+            " ORDER BY ordinal, name, subject, object"
+        )
+        return [(int(ordinal), str(name), int(subject), str(obj)) for ordinal, name, subject, obj in rows]
 
     def superseded(self, after: int, until: int) -> list[tuple[int, str]]:
         rows = self.connection.execute(
