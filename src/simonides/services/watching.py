@@ -83,10 +83,10 @@ class Watching:
         """What to tell, oldest first after a position, else newest first; and where everything stands."""
         principal, recent = self.context.principal, self.context.rows.recent_recalls.all()
         change, impression, recall = since or (None, None, None)
-        written = reading.written(
+        written = reading.activity.written(
             change, most, allowed(reading.snapshot, principal), erased=principal is None
         )
-        elsewhere = reading.shown(impression, most, principal, [each.recall for each in recent])
+        elsewhere = reading.activity.shown(impression, most, principal, [each.recall for each in recent])
         here = [
             each
             for each in recent
@@ -102,7 +102,7 @@ class Watching:
         ordered = [each[::-1] for each in lists[::-1]] if newest else lists
         merged = heapq.merge(*ordered, key=lambda found: found[1].at, reverse=newest)
         last = max(recent[-1].number if recent else 0, recall or 0)
-        heads = (reading.meta.sequence, reading.last_impression(), last)
+        heads = (reading.meta.sequence, reading.activity.last_impression(), last)
         return list(islice(merged, most)), heads
 
     def _told(
@@ -120,7 +120,7 @@ class Watching:
             ]
             memories = dict(zip(rows, reading.memories(rows), strict=True))
             ids = {memory for _, each in part if not isinstance(each, Written) for memory in each.ids}
-            kept = reading.kept(sorted(ids), now)
+            kept = reading.activity.kept(sorted(ids), now)
             for which, each in part:
                 if isinstance(each, Written):
                     yield (which, each), self._written(each, memories)
@@ -184,7 +184,7 @@ def _opened(reading: Reader, cursor: str) -> Position:
             f"{shown(cursor)} is no cursor of this bank; leave it out to begin with the newest events",
         )
     _, change, impression, recall = _CURSOR.unpack(plain)
-    return min(change, reading.meta.sequence), min(impression, reading.last_impression()), recall
+    return min(change, reading.meta.sequence), min(impression, reading.activity.last_impression()), recall
 
 
 def _keyed(reading: Reader, data: bytes, size: int) -> bytes:

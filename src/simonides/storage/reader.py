@@ -38,6 +38,36 @@ class Meta:
     analyser: str
 
 
+class ActivityReader(Protocol):
+    """What was written and returned, inside a read transaction."""
+
+    def written(
+        self, after: int | None, most: int, seen: NDArray[np.bool_], *, erased: bool
+    ) -> list[Written]:
+        """What was written, oldest first: the first after a change, or the newest; *most* of it.
+
+        Args:
+            after: number of the change; ``None`` = the newest.
+            seen: rows whose changes are told.
+            erased: whether erasures are told, of which no row is left.
+        """
+
+    def shown(self, after: int | None, most: int, principal: str | None, but: Collection[str]) -> list[Given]:
+        """Recalls that the impressions tell of, oldest first: the first after one, or the newest; no words.
+
+        Args:
+            after: number of the impression; ``None`` = the newest.
+            principal: who asked; ``None`` = anyone.
+            but: ids of recalls that are left out.
+        """
+
+    def last_impression(self) -> int:
+        """The number of the newest impression; 0 = there is none."""
+
+    def kept(self, ids: Collection[str], now: int) -> set[str]:
+        """Those of *ids* that the bank holds and that are not due to be erased by *now*."""
+
+
 class Reader(Protocol):
     """One read transaction: a snapshot and the rows behind it, both at the same change."""
 
@@ -144,31 +174,8 @@ class Reader(Protocol):
         The last to end first; microseconds UTC.
         """
 
-    def written(
-        self, after: int | None, most: int, seen: NDArray[np.bool_], *, erased: bool
-    ) -> list[Written]:
-        """What was written, oldest first: the first after a change, or the newest; *most* of it.
-
-        Args:
-            after: number of the change; ``None`` = the newest.
-            seen: rows whose changes are told.
-            erased: whether erasures are told, of which no row is left.
-        """
-
-    def shown(self, after: int | None, most: int, principal: str | None, but: Collection[str]) -> list[Given]:
-        """Recalls that the impressions tell of, oldest first: the first after one, or the newest; no words.
-
-        Args:
-            after: number of the impression; ``None`` = the newest.
-            principal: who asked; ``None`` = anyone.
-            but: ids of recalls that are left out.
-        """
-
-    def last_impression(self) -> int:
-        """The number of the newest impression; 0 = there is none."""
-
-    def kept(self, ids: Collection[str], now: int) -> set[str]:
-        """Those of *ids* that the bank holds and that are not due to be erased by *now*."""
+    @property
+    def activity(self) -> ActivityReader: ...
 
     def evidence(self, known_at: int) -> dict[int, dict[int, str]]:
         """By observation, its sources and their stance, as they were recorded by *known_at*; roots."""

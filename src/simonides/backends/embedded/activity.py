@@ -7,6 +7,7 @@ Cost: one look at the keys of ``memories`` for each change that is passed over, 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.change_log import ADD, ERASE, EXPIRE
@@ -44,42 +45,42 @@ ORDER BY i.number
 """
 
 
-def read_written(
-    connection: apsw.Connection, after: int | None, most: int, seen: NDArray[np.bool_], *, erased: bool
-) -> list[Written]:
-    """See ``Reader.written``."""
-    rows = connection.execute(_WRITTEN + (" DESC" if after is None else ""), (after or 0,))
-    found: list[Written] = []
-    for number, operation, stamp, ordinal, before in rows:
-        if operation == ERASE and erased:
-            found.append(Written(number, stamp, None, None, withdrawn=False))
-        elif operation != ERASE and seen[ordinal]:
-            found.append(Written(number, stamp, ordinal, before, withdrawn=operation == EXPIRE))
-        if len(found) == most:
-            break
-    return found[::-1] if after is None else found
+@dataclass(frozen=True, slots=True)
+class ActivityRows:
+    """See ``storage.reader.ActivityReader``; *connection* is in a read transaction."""
 
+    connection: apsw.Connection
 
-def read_shown(
-    connection: apsw.Connection, after: int | None, most: int, principal: str | None, but: Collection[str]
-) -> list[Given]:
-    """See ``Reader.shown``."""
-    order = " DESC LIMIT ?4" if after is None else " LIMIT ?4"
-    rows = connection.execute(_SHOWN + order, (after or 0, principal, json.dumps(list(but)), most))
-    found = [Given(number, at, recall, who, tuple(json.loads(ids))) for number, at, recall, who, ids in rows]
-    return found[::-1] if after is None else found
+    def written(
+        self, after: int | None, most: int, seen: NDArray[np.bool_], *, erased: bool
+    ) -> list[Written]:
+        rows = self.connection.execute(_WRITTEN + (" DESC" if after is None else ""), (after or 0,))
+        found: list[Written] = []
+        for number, operation, stamp, ordinal, before in rows:
+            if operation == ERASE and erased:
+                found.append(Written(number, stamp, None, None, withdrawn=False))
+            elif operation != ERASE and seen[ordinal]:
+                found.append(Written(number, stamp, ordinal, before, withdrawn=operation == EXPIRE))
+            if len(found) == most:
+                break
+        return found[::-1] if after is None else found
 
+    def shown(self, after: int | None, most: int, principal: str | None, but: Collection[str]) -> list[Given]:
+        order = " DESC LIMIT ?4" if after is None else " LIMIT ?4"
+        rows = self.connection.execute(_SHOWN + order, (after or 0, principal, json.dumps(list(but)), most))
+        found = [
+            Given(number, at, recall, who, tuple(json.loads(ids))) for number, at, recall, who, ids in rows
+        ]
+        return found[::-1] if after is None else found
 
-def last_impression(connection: apsw.Connection) -> int:
-    """The number of the newest impression; 0 = there is none."""
-    return int(connection.execute(f"SELECT coalesce(max(number), 0) FROM {keys('impressions')}").get)
+    def last_impression(self) -> int:
+        select = f"SELECT coalesce(max(number), 0) FROM {keys('impressions')}"
+        return int(self.connection.execute(select).get)
 
-
-def read_kept(connection: apsw.Connection, ids: Collection[str], now: int) -> set[str]:
-    """See ``Reader.kept``."""
-    rows = connection.execute(
-        f"SELECT DISTINCT m.id FROM {keys('memories m')}"
-        f" WHERE m.id IN (SELECT value FROM json_each(?)) AND {IS_KEPT}",
-        (json.dumps(list(ids)), now),
-    )
-    return {str(memory) for (memory,) in rows}
+    def kept(self, ids: Collection[str], now: int) -> set[str]:
+        rows = self.connection.execute(
+            f"SELECT DISTINCT m.id FROM {keys('memories m')}"
+            f" WHERE m.id IN (SELECT value FROM json_each(?)) AND {IS_KEPT}",
+            (json.dumps(list(ids)), now),
+        )
+        return {str(memory) for (memory,) in rows}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.activity import last_impression, read_kept, read_shown, read_written
+from simonides.backends.embedded.activity import ActivityRows
 from simonides.backends.embedded.entities import ENTITY, read_entities_named, read_merges
 from simonides.backends.embedded.expiry import EXPIRIES, read_due
 from simonides.backends.embedded.job_queue import count_jobs
@@ -51,13 +51,12 @@ from simonides.records.time_to_live import EXPIRED
 from simonides.records.versions import CurrentVersion, Worded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import apsw
     from numpy.typing import NDArray
 
     from simonides.index.snapshot import IndexSnapshot
-    from simonides.records.activity import Given, Written
     from simonides.records.memory import Memory
     from simonides.records.model_identity import EmbedderMigration, MissingVector, ModelIdentity
     from simonides.records.time_to_live import Due
@@ -282,19 +281,9 @@ class Reading:
         ).fetchall()
         return [(int(str(ordinal)), str(successor)) for ordinal, successor in rows]
 
-    def written(
-        self, after: int | None, most: int, seen: NDArray[np.bool_], *, erased: bool
-    ) -> list[Written]:
-        return read_written(self.connection, after, most, seen, erased=erased)
-
-    def shown(self, after: int | None, most: int, principal: str | None, but: Collection[str]) -> list[Given]:
-        return read_shown(self.connection, after, most, principal, but)
-
-    def last_impression(self) -> int:
-        return last_impression(self.connection)
-
-    def kept(self, ids: Collection[str], now: int) -> set[str]:
-        return read_kept(self.connection, ids, now)
+    @property
+    def activity(self) -> ActivityRows:
+        return ActivityRows(self.connection)
 
     def evidence(self, known_at: int) -> dict[int, dict[int, str]]:
         found: dict[int, dict[int, str]] = {}
